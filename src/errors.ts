@@ -1,0 +1,36 @@
+/**
+ * Exceptions are for misuse and for broken backends. What the web does to a crawl (timeouts, 503, a body
+ * without end) is never an exception: it is an `Outcome` with a `FailureCode`.
+ */
+
+/** Stable codes to match on; docs/errors.md says for each what to do. */
+export type KumoErrorCode =
+  /** An option was given a value that it does not take. */
+  | 'KUMO_INVALID_OPTION'
+  /** `run()` was called on a crawler without seeds. */
+  | 'KUMO_NO_SEEDS'
+  /** `run()` was called while a run of the same crawler is going on. */
+  | 'KUMO_ALREADY_RUNNING'
+  /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
+  | 'KUMO_STORE_FAILED'
+  /** A hook, an extractor or a fetcher could not be opened. */
+  | 'KUMO_OPEN_FAILED'
+  /** A part broke the contract it implements, e.g. returned a value of the wrong shape. */
+  | 'KUMO_CONTRACT_BROKEN'
+  /** `page.document` was asked of something that is not markup. */
+  | 'KUMO_NO_DOCUMENT'
+
+export class KumoError extends Error {
+  override readonly name = 'KumoError'
+  readonly code: KumoErrorCode
+
+  constructor(code: KumoErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The message of anything that can be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,24 @@
+import type { CrawlRequest, MaybePromise } from '../types.js'
+
+/**
+ * Carries discovered URLs, in batches, to the shard that owns their host. Only discovered URLs cross between
+ * shards (system A); nobody asks another shard anything.
+ *
+ * What must stay true:
+ * - Each request that is sent arrives exactly once, at the shard it was sent to, in the order it was sent.
+ * - A request counts in `inTransit` of the sender from `send` until the receiver's handler has returned (and, if
+ *   it returned a promise, until that has settled). So "all shards idle and all `inTransit` zero" means that
+ *   nothing can arrive any more.
+ */
+export interface Exchange {
+  /** Hands requests over for delivery; may hold them back a moment to make larger batches. */
+  send(shard: number, requests: readonly CrawlRequest[]): void
+  /** Whom to call when a batch arrives. One handler; setting it delivers what arrived before. */
+  receive(handler: (requests: readonly CrawlRequest[]) => MaybePromise<void>): void
+  /** Delivers now what is held back. */
+  flush(): void
+  /** Sent by this shard and not yet taken in by its receiver. */
+  readonly inTransit: number
+  /** Nothing is delivered after this. Calling it twice does nothing. */
+  close(): MaybePromise<void>
+}

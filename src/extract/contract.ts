@@ -1,0 +1,104 @@
+import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
+import type { CrawlRequest, FailureCode, Link, MaybePromise } from '../types.js'
+
+/** A fetched page. Everything beyond the bytes is worked out on first touch. */
+export interface Page<Data extends object = object> {
+  readonly url: string
+  readonly host: string
+  /** Links followed from a seed. */
+  readonly depth: number
+  /** The page on which the link to this one was found. */
+  readonly parent: string | undefined
+  /** How often the URL was tried before. */
+  readonly attempt: number
+  readonly status: number
+  readonly headers: ResponseHeaders
+  /** Lower case, without parameters: `text/html`. */
+  readonly mediaType: string
+  /** The body as bytes, decompressed. */
+  readonly body: Uint8Array
+  /** The body as a string, decoded by the charset that the page declares. */
+  readonly content: string
+  /** Bytes that came over the wire. */
+  readonly wireBytes: number
+  /** When the answer was complete, in ms since the epoch. */
+  readonly fetchedAt: number
+  /** From the start of the request to the end of the answer. */
+  readonly fetchMs: number
+  /** What `<title>` says, white space collapsed; empty where there is none. */
+  readonly title: string
+  /** Links found, resolved and canonical, each URL once, in document order. */
+  readonly links: readonly PageLink[]
+  /** What robots meta elements ask for. */
+  readonly robots: { readonly noindex: boolean; readonly nofollow: boolean }
+  /** The DOM (linkedom), built on first touch: about a hundred times the cost of the link scan. */
+  readonly document: Document
+  /** The readable text, without scripts and styles. Built on first touch. */
+  readonly text: string
+  /** What extractors made of the page. */
+  readonly data: Data
+}
+
+export interface PageLink {
+  readonly url: string
+  readonly tag: string
+  readonly rel: string | undefined
+}
+
+/**
+ * A page → links and data. Extractors are plugins: each names the media types it wants, and a page goes to every
+ * extractor that wants its type.
+ *
+ * What must stay true: an extractor does not change the page. If it throws, or does not return in time, that page
+ * is reported as failed; what the other extractors found is kept and the crawl goes on.
+ */
+export interface Extractor<Data extends object = object> {
+  /** For messages and statistics. */
+  readonly name: string
+  /** For example `['text/html', 'image/*']`. Absent: HTML and XHTML. What no extractor wants is not downloaded. */
+  readonly mediaTypes?: readonly string[]
+  /** Before the first page. */
+  open?(): MaybePromise<void>
+  extract(page: Page): MaybePromise<Extraction<Data> | undefined | void>
+  /** After the last page; also if the crawl was aborted. */
+  close?(): MaybePromise<void>
+}
+
+export interface Extraction<Data extends object = object> {
+  /** To be followed, if the scope agrees: as written, relative to the page's base. */
+  readonly links?: Iterable<Link | string>
+  /** Becomes part of `page.data`. */
+  readonly data?: Data
+}
+
+/** All extractors of a crawl as the engine sees them: one step that never throws. */
+export interface ExtractionStep {
+  /** Whether a body of this media type is worth downloading. */
+  wants(mediaType: string): boolean
+  /** Makes the page of a response. Cheap: nothing is decoded yet. */
+  pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
+  /** Runs every extractor that wants the page. Afterwards `page.data` and `page.links` are complete. */
+  run(page: Page): MaybePromise<Extracted>
+  open(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface FetchTiming {
+  readonly fetchedAt: number
+  readonly fetchMs: number
+}
+
+export interface Extracted {
+  /** As written; relative to `base`. */
+  readonly links: readonly Link[]
+  /** What links are relative to: the page's URL or its base element. */
+  readonly base: string
+  /** What went wrong; the first, if several. */
+  readonly problem: ExtractionProblem | undefined
+}
+
+export interface ExtractionProblem {
+  readonly code: FailureCode
+  readonly message: string
+  readonly cause?: unknown
+}

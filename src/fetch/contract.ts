@@ -1,0 +1,56 @@
+import type { CrawlRequest, FailureCode, MaybePromise } from '../types.js'
+
+/**
+ * A request → an outcome.
+ *
+ * What must stay true:
+ * - `fetch` resolves with an `Outcome` for whatever the network does; it rejects or throws only for a defect.
+ * - One call makes one request: redirects are outcomes, not followed here, because a redirect's target has its own
+ *   host, rules and visit interval.
+ * - When the context is aborted, the call lets go of its socket and resolves soon.
+ * - After `close` no socket, timer or handle remains.
+ */
+export interface Fetcher {
+  fetch(request: CrawlRequest, context: FetchContext): MaybePromise<Outcome>
+  close?(): MaybePromise<void>
+}
+
+export interface FetchContext {
+  /** Aborted when the deadline passes or the crawl is aborted. Made on first touch. */
+  readonly signal: AbortSignal
+  /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
+  onAbort: (() => void) | undefined
+  readonly aborted: boolean
+}
+
+export type Outcome = FetchedResponse | FetchFailure
+
+/** The server answered, whatever the status. */
+export interface FetchedResponse {
+  readonly ok: true
+  readonly status: number
+  readonly headers: ResponseHeaders
+  /** The decoded body; empty for redirects and error statuses, and where `skippedBody` is true. */
+  readonly body: Uint8Array
+  /** Bytes of body read from the wire, before decompression. */
+  readonly wireBytes: number
+  /** True when the media type is not wanted, so that only the headers were read. */
+  readonly skippedBody: boolean
+}
+
+export interface FetchFailure {
+  readonly ok: false
+  readonly code: FailureCode
+  /** What happened, in a sentence. */
+  readonly message: string
+  /** Bytes read before it failed. */
+  readonly wireBytes?: number
+  readonly cause?: unknown
+}
+
+/** Header names are lower case. */
+export interface ResponseHeaders {
+  /** The value; several lines of one name are joined with `, `. */
+  get(name: string): string | undefined
+  entries(): Iterable<readonly [name: string, value: string]>
+}

@@ -1,0 +1,22 @@
+import type { CrawlRequest } from '../types.js'
+import type { Outcome } from './contract.js'
+
+/**
+ * The rules that hosts publish in robots.txt. It decides; it does not fetch: the engine fetches what `check` asks
+ * for, as a visit to that host like any other, and hands the outcome to `learn`.
+ */
+export interface RobotsGate {
+  /**
+   * - `allow`: go on.
+   * - `deny`: the request is skipped with reason `robots`.
+   * - `{ fetch }`: the rules are not known; fetch that URL (on the same host), `learn` it, and ask again.
+   * - `{ retryAt }`: the rules could not be had; ask again then.
+   */
+  check(request: CrawlRequest, now: number): RobotsVerdict
+  /** What came of fetching the URL that `check` asked for. */
+  learn(request: CrawlRequest, fetched: string, outcome: Outcome, now: number): void
+  /** The pause that the host asks for (Crawl-delay), if its rules are known and name one. */
+  delayMs(request: CrawlRequest): number | undefined
+}
+
+export type RobotsVerdict = 'allow' | 'deny' | { readonly fetch: string } | { readonly retryAt: number }

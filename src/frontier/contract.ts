@@ -1,0 +1,82 @@
+import type { CrawlRequest, MaybePromise } from '../types.js'
+
+/**
+ * Pending requests by host, handed out when their host may be visited.
+ *
+ * What must stay true:
+ * - A request that was added is pending or leased until it is settled without `again`. None is lost, none is
+ *   handed out twice at the same time.
+ * - A host is *acquired* by a lease and *released* by the settlement of that lease. While all that its allowance
+ *   permits are acquired, no lease returns a request of it: overlap is impossible, not merely checked.
+ * - After a visit that ended at `visitedAt`, the connection it used is not handed out again before `visitedAt` + delay.
+ * - Within a host, larger `priority` first, then first come.
+ * - A host with many requests takes turns with the others.
+ *
+ * All methods may answer at once or with a promise. Calls come from one engine and do not overlap, except that
+ * `add` and `settle` may be called while a `lease` is still pending.
+ */
+export interface Frontier {
+  /** Takes requests in. They are pending when this returns. Whether a URL is new is not asked here: see `SeenStore`. */
+  add(requests: readonly CrawlRequest[]): MaybePromise<void>
+
+  /**
+   * Hands out at most `max` requests whose hosts may be visited at `now`. An empty answer means that nothing is
+   * due, and `nextDue()` says when something will be.
+   */
+  lease(max: number, now: number): MaybePromise<readonly CrawlRequest[]>
+
+  /** Ends leases. A settlement of a request that is not leased is ignored. */
+  settle(settlements: readonly Settlement[]): MaybePromise<void>
+
+  /**
+   * The earliest instant at which `lease` may have something to hand out, as things stand; it may be in the past.
+   * `Infinity`: not before something is added or settled. Too early costs a useless call; too late is a defect.
+   */
+  nextDue(): number
+
+  /** Requests waiting (leased ones not counted). */
+  readonly pending: number
+  /** Requests handed out and not yet settled. */
+  readonly leased: number
+  /** Hosts that have something pending or leased. */
+  readonly hosts: number
+
+  /** Releases memory, files, connections. Calling it twice does nothing. */
+  close(): MaybePromise<void>
+}
+
+/** How a lease ended, and what becomes of its request and its host. */
+export interface Settlement {
+  /** As it was leased. */
+  readonly request: CrawlRequest
+  /** When the contact with the host ended; undefined if it was never contacted, and the host owes no pause. */
+  readonly visitedAt: number | undefined
+  /** Present: the request is pending again, handed out not before `at`, ahead of its equals. Absent: it is done. */
+  readonly again?: { readonly at: number; readonly attempt: number } | undefined
+  /** Present: nothing of this host is handed out before this instant (backoff, Retry-After). */
+  readonly hostNotBefore?: number | undefined
+  /** Present: from now on the pause after a visit to this host is at least this long (Crawl-delay). */
+  readonly hostDelayMs?: number | undefined
+}
+
+/** What a frontier must know about politeness; given to a store when it opens. */
+export interface Politeness {
+  /** Pause between the end of a visit and the start of the next on the same connection. */
+  readonly delayMs: number
+  /** Most connections to one host at a time. */
+  readonly connections: number
+  /** One more connection for each so many waiting requests (system B). */
+  readonly growAt: number
+}
+
+/** A host as the selection policy sees it when it becomes ready. */
+export interface ReadyHost {
+  readonly host: string
+  /** Since when it could have been visited. */
+  readonly readyAt: number
+  /** Requests waiting on it. */
+  readonly pending: number
+}
+
+/** Chooses among hosts that are ready: the smallest value goes first, equal values in order of arrival. */
+export type SelectionPolicy = (host: ReadyHost) => number

@@ -1,0 +1,20 @@
+import type { Page } from '../extract/contract.js'
+import type { Failure, MaybePromise } from '../types.js'
+
+/**
+ * Receives what comes out of a crawl: indexing, feed-diffing, archiving, exports.
+ *
+ * What must stay true:
+ * - `open` has finished before the first `page`; every `page` and `failure` has finished before `close`.
+ * - A page occupies one of the crawl's slots until every hook is done with it: a slow hook slows the crawl
+ *   instead of filling the memory.
+ * - A hook that throws, or does not return in time, makes that page a failure; other hooks still get the page.
+ */
+export interface Hook<Data extends object = object> {
+  /** For messages and statistics. */
+  readonly name: string
+  open?(): MaybePromise<void>
+  page?(page: Page<Data>): MaybePromise<void>
+  failure?(failure: Failure): MaybePromise<void>
+  close?(): MaybePromise<void>
+}

@@ -1,0 +1,97 @@
+/**
+ * The only file that knows what time it is and what chance brings. Everything else is handed a `Clock` and a
+ * `Random`, so that the simulator can run the same code in virtual time and replay a run from its seed.
+ */
+
+/** Milliseconds. Instants are counted from the epoch, so that a store can keep them. */
+export interface Clock {
+  /** Never goes backwards within a process, even when the system clock is set. May have a fraction. */
+  now(): number
+  /** Calls `callback` once, at `at` or later, never before. An instant in the past fires as soon as it can. */
+  wakeAt(at: number, callback: () => void): Timer
+  /** Share of the time since the last call that the thread was busy (0…1); undefined where that has no meaning. */
+  busyShare?(): number | undefined
+}
+
+export interface Timer {
+  /** After this the callback is not called; cancelling twice or late does nothing. */
+  cancel(): void
+}
+
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number
+}
+
+/** setTimeout fires at once beyond this many ms (it is a 32-bit number), so a longer sleep is a chain of naps. */
+const LONGEST_NAP_MS = 2 ** 31 - 1
+
+/**
+ * Real time, counted steadily from the moment the process started: setting the system clock while a crawl runs
+ * neither breaks a visit interval nor leaves a request waiting for an hour.
+ */
+export function systemClock(): Clock {
+  const origin = performance.timeOrigin
+  let lastLoop = performance.eventLoopUtilization()
+  const now = () => origin + performance.now()
+  return {
+    now,
+    wakeAt(at, callback) {
+      let handle: NodeJS.Timeout
+      const nap = () => {
+        const left = at - now()
+        // Node may fire up to a millisecond early; a clock that keeps its word naps again.
+        if (left <= 0) return callback()
+        handle = setTimeout(nap, Math.min(Math.ceil(left), LONGEST_NAP_MS))
+      }
+      handle = setTimeout(nap, Math.min(Math.max(Math.ceil(at - now()), 0), LONGEST_NAP_MS))
+      return { cancel: () => clearTimeout(handle) }
+    },
+    busyShare() {
+      const loop = performance.eventLoopUtilization()
+      const share = performance.eventLoopUtilization(loop, lastLoop).utilization
+      lastLoop = loop
+      return share
+    },
+  }
+}
+
+export function systemRandom(): Random {
+  return { next: Math.random }
+}
+
+/**
+ * A small, well mixed generator (sfc32) for tests and simulations: the same seed gives the same numbers on every
+ * machine.
+ */
+export function seededRandom(seed: number): Random {
+  let a = seed | 0
+  let b = (seed ^ 0x9e3779b9) | 0
+  let c = 0x243f6a88
+  let counter = 1
+  const next = () => {
+    const sum = (((a + b) | 0) + counter) | 0
+    counter = (counter + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (c << 21) | (c >>> 11)
+    c = (c + sum) | 0
+    return (sum >>> 0) / 2 ** 32
+  }
+  // Neighbouring seeds start alike; a few turns part them.
+  for (let i = 0; i < 12; i++) next()
+  return { next }
+}
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A duration: a number of milliseconds, or a number with a unit: `'250ms'`, `'5s'`, `'2m'`, `'12h'`, `'7d'`. */
+export type Duration = number | `${number}${keyof typeof UNIT_MS}`
+
+/** Milliseconds, or undefined if it is not a duration. */
+export function parseDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)$/.exec(value.trim())
+  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined
+}
