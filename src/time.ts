@@ -3,6 +3,8 @@
  * `Random`, so that the simulator can run the same code in virtual time and replay a run from its seed.
  */
 
+import { performance } from 'node:perf_hooks'
+
 /** Milliseconds. Instants are counted from the epoch, so that a store can keep them. */
 export interface Clock {
   /** Never goes backwards within a process, even when the system clock is set. May have a fraction. */
