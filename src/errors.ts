@@ -9,6 +9,8 @@ export type KumoErrorCode =
   | 'KUMO_INVALID_OPTION'
   /** `run()` was called on a crawler without seeds. */
   | 'KUMO_NO_SEEDS'
+  /** The iterable given to `.seeds()` threw; the crawl ended. */
+  | 'KUMO_SEEDS_FAILED'
   /** `run()` was called while a run of the same crawler is going on. */
   | 'KUMO_ALREADY_RUNNING'
   /** A store (frontier or seen-set) threw or rejected; the crawl ended. */

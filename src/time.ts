@@ -85,6 +85,27 @@ export function seededRandom(seed: number): Random {
   return { next }
 }
 
+/** What `within` answers when time is up. */
+export const LATE = Symbol('late')
+
+/** The promise's value, or `LATE` if it is not there after `ms`. The promise itself goes on; its end is ignored. */
+export function within<T>(clock: Clock, ms: number, promise: PromiseLike<T>): Promise<T | typeof LATE> {
+  if (ms === Number.POSITIVE_INFINITY) return Promise.resolve(promise)
+  return new Promise((resolve, reject) => {
+    const timer = clock.wakeAt(clock.now() + ms, () => resolve(LATE))
+    promise.then(
+      (value) => {
+        timer.cancel()
+        resolve(value)
+      },
+      (error) => {
+        timer.cancel()
+        reject(error)
+      },
+    )
+  })
+}
+
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** A duration: a number of milliseconds, or a number with a unit: `'250ms'`, `'5s'`, `'2m'`, `'12h'`, `'7d'`. */

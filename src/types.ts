@@ -88,6 +88,8 @@ export type FailureCode =
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
   | 'hook-timeout'
+  /** A scope rule threw while it looked at this URL, which was therefore not followed. */
+  | 'scope-failed'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
 

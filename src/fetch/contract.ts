@@ -16,6 +16,8 @@ export interface Fetcher {
 }
 
 export interface FetchContext {
+  /** Whether a body of this media type is wanted; of others only the headers are read (`skippedBody`). */
+  wants(mediaType: string): boolean
   /** Aborted when the deadline passes or the crawl is aborted. Made on first touch. */
   readonly signal: AbortSignal
   /** The cheap way to hear the same: called at most once. Set it before the first `await`. */

@@ -47,7 +47,7 @@ export interface Frontier {
 
 /** How a lease ended, and what becomes of its request and its host. */
 export interface Settlement {
-  /** As it was leased. */
+  /** The object that `lease` returned. */
   readonly request: CrawlRequest
   /** When the contact with the host ended; undefined if it was never contacted, and the host owes no pause. */
   readonly visitedAt: number | undefined

@@ -1,0 +1,256 @@
+/** Proves a `Fetcher`. */
+
+import assert from 'node:assert/strict'
+import type { FetchContext, FetchedResponse, Fetcher, FetchFailure, Outcome } from '../fetch/contract.js'
+import type { CrawlRequest, FailureCode } from '../types.js'
+import { casesOf, eventually, pause, type SuiteOptions } from './suite.js'
+
+/** What the fetcher's suite is given. A case whose URL is missing is not registered. */
+export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
+  /** URLs of a web of the author's own; canonical, so that the host is as `new URL(url).host` spells it. */
+  urls: {
+    /** Answers 200 with a body that is the same each time, not empty. */
+    page: string
+    /** Answers 404, with a body. */
+    missing?: string | undefined
+    /** Answers 301, 302, 303, 307 or 308 with a `Location`. */
+    redirect?: string | undefined
+    /** Accepts the request and never answers. */
+    hanging?: string | undefined
+    /** Cannot be connected to: a closed port, a name without address. */
+    unreachable?: string | undefined
+  }
+}
+
+/** What a fetcher can say about a request that got no answer; the other codes are the engine's to give. */
+const FETCH_FAILURES: readonly FailureCode[] = [
+  'timeout',
+  'dns-failed',
+  'connect-failed',
+  'connection-lost',
+  'tls-failed',
+  'bad-response',
+  'headers-too-large',
+  'body-too-large',
+  'decode-failed',
+  'aborted',
+  'fetcher-failed',
+]
+
+/** Enough to need several connections, few enough for a fetcher that starts a browser. */
+const AT_ONCE = 8
+
+/** By then a request on loopback has surely gone out. */
+const TIME_TO_SEND_MS = 100
+
+/**
+ * Registers the cases that every fetcher must pass.
+ *
+ * @example
+ * import { it } from 'node:test'
+ * import { fetcherSuite } from 'kumo/conformance'
+ *
+ * fetcherSuite({ it, create: () => new MyFetcher(), urls: { page: 'http://127.0.0.1:8080/page' } })
+ */
+export function fetcherSuite(options: FetcherSuiteOptions): void {
+  const { page, missing, redirect, hanging, unreachable } = options.urls
+  const test = casesOf(options, (fetcher) => fetcher.close?.())
+
+  test('a page is answered with its status, headers and body', async (fetcher) => {
+    const response = answerOf(await fetched(fetcher, page))
+    assert.equal(response.status, 200)
+    assert.equal(response.skippedBody, false)
+    assert.ok(response.body.byteLength > 0, 'the body is empty')
+    assert.ok(response.wireBytes > 0, 'wireBytes does not count the body')
+  })
+
+  test('header names are lower case, and get agrees with entries', async (fetcher) => {
+    const { headers } = answerOf(await fetched(fetcher, page))
+    const entries = [...headers.entries()]
+    assert.ok(entries.length > 0, 'a response has headers')
+    for (const [name, value] of entries) {
+      assert.equal(name, name.toLowerCase())
+      assert.equal(headers.get(name), value)
+    }
+    assert.equal(new Set(entries.map(([name]) => name)).size, entries.length, 'a name is listed twice')
+    assert.equal(headers.get('x-no-such-header'), undefined)
+  })
+
+  test('the same page twice, one after the other, is the same body', async (fetcher) => {
+    const first = answerOf(await fetched(fetcher, page))
+    const second = answerOf(await fetched(fetcher, page))
+    assert.deepEqual(bytesOf(second), bytesOf(first))
+  })
+
+  test('several fetches at once each get their answer', async (fetcher) => {
+    const expected = bytesOf(answerOf(await fetched(fetcher, page)))
+    const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, () => fetched(fetcher, page)))
+    for (const outcome of outcomes) assert.deepEqual(bytesOf(answerOf(outcome)), expected)
+  })
+
+  test('of a media type that is not wanted only the headers are read', async (fetcher) => {
+    const response = answerOf(await fetched(fetcher, page, new SuiteContext(() => false)))
+    assert.equal(response.status, 200)
+    assert.equal(response.skippedBody, true)
+    assert.equal(response.body.byteLength, 0, 'the body is not kept')
+  })
+
+  test('an abort after the end changes nothing', async (fetcher) => {
+    const context = new SuiteContext()
+    const outcome = await fetched(fetcher, page, context)
+    context.abort()
+    answerOf(outcome)
+    answerOf(await fetched(fetcher, page))
+  })
+
+  test('a context that is already aborted makes no request', async (fetcher) => {
+    const context = new SuiteContext()
+    context.abort()
+    assert.equal(failureOf(await fetched(fetcher, page, context)).code, 'aborted')
+  })
+
+  test('close can be called twice, and a fetch after it fails as a value', async (fetcher) => {
+    await fetched(fetcher, page)
+    await fetcher.close?.()
+    await fetcher.close?.()
+    if (fetcher.close) failureOf(await fetched(fetcher, page))
+  })
+
+  test('close before the first fetch is fine', async (fetcher) => {
+    await fetcher.close?.()
+  })
+
+  if (missing) {
+    test('an error status is an answer without a body', async (fetcher) => {
+      const response = answerOf(await fetched(fetcher, missing))
+      assert.equal(response.status, 404)
+      assert.equal(response.body.byteLength, 0, 'the body of an error status is not kept')
+    })
+  }
+
+  if (redirect) {
+    test('a redirect is an answer and is not followed', async (fetcher) => {
+      const response = answerOf(await fetched(fetcher, redirect))
+      assert.ok(response.status >= 300 && response.status < 400, `status is ${response.status}`)
+      assert.ok(response.headers.get('location'), 'the Location is missing')
+      assert.equal(response.body.byteLength, 0, 'the body of a redirect is not kept')
+    })
+  }
+
+  if (unreachable) {
+    test('a host that cannot be reached is a failure that says so', async (fetcher) => {
+      const failure = failureOf(await fetched(fetcher, unreachable))
+      assert.ok(
+        failure.code === 'connect-failed' || failure.code === 'dns-failed',
+        `the code is ${failure.code}, and the host was never connected to`,
+      )
+    })
+  }
+
+  if (hanging) {
+    test('an abort ends the fetch soon, as aborted', async (fetcher) => {
+      const context = new SuiteContext()
+      const outcome = fetched(fetcher, hanging, context)
+      context.abort()
+      assert.equal(failureOf(await outcome).code, 'aborted')
+    })
+
+    test('an abort while the fetch waits for its answer ends it too', async (fetcher) => {
+      answerOf(await fetched(fetcher, page))
+      const context = new SuiteContext()
+      const outcome = fetched(fetcher, hanging, context)
+      await pause(TIME_TO_SEND_MS)
+      context.abort()
+      assert.equal(failureOf(await outcome).code, 'aborted')
+    })
+
+    test('a fetcher is usable after an abort', async (fetcher) => {
+      const context = new SuiteContext()
+      const outcome = fetched(fetcher, hanging, context)
+      context.abort()
+      await outcome
+      answerOf(await fetched(fetcher, page))
+    })
+
+    test('close ends what is in flight', async (fetcher) => {
+      if (!fetcher.close) return
+      const outcome = fetched(fetcher, hanging)
+      await fetcher.close()
+      failureOf(await outcome)
+    })
+  }
+}
+
+/** A context as the engine makes it: the signal only on demand, the callback called at most once. */
+class SuiteContext implements FetchContext {
+  onAbort: (() => void) | undefined
+  aborted = false
+  #controller: AbortController | undefined
+
+  constructor(readonly wants: (mediaType: string) => boolean = () => true) {}
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.aborted) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.aborted = true
+    this.#controller?.abort()
+    this.onAbort?.()
+  }
+}
+
+/** The outcome of fetching a URL: it has to come, it has to be a value, and it has to have the right shape. */
+async function fetched(fetcher: Fetcher, url: string, context = new SuiteContext()): Promise<Outcome> {
+  const host = new URL(url).host
+  const request: CrawlRequest = {
+    url,
+    host,
+    depth: 0,
+    priority: 0,
+    attempt: 0,
+    redirects: 0,
+    parent: undefined,
+  }
+  let outcome: Outcome | undefined
+  let thrown: { error: unknown } | undefined
+  const settled = (async () => fetcher.fetch(request, context))().then(
+    (value) => {
+      outcome = value
+    },
+    (error) => {
+      thrown = { error }
+    },
+  )
+  await eventually(`the outcome of ${url}`, () => outcome !== undefined || thrown !== undefined)
+  await settled
+  if (thrown) assert.fail(`fetch of ${url} threw instead of returning an outcome: ${String(thrown.error)}`)
+  return outcome!
+}
+
+function answerOf(outcome: Outcome): FetchedResponse {
+  if (!outcome.ok) assert.fail(`expected an answer, got ${outcome.code}: ${outcome.message}`)
+  assert.equal(outcome.ok, true)
+  assert.ok(Number.isInteger(outcome.status) && outcome.status >= 200 && outcome.status < 600, 'status')
+  assert.ok(outcome.body instanceof Uint8Array, 'the body is a Uint8Array')
+  assert.equal(typeof outcome.skippedBody, 'boolean')
+  assert.ok(Number.isInteger(outcome.wireBytes) && outcome.wireBytes >= 0, 'wireBytes')
+  assert.equal(typeof outcome.headers.get, 'function')
+  return outcome
+}
+
+function failureOf(outcome: Outcome): FetchFailure {
+  if (outcome.ok) assert.fail(`expected a failure, got status ${outcome.status}`)
+  assert.ok(FETCH_FAILURES.includes(outcome.code), `${outcome.code} is not a code that a fetcher gives`)
+  assert.ok(
+    typeof outcome.message === 'string' && outcome.message.length > 0,
+    'the message says what happened',
+  )
+  return outcome
+}
+
+function bytesOf(response: FetchedResponse): string {
+  return Buffer.from(response.body).toString('latin1')
+}

@@ -1,0 +1,203 @@
+import type { Extracted } from '../extract/contract.js'
+import { messageOf } from '../errors.js'
+import type { CrawlRequest, SkipReason } from '../types.js'
+import { hostOf, originOf } from '../url/canonicalise.js'
+import { baseFor, resolve } from '../url/resolve.js'
+import { scopeTarget } from '../url/scope.js'
+import type { Parts } from './parts.js'
+
+/** Origins whose place is remembered; beyond that all are forgotten and worked out anew. */
+const PLACES_REMEMBERED = 10_000
+const SLASH = 0x2f
+
+/** What is known of an origin: worked out once instead of per link. */
+interface Place {
+  readonly host: string
+  readonly owner: number
+  /** Undefined: depends on more than the origin. */
+  readonly inScope: boolean | undefined
+}
+
+/** Told what did not get in. */
+export interface AdmissionReport {
+  skipped(url: string, reason: SkipReason, parent: string | undefined): void
+  scopeFailed(url: string, message: string, cause: unknown): void
+  /** Whether the host has had all the pages it may have. */
+  hostFull(host: string): boolean
+}
+
+/**
+ * The door of the crawl: canonicalise → scope → mine? → seen → frontier. Links of other shards' hosts leave
+ * through the exchange and are checked against the seen-set by their owner.
+ *
+ * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
+ * already costs no object.
+ */
+export class Admission {
+  readonly #parts: Parts
+  readonly #maxDepth: number
+  readonly #report: AdmissionReport
+  #places = new Map<string, Place>()
+
+  constructor(parts: Parts, maxDepth: number, report: AdmissionReport) {
+    this.#parts = parts
+    this.#maxDepth = maxDepth
+    this.#report = report
+  }
+
+  /** Seeds are wanted whatever the scope says. Canonical URLs. */
+  async seeds(urls: readonly string[]): Promise<void> {
+    const { scope } = this.#parts
+    if (scope.addSeed !== undefined) {
+      for (const url of urls) scope.addSeed(url)
+      this.#places = new Map()
+    }
+    const batch = new Batch()
+    for (const url of urls) batch.put(url, this.#placeOf(originOf(url)))
+    await this.#take(batch, (url, host) => request(url, host, 0, 0, 0, undefined))
+  }
+
+  /** The links of a page. Each is admitted, sent to its owner, or reported as skipped; known ones are dropped. */
+  async links(extracted: Extracted, from: CrawlRequest): Promise<void> {
+    const base = baseFor(extracted.base)
+    const here = this.#placeOf(base.origin)
+    const depth = from.depth + 1
+    const batch = new Batch()
+    let priorities: Map<string, number> | undefined
+    for (const link of extracted.links) {
+      const url = resolve(link.href, base)
+      if (url === undefined) {
+        this.#report.skipped(link.href, 'not-http', from.url)
+        continue
+      }
+      const sameOrigin = url.startsWith(base.origin) && url.charCodeAt(base.origin.length) === SLASH
+      const place = sameOrigin ? here : this.#placeOf(originOf(url))
+      if (!this.#wanted(url, place, depth, from)) continue
+      batch.put(url, place)
+      if (link.priority !== undefined) {
+        priorities ??= new Map()
+        priorities.set(url, link.priority)
+      }
+    }
+    await this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, 0, from.url))
+  }
+
+  /** The target of a redirect: as deep as its source, and a request of its own on its own host. */
+  async redirect(to: string, from: CrawlRequest): Promise<void> {
+    const place = this.#placeOf(originOf(to))
+    if (!this.#wanted(to, place, from.depth, from)) return
+    const batch = new Batch()
+    batch.put(to, place)
+    await this.#take(batch, (url, host) =>
+      request(url, host, from.depth, from.priority, from.redirects + 1, from.parent),
+    )
+  }
+
+  /** What other shards found. Their owner's part of the checks is still to be made. */
+  async arrivals(requests: readonly CrawlRequest[]): Promise<void> {
+    const fresh = await this.#parts.seen.addAll(requests.map((each) => each.url))
+    await this.#parts.frontier.add(requests.filter((_, i) => fresh[i]))
+  }
+
+  #wanted(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+    if (!this.#inScope(url, place, depth, from)) return false
+    if (depth > this.#maxDepth) {
+      this.#report.skipped(url, 'depth', from.url)
+      return false
+    }
+    if (this.#report.hostFull(place.host)) {
+      this.#report.skipped(url, 'host-limit', from.url)
+      return false
+    }
+    return true
+  }
+
+  #inScope(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+    let inScope = place.inScope
+    if (inScope === undefined) {
+      try {
+        inScope = this.#parts.scope.test(scopeTarget(url, place.host, depth, from.url))
+      } catch (error) {
+        this.#report.scopeFailed(url, `the scope threw: ${messageOf(error)}`, error)
+        return false
+      }
+    }
+    if (!inScope) this.#report.skipped(url, 'scope', from.url)
+    return inScope
+  }
+
+  async #take(batch: Batch, make: (url: string, host: string) => CrawlRequest): Promise<void> {
+    if (batch.mine.length > 0) {
+      const answer = this.#parts.seen.addAll(batch.mine)
+      const fresh = answer instanceof Promise ? await answer : answer
+      const requests: CrawlRequest[] = []
+      for (let i = 0; i < fresh.length; i++) {
+        if (fresh[i]) requests.push(make(batch.mine[i]!, batch.hosts[i]!))
+      }
+      if (requests.length > 0) {
+        const added = this.#parts.frontier.add(requests)
+        if (added instanceof Promise) await added
+      }
+    }
+    if (batch.others !== undefined) {
+      for (const [owner, urls] of batch.others) {
+        this.#parts.exchange.send(
+          owner,
+          urls.map((url) => make(url, hostOf(url))),
+        )
+      }
+    }
+  }
+
+  #placeOf(origin: string): Place {
+    let place = this.#places.get(origin)
+    if (place === undefined) {
+      if (this.#places.size >= PLACES_REMEMBERED) this.#places = new Map()
+      place = this.#findPlace(origin)
+      this.#places.set(origin, place)
+    }
+    return place
+  }
+
+  #findPlace(origin: string): Place {
+    const { partitioner, ownership, scope } = this.#parts
+    const url = `${origin}/`
+    const host = hostOf(url)
+    const owner = ownership.ownerOf(partitioner.partition(host))
+    let inScope: boolean | undefined
+    if (scope.perOrigin) inScope = scope.test(scopeTarget(url, host, 0, undefined))
+    return { host, owner: owner === ownership.self ? MINE : owner, inScope }
+  }
+}
+
+const MINE = -1
+
+/** URLs on their way in, those of this shard apart from those of others. */
+class Batch {
+  readonly mine: string[] = []
+  readonly hosts: string[] = []
+  others: Map<number, string[]> | undefined = undefined
+
+  put(url: string, place: Place): void {
+    if (place.owner === MINE) {
+      this.mine.push(url)
+      this.hosts.push(place.host)
+      return
+    }
+    this.others ??= new Map()
+    const urls = this.others.get(place.owner)
+    if (urls === undefined) this.others.set(place.owner, [url])
+    else urls.push(url)
+  }
+}
+
+function request(
+  url: string,
+  host: string,
+  depth: number,
+  priority: number,
+  redirects: number,
+  parent: string | undefined,
+): CrawlRequest {
+  return { url, host, depth, priority, attempt: 0, redirects, parent }
+}

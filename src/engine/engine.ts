@@ -1,0 +1,275 @@
+import { KumoError, messageOf } from '../errors.js'
+import type { Settlement } from '../frontier/contract.js'
+import type { Timer } from '../time.js'
+import type { CrawlRequest } from '../types.js'
+import { Admission } from './admit.js'
+import { HostQuota } from './host-quota.js'
+import { bottleneckOf, Meters } from './meters.js'
+import type { EngineRules, Parts } from './parts.js'
+import { SeedSource } from './seed-source.js'
+import type { EndReason, Stats, Summary } from './stats.js'
+import { Tally } from './tally.js'
+import { Visits } from './visits.js'
+import { Wake } from './wake.js'
+
+const PROGRESS_MS = 1000
+/** How long an aborted crawl waits for user code that is still running before it leaves it behind. */
+const ABORT_GRACE_MS = 500
+
+/**
+ * One shard: the loop that leases as many requests as there is room for, starts their visits, and sleeps until a
+ * completion, an arrival or the next due time.
+ *
+ * It ends when the seeds are used up, nothing is pending, nothing is in flight (a page is in flight until every
+ * hook is done with it) and nothing is on its way to another shard: system B's rule. Or when it is told to.
+ */
+export class Engine {
+  readonly #parts: Parts
+  readonly #rules: EngineRules
+  readonly #wake: Wake
+  readonly #meters: Meters
+  readonly #tally = new Tally()
+  readonly #quota: HostQuota
+  readonly #admission: Admission
+  readonly #visits: Visits
+  readonly #seeds: SeedSource
+  readonly #timers: Timer[] = []
+  /** Filled by visits that ended, emptied by the loop before it leases. */
+  #settled: Settlement[] = []
+  #inFlight = 0
+  /** Batches from other shards that are being taken in. */
+  #arriving = 0
+  #paused = false
+  #ending: EndReason | undefined = undefined
+  /** Set by an abort: when to stop waiting for what is still in flight. */
+  #abandonAt = Number.POSITIVE_INFINITY
+  #fatal: KumoError | undefined = undefined
+  #closed = false
+
+  constructor(parts: Parts, rules: EngineRules) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#wake = new Wake(parts.clock)
+    this.#meters = new Meters(parts.clock, rules.concurrency)
+    this.#quota = new HostQuota(rules.limit.pagesPerHost)
+    this.#admission = new Admission(parts, rules.maxDepth, {
+      skipped: (url, reason, parent) => this.#visits.skipped(url, reason, parent),
+      scopeFailed: (url, message, cause) =>
+        void this.#visits.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+      hostFull: (host) => this.#quota.isFull(host),
+    })
+    this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, this.#quota)
+    this.#seeds = new SeedSource(parts.seeds, {
+      admit: (urls) => this.#admission.seeds(urls),
+      invalid: (seed, message) =>
+        this.#visits.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
+      failed: (error) => this.#fail(error),
+      changed: this.#wake.rouse,
+    })
+  }
+
+  /** Resolves when the crawl is over and everything is closed; rejects if a store failed. */
+  async run(): Promise<Summary> {
+    const { exchange, clock, outlet } = this.#parts
+    exchange.receive((requests) => this.#arrive(requests))
+    if (outlet.hears('progress')) this.#everySecond()
+    if (this.#rules.limit.timeMs < Number.POSITIVE_INFINITY) {
+      this.#timers.push(clock.wakeAt(clock.now() + this.#rules.limit.timeMs, () => this.#end('limit', true)))
+    }
+    try {
+      await this.#loop()
+    } catch (error) {
+      this.#fail(error)
+    }
+    this.#closed = true
+    const summary: Summary = { ...this.stats(), reason: this.#ending ?? 'done' }
+    await this.#close()
+    if (this.#fatal !== undefined) throw this.#fatal
+    await outlet.tell('end', summary)
+    return summary
+  }
+
+  /** No new visits; what is in flight finishes. */
+  stop(): void {
+    this.#end('stopped', false)
+  }
+
+  /** Fetches are ended at once; their URLs stay pending. */
+  abort(): void {
+    this.#end('aborted', true)
+  }
+
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#wake.rouse()
+  }
+
+  stats(): Stats {
+    const { frontier, seen } = this.#parts
+    const tally = this.#tally
+    const elapsedMs = this.#meters.elapsedMs
+    const threadBusy = this.#meters.threadBusy
+    const stages = this.#meters.stages(threadBusy)
+    const idle = this.#meters.idle
+    return {
+      elapsedMs,
+      pages: tally.pages,
+      pagesPerSecond: (tally.pages * 1000) / Math.max(elapsedMs, 1),
+      recentPagesPerSecond: tally.recentPagesPerSecond(this.#parts.clock.now()),
+      bytes: tally.bytes,
+      redirects: tally.redirects,
+      robots: tally.robots,
+      retries: tally.retries,
+      failures: { ...tally.failures },
+      failed: tally.failed,
+      skips: { ...tally.skips },
+      skipped: tally.skipped,
+      statuses: { ...tally.statuses },
+      known: seen.size,
+      pending: frontier.pending,
+      inFlight: this.#inFlight,
+      hosts: frontier.hosts,
+      hostsVisited: tally.hostsVisited,
+      shortestGapMs: this.#rules.connectionsPerHost === 1 ? tally.shortestGapMs : undefined,
+      stages,
+      idle,
+      threadBusy,
+      bottleneck: bottleneckOf(stages, idle, threadBusy),
+    }
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, exchange } = this.#parts
+    for (;;) {
+      await this.#settle()
+      this.#checkLimits()
+      if (this.#ending === undefined) {
+        this.#seeds.refill(this.#parts.frontier.pending, this.#rules.concurrency)
+        await this.#startVisits()
+      }
+      if (this.#isOver()) return
+      exchange.flush()
+      this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
+      await this.#wake.sleep(this.#sleepUntil())
+    }
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#settled.length === 0) return
+    const settlements = this.#settled
+    this.#settled = []
+    const startedAt = this.#parts.clock.now()
+    const settling = this.#parts.frontier.settle(settlements)
+    this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
+    if (settling instanceof Promise) await settling
+    this.#inFlight -= settlements.length
+  }
+
+  async #startVisits(): Promise<void> {
+    const { frontier, clock } = this.#parts
+    const room = this.#room()
+    if (room <= 0 || frontier.pending === 0) return
+    const startedAt = clock.now()
+    const leasing = frontier.lease(room, startedAt)
+    this.#meters.worked('frontier', clock.now() - startedAt)
+    const requests = leasing instanceof Promise ? await leasing : leasing
+    this.#meters.worked('frontier', 0, requests.length)
+    this.#inFlight += requests.length
+    for (const request of requests) void this.#visit(request)
+  }
+
+  async #visit(request: CrawlRequest): Promise<void> {
+    try {
+      this.#settled.push(await this.#visits.visit(request))
+      this.#wake.rouse()
+    } catch (error) {
+      this.#inFlight--
+      this.#fail(error)
+    }
+  }
+
+  /** How many visits may start. A page limit counts what is in flight as if it came through, so it is never passed. */
+  #room(): number {
+    if (this.#paused) return 0
+    const slots = this.#rules.concurrency - this.#inFlight
+    return Math.min(slots, this.#rules.limit.pages - this.#tally.pages - this.#inFlight)
+  }
+
+  #checkLimits(): void {
+    const { pages, bytes } = this.#rules.limit
+    if (this.#tally.pages >= pages || this.#tally.bytes >= bytes) this.#end('limit', false)
+  }
+
+  #isOver(): boolean {
+    if (this.#fatal !== undefined) return true
+    if (this.#inFlight > 0) return this.#parts.clock.now() >= this.#abandonAt
+    if (this.#ending !== undefined) return this.#settled.length === 0
+    const { frontier, exchange } = this.#parts
+    return this.#seeds.done && frontier.pending === 0 && exchange.inTransit === 0 && this.#arriving === 0
+  }
+
+  #sleepUntil(): number {
+    if (this.#ending !== undefined) return this.#abandonAt
+    const { frontier } = this.#parts
+    return this.#room() > 0 && frontier.pending > 0 ? frontier.nextDue() : Number.POSITIVE_INFINITY
+  }
+
+  #idleReason(): 'paused' | 'discovery' | 'politeness' {
+    if (this.#paused) return 'paused'
+    return this.#parts.frontier.pending === 0 ? 'discovery' : 'politeness'
+  }
+
+  #end(reason: EndReason, abort: boolean): void {
+    this.#ending ??= reason
+    if (abort) {
+      this.#abandonAt = Math.min(this.#abandonAt, this.#parts.clock.now() + ABORT_GRACE_MS)
+      this.#visits.abort()
+    }
+    this.#wake.rouse()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#closed) return
+    this.#fatal ??=
+      error instanceof KumoError
+        ? error
+        : new KumoError('KUMO_STORE_FAILED', `the crawl's store failed: ${messageOf(error)}`, { cause: error })
+    this.#end('aborted', true)
+  }
+
+  async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
+    this.#arriving++
+    try {
+      await this.#admission.arrivals(requests)
+    } catch (error) {
+      this.#fail(error)
+    }
+    this.#arriving--
+    this.#wake.rouse()
+  }
+
+  #everySecond(): void {
+    const { clock, outlet } = this.#parts
+    const tick = () => {
+      if (this.#closed) return
+      void outlet.tell('progress', this.stats())
+      this.#timers[0] = clock.wakeAt(clock.now() + PROGRESS_MS, tick)
+    }
+    this.#timers.unshift(clock.wakeAt(clock.now() + PROGRESS_MS, tick))
+  }
+
+  async #close(): Promise<void> {
+    for (const timer of this.#timers) timer.cancel()
+    this.#wake.close()
+    this.#seeds.close()
+    try {
+      await this.#parts.close()
+    } catch (error) {
+      this.#fatal ??= new KumoError('KUMO_STORE_FAILED', `closing failed: ${messageOf(error)}`, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Page } from '../extract/contract.js'
+import type { Failure, SkipReason } from '../types.js'
+import type { Stats, Summary } from './stats.js'
+
+/** What a crawl tells while it runs. A listener that returns a promise slows the crawl until it is done. */
+export interface CrawlEvents<Data extends object = object> {
+  /** A page was fetched and extracted. */
+  page: (page: Page<Data>) => unknown
+  /** Something went wrong with a URL; `failure.final` tells whether it will be tried again. */
+  failure: (failure: Failure) => unknown
+  /** A URL was not fetched, or its response not used. */
+  skip: (skip: Skip) => unknown
+  /** A redirect was answered; its target is a request of its own. */
+  redirect: (redirect: Redirect) => unknown
+  /** Once a second. */
+  progress: (stats: Stats) => unknown
+  /** The crawl is over and everything is closed. */
+  end: (summary: Summary) => unknown
+}
+
+export interface Skip {
+  readonly url: string
+  readonly reason: SkipReason
+  /** The page with the link, if there was one. */
+  readonly parent: string | undefined
+}
+
+export interface Redirect {
+  readonly url: string
+  readonly to: string
+  readonly status: number
+}

@@ -1,0 +1,35 @@
+import type { FetchContext } from '../fetch/contract.js'
+
+/**
+ * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
+ * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
+ */
+export class VisitContext implements FetchContext {
+  onAbort: (() => void) | undefined = undefined
+  readonly wants: (mediaType: string) => boolean
+  #aborted = false
+  #controller: AbortController | undefined = undefined
+
+  constructor(wants: (mediaType: string) => boolean) {
+    this.wants = wants
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#controller?.abort()
+    this.onAbort?.()
+  }
+}

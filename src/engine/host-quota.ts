@@ -1,0 +1,43 @@
+/** With several connections to a host, how soon one looks again whether a page under way there has failed. */
+const ASK_AGAIN_MS = 100
+
+/**
+ * `limit({ pagesPerHost })`: how many pages each host has given, and how many are under way. Without the limit it
+ * remembers nothing.
+ */
+export class HostQuota {
+  readonly #limit: number
+  readonly #hosts = new Map<string, { delivered: number; underWay: number }>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Whether the host has given all the pages it may. */
+  isFull(host: string): boolean {
+    if (this.#limit === Number.POSITIVE_INFINITY) return false
+    return (this.#hosts.get(host)?.delivered ?? 0) >= this.#limit
+  }
+
+  /** `go`: fetch, then `release`. `full`: no more of this host. `wait`: what is under way may fill it. */
+  claim(host: string): 'go' | 'full' | 'wait' {
+    if (this.#limit === Number.POSITIVE_INFINITY) return 'go'
+    const count = this.#hosts.get(host) ?? { delivered: 0, underWay: 0 }
+    if (count.delivered >= this.#limit) return 'full'
+    if (count.delivered + count.underWay >= this.#limit) return 'wait'
+    count.underWay++
+    this.#hosts.set(host, count)
+    return 'go'
+  }
+
+  release(host: string, delivered: boolean): void {
+    const count = this.#hosts.get(host)
+    if (count === undefined) return
+    count.underWay--
+    if (delivered) count.delivered++
+  }
+
+  askAgainAt(now: number): number {
+    return now + ASK_AGAIN_MS
+  }
+}

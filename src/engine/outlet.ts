@@ -1,0 +1,114 @@
+import type { EventEmitter } from 'eventemitter3'
+import type { Page } from '../extract/contract.js'
+import type { Hook } from '../hooks/contract.js'
+import { messageOf } from '../errors.js'
+import { type Clock, LATE, within } from '../time.js'
+import type { Failure, FailureCode, MaybePromise } from '../types.js'
+import type { CrawlEvents } from './events.js'
+
+export interface Problem {
+  readonly code: FailureCode
+  readonly message: string
+  readonly cause: unknown
+}
+
+/** A reader that takes pages one by one; the promise is kept when it has taken this one. */
+export type Reader = (page: Page) => Promise<void>
+
+export interface OutletOptions {
+  readonly clock: Clock
+  readonly hooks: readonly Hook[]
+  readonly events: EventEmitter<CrawlEvents>
+  readonly reader: Reader | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * Where results leave the crawl: hooks, then `page` listeners, then the reader of a `for await`. Whoever throws or
+ * is late does so alone: the others still get the page, and the first problem is reported as the page's failure.
+ */
+export class Outlet {
+  readonly #options: OutletOptions
+
+  constructor(options: OutletOptions) {
+    this.#options = options
+  }
+
+  /** Answers at once if nobody asked for time. */
+  deliver(page: Page): MaybePromise<Problem | undefined> {
+    const { hooks, events, reader } = this.#options
+    const running: Promise<Problem | undefined>[] = []
+    let problem: Problem | undefined
+    const collect = (answer: MaybePromise<Problem | undefined>) => {
+      if (answer instanceof Promise) running.push(answer)
+      else problem ??= answer
+    }
+    for (const hook of hooks) {
+      if (hook.page) collect(this.#call(`hook '${hook.name}'`, () => hook.page?.(page)))
+    }
+    if (events.listenerCount('page') > 0) {
+      for (const listener of events.listeners('page')) {
+        collect(this.#call('a page listener', () => listener(page)))
+      }
+    }
+    if (reader !== undefined) running.push(reader(page).then(() => undefined))
+    if (running.length === 0) return problem
+    return Promise.all(running).then((answers) => problem ?? answers.find((answer) => answer !== undefined))
+  }
+
+  /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on and is dropped. */
+  async fail(failure: Failure): Promise<void> {
+    for (const hook of this.#options.hooks) {
+      if (hook.failure) await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure))
+    }
+    await this.tell('failure', failure)
+  }
+
+  /** Whether anybody listens; what is told often is put together only then. */
+  hears(event: keyof CrawlEvents): boolean {
+    return this.#options.events.listenerCount(event) > 0
+  }
+
+  /** Calls the listeners of any event but `page`; one that throws harms nobody. */
+  tell<E extends Exclude<keyof CrawlEvents, 'page'>>(
+    event: E,
+    ...args: Parameters<CrawlEvents[E]>
+  ): MaybePromise<void> {
+    if (!this.hears(event)) return
+    const running: Promise<unknown>[] = []
+    for (const listener of this.#options.events.listeners(event)) {
+      const answer = this.#call(`a ${event} listener`, () => (listener as (...a: unknown[]) => unknown)(...args))
+      if (answer instanceof Promise) running.push(answer)
+    }
+    if (running.length > 0) return Promise.all(running).then(() => undefined)
+  }
+
+  #call(who: string, call: () => unknown): MaybePromise<Problem | undefined> {
+    try {
+      const answer = call()
+      if (isThenable(answer)) return this.#await(who, answer)
+      return undefined
+    } catch (error) {
+      return failed(who, error)
+    }
+  }
+
+  async #await(who: string, answer: PromiseLike<unknown>): Promise<Problem | undefined> {
+    const { clock, timeoutMs } = this.#options
+    try {
+      if ((await within(clock, timeoutMs, answer)) !== LATE) return undefined
+      const message = `${who} did not finish within ${timeoutMs} ms`
+      return { code: 'hook-timeout', message, cause: undefined }
+    } catch (error) {
+      return failed(who, error)
+    }
+  }
+}
+
+function failed(who: string, error: unknown): Problem {
+  return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
+}

@@ -1,0 +1,76 @@
+import type { FailureCode, SkipReason } from '../types.js'
+
+/** The stages a page passes, as statistics name them. */
+export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
+
+/**
+ * What holds the crawl back: a stage, or one of three reasons for slots to stand empty. `politeness`: hosts are
+ * resting. `discovery`: nothing more is known to fetch. `paused`: by the user.
+ */
+export type Bottleneck = StageName | 'politeness' | 'discovery' | 'paused'
+
+export interface StageStats {
+  /** Pages (for `admit`: links) that have passed. */
+  readonly done: number
+  readonly perSecond: number
+  /** Being worked on now. */
+  readonly queue: number
+  /** Share of all slot time (concurrency × elapsed) that pages spent here. */
+  readonly slotShare: number
+  /** Share of the thread's time that this stage kept busy. For `fetch`: what no other stage accounts for. */
+  readonly busyShare: number
+}
+
+/** How a crawl stands. */
+export interface Stats {
+  readonly elapsedMs: number
+  /** Pages delivered. */
+  readonly pages: number
+  readonly pagesPerSecond: number
+  /** The same over the last few seconds. */
+  readonly recentPagesPerSecond: number
+  /** Bytes of bodies read from the wire. */
+  readonly bytes: number
+  readonly redirects: number
+  /** Requests for robots.txt. */
+  readonly robots: number
+  /** Tries that failed and will be repeated. */
+  readonly retries: number
+  /** URLs given up, by code. */
+  readonly failures: Readonly<Partial<Record<FailureCode, number>>>
+  readonly failed: number
+  /** URLs not fetched or not used, by reason. A link met twice counts twice. */
+  readonly skips: Readonly<Partial<Record<SkipReason, number>>>
+  readonly skipped: number
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<number, number>>
+  /** URLs known. */
+  readonly known: number
+  readonly pending: number
+  readonly inFlight: number
+  /** Hosts with something pending or in flight. */
+  readonly hosts: number
+  /** Hosts that have been visited. Exact up to 100,000. */
+  readonly hostsVisited: number
+  /**
+   * The shortest pause between the end of a visit and the start of the next on the same host; undefined before
+   * there was one, and when several connections to a host are allowed.
+   */
+  readonly shortestGapMs: number | undefined
+  readonly stages: Readonly<Record<StageName, StageStats>>
+  /** Share of slot time that stood empty, by reason. */
+  readonly idle: Readonly<Record<'politeness' | 'discovery' | 'paused', number>>
+  /** Share of the time that the thread was busy; undefined in virtual time. */
+  readonly threadBusy: number | undefined
+  readonly bottleneck: Bottleneck
+}
+
+/**
+ * Why a crawl ended. `done`: nothing was left. `limit`: one of `limit()` was reached. `stopped`: by `stop()`.
+ * `aborted`: by the signal, or by leaving a `for await`.
+ */
+export type EndReason = 'done' | 'limit' | 'stopped' | 'aborted'
+
+export interface Summary extends Stats {
+  readonly reason: EndReason
+}

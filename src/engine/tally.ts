@@ -1,0 +1,73 @@
+import type { FailureCode, SkipReason } from '../types.js'
+
+/** Rates over the recent past are taken from samples at least this far apart… */
+const SAMPLE_MS = 500
+/** …over about this long. */
+const WINDOW_MS = 5000
+/** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
+const HOSTS_REMEMBERED = 100_000
+
+/** Counts of what has happened so far. */
+export class Tally {
+  pages = 0
+  bytes = 0
+  redirects = 0
+  robots = 0
+  retries = 0
+  failed = 0
+  skipped = 0
+  hostsVisited = 0
+  shortestGapMs: number | undefined = undefined
+  readonly failures: Partial<Record<FailureCode, number>> = {}
+  readonly skips: Partial<Record<SkipReason, number>> = {}
+  readonly statuses: Record<number, number> = {}
+  /** When the last visit to a host ended; the host longest unvisited is forgotten first. */
+  readonly #lastVisit = new Map<string, number>()
+  #samples: { at: number; pages: number }[] = []
+
+  page(now: number): void {
+    this.pages++
+    const last = this.#samples.at(-1)
+    if (last !== undefined && now - last.at < SAMPLE_MS) return
+    this.#samples.push({ at: now, pages: this.pages })
+    while (this.#samples.length > 2 && now - this.#samples[0]!.at > WINDOW_MS) this.#samples.shift()
+  }
+
+  failure(code: FailureCode): void {
+    this.failed++
+    this.failures[code] = (this.failures[code] ?? 0) + 1
+  }
+
+  skip(reason: SkipReason): void {
+    this.skipped++
+    this.skips[reason] = (this.skips[reason] ?? 0) + 1
+  }
+
+  status(status: number): void {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1
+  }
+
+  visitStarts(host: string, now: number): void {
+    const last = this.#lastVisit.get(host)
+    if (last === undefined) {
+      this.hostsVisited++
+      return
+    }
+    const gap = now - last
+    if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
+  }
+
+  visitEnds(host: string, now: number): void {
+    this.#lastVisit.delete(host)
+    this.#lastVisit.set(host, now)
+    if (this.#lastVisit.size > HOSTS_REMEMBERED) {
+      this.#lastVisit.delete(this.#lastVisit.keys().next().value as string)
+    }
+  }
+
+  recentPagesPerSecond(now: number): number {
+    const first = this.#samples[0]
+    if (first === undefined || now - first.at < SAMPLE_MS) return 0
+    return ((this.pages - first.pages) * 1000) / (now - first.at)
+  }
+}

@@ -1,0 +1,252 @@
+import { messageOf } from '../errors.js'
+import type { Page } from '../extract/contract.js'
+import type { FetchedResponse, Outcome } from '../fetch/contract.js'
+import type { Settlement } from '../frontier/contract.js'
+import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
+import type { Admission } from './admit.js'
+import { VisitContext } from './fetch-context.js'
+import type { HostQuota } from './host-quota.js'
+import type { Meters } from './meters.js'
+import type { EngineRules, Parts } from './parts.js'
+import { judge, type Verdict } from './settle.js'
+import type { Tally } from './tally.js'
+
+/** robots.txt is wanted whatever media type it claims. */
+const WANTS_ALL = () => true
+
+/**
+ * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
+ * becomes of it. Whatever the network or the user's code does ends in a settlement; only a store that fails rejects.
+ */
+export class Visits {
+  readonly #parts: Parts
+  readonly #rules: EngineRules
+  readonly #admission: Admission
+  readonly #meters: Meters
+  readonly #tally: Tally
+  readonly #quota: HostQuota
+  readonly #fetching = new Set<VisitContext>()
+  /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
+  readonly #robotsUnderWay = new Map<string, Promise<void>>()
+  readonly #wants: (mediaType: string) => boolean
+  #aborted = false
+
+  constructor(
+    parts: Parts,
+    rules: EngineRules,
+    admission: Admission,
+    meters: Meters,
+    tally: Tally,
+    quota: HostQuota,
+  ) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#admission = admission
+    this.#meters = meters
+    this.#tally = tally
+    this.#quota = quota
+    this.#wants = (mediaType) => parts.extraction.wants(mediaType)
+  }
+
+  /** Ends every fetch now; their requests stay pending. */
+  abort(): void {
+    this.#aborted = true
+    for (const context of this.#fetching) context.abort()
+  }
+
+  async visit(request: CrawlRequest): Promise<Settlement> {
+    const turn = this.#quota.claim(request.host)
+    if (turn === 'full') {
+      this.skipped(request.url, 'host-limit', request.parent)
+      return { request, visitedAt: undefined }
+    }
+    if (turn === 'wait') return this.#again(request, this.#quota.askAgainAt(this.#parts.clock.now()))
+    let delivered = false
+    try {
+      const gate = await this.#passRobots(request)
+      if (gate !== undefined) return gate
+      const startedAt = this.#parts.clock.now()
+      const outcome = await this.#fetch(request, this.#wants)
+      const endedAt = this.#parts.clock.now()
+      const verdict = judge(request, outcome, this.#rules, this.#parts.random.next())
+      if (verdict.kind === 'page') {
+        const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+        const page = this.#parts.extraction.pageOf(request, outcome as FetchedResponse, timing)
+        delivered = await this.#handle(page, request)
+      }
+      return await this.#conclude(request, outcome, verdict, endedAt)
+    } finally {
+      this.#quota.release(request.host, delivered)
+    }
+  }
+
+  skipped(url: string, reason: SkipReason, parent: string | undefined): void {
+    this.#tally.skip(reason)
+    if (this.#parts.outlet.hears('skip')) void this.#parts.outlet.tell('skip', { url, reason, parent })
+  }
+
+  async failed(failure: Failure): Promise<void> {
+    if (failure.final) this.#tally.failure(failure.code)
+    else this.#tally.retries++
+    await this.#parts.outlet.fail(failure)
+  }
+
+  /** Undefined: go on. Otherwise the visit ends here. */
+  async #passRobots(request: CrawlRequest): Promise<Settlement | undefined> {
+    const { robots, clock } = this.#parts
+    const verdict = robots.check(request, clock.now())
+    if (verdict === 'allow') return undefined
+    if (verdict === 'deny') {
+      this.skipped(request.url, 'robots', request.parent)
+      return { request, visitedAt: undefined }
+    }
+    if ('retryAt' in verdict) return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+    const underWay = this.#robotsUnderWay.get(verdict.fetch)
+    if (underWay !== undefined) {
+      await underWay
+      return this.#again(request, clock.now())
+    }
+    const fetching = this.#fetchRobots(request, verdict.fetch)
+    this.#robotsUnderWay.set(verdict.fetch, fetching)
+    await fetching
+    this.#robotsUnderWay.delete(verdict.fetch)
+    return { ...this.#again(request, clock.now()), visitedAt: clock.now(), hostDelayMs: robots.delayMs(request) }
+  }
+
+  async #fetchRobots(request: CrawlRequest, url: string): Promise<void> {
+    const outcome = await this.#fetch({ ...plainly(request), url }, WANTS_ALL)
+    this.#tally.robots++
+    this.#parts.robots.learn(request, url, outcome, this.#parts.clock.now())
+  }
+
+  #again(request: CrawlRequest, at: number): Settlement {
+    return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
+  }
+
+  /** One exchange with the server, ended by its answer, the deadline or the abort of the crawl. */
+  async #fetch(request: CrawlRequest, wants: (mediaType: string) => boolean): Promise<Outcome> {
+    const { clock } = this.#parts
+    const startedAt = clock.now()
+    this.#meters.enter('fetch', startedAt)
+    this.#tally.visitStarts(request.host, startedAt)
+    const context = new VisitContext(wants)
+    this.#fetching.add(context)
+    if (this.#aborted) context.abort()
+    const outcome = await this.#race(request, context, startedAt)
+    this.#fetching.delete(context)
+    const endedAt = clock.now()
+    this.#meters.leave('fetch', endedAt)
+    this.#tally.visitEnds(request.host, endedAt)
+    this.#tally.bytes += outcome.wireBytes ?? 0
+    if (outcome.ok) this.#tally.status(outcome.status)
+    return outcome
+  }
+
+  #race(request: CrawlRequest, context: VisitContext, startedAt: number): Promise<Outcome> {
+    const { clock, fetcher } = this.#parts
+    const { fetchTimeoutMs } = this.#rules
+    return new Promise((resolve) => {
+      const timer = clock.wakeAt(startedAt + fetchTimeoutMs, () => {
+        resolve({ ok: false, code: 'timeout', message: `no complete answer within ${fetchTimeoutMs} ms` })
+        context.abort()
+      })
+      const done = (outcome: Outcome) => {
+        timer.cancel()
+        resolve(outcome)
+      }
+      const threw = (error: unknown) =>
+        done({ ok: false, code: 'fetcher-failed', message: `the fetcher threw: ${messageOf(error)}`, cause: error })
+      try {
+        const answer = fetcher.fetch(request, context)
+        if (answer instanceof Promise) answer.then(done, threw)
+        else done(answer)
+      } catch (error) {
+        threw(error)
+      }
+    })
+  }
+
+  /** Extracts, delivers and admits the links. True if the page was delivered. */
+  async #handle(page: Page, request: CrawlRequest): Promise<boolean> {
+    const { clock, extraction, outlet } = this.#parts
+    const extractAt = clock.now()
+    this.#meters.enter('extract', extractAt)
+    const running = extraction.run(page)
+    const busyUntil = clock.now()
+    this.#meters.worked('extract', busyUntil - extractAt)
+    const extracted = running instanceof Promise ? await running : running
+    const hooksAt = running instanceof Promise ? clock.now() : busyUntil
+    this.#meters.leave('extract', hooksAt)
+
+    let delivered = false
+    if (extracted.problem === undefined) {
+      this.#meters.enter('hooks', hooksAt)
+      const delivering = outlet.deliver(page)
+      this.#meters.worked('hooks', clock.now() - hooksAt)
+      const problem = delivering instanceof Promise ? await delivering : delivering
+      this.#meters.leave('hooks', clock.now())
+      delivered = true
+      this.#tally.page(clock.now())
+      if (problem !== undefined) await this.#report(request, problem, true)
+    } else {
+      await this.#report(request, extracted.problem, true)
+    }
+    if (page.robots.nofollow) {
+      if (extracted.links.length > 0) this.skipped(page.url, 'nofollow', page.parent)
+      return delivered
+    }
+    const admitAt = clock.now()
+    const admitting = this.#admission.links(extracted, request)
+    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
+    await admitting
+    return delivered
+  }
+
+  async #conclude(
+    request: CrawlRequest,
+    outcome: Outcome,
+    verdict: Verdict,
+    endedAt: number,
+  ): Promise<Settlement> {
+    const settlement = { request, visitedAt: endedAt, hostDelayMs: this.#parts.robots.delayMs(request) }
+    switch (verdict.kind) {
+      case 'page':
+        return settlement
+      case 'skip':
+        this.skipped(request.url, verdict.reason, request.parent)
+        return settlement
+      case 'redirect': {
+        this.#tally.redirects++
+        const status = (outcome as FetchedResponse).status
+        await this.#parts.outlet.tell('redirect', { url: request.url, to: verdict.to, status })
+        await this.#admission.redirect(verdict.to, request)
+        return settlement
+      }
+      case 'failure':
+        break
+    }
+    if (this.#aborted && verdict.code === 'aborted') {
+      return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
+    }
+    const final = verdict.retryInMs === undefined
+    await this.#report(request, { ...verdict, cause: (outcome as { cause?: unknown }).cause }, final)
+    if (final) return settlement
+    const at = endedAt + verdict.retryInMs
+    return { ...settlement, again: { at, attempt: request.attempt + 1 }, hostNotBefore: at }
+  }
+
+  #report(
+    request: CrawlRequest,
+    problem: { code: FailureCode; message: string; status?: number | undefined; cause?: unknown },
+    final: boolean,
+  ): Promise<void> {
+    const { code, message, status, cause } = problem
+    return this.failed({ url: request.url, code, message, status, attempt: request.attempt, final, cause })
+  }
+}
+
+/** A copy without what a frontier may have hung on its own object. */
+function plainly(request: CrawlRequest): CrawlRequest {
+  const { url, host, depth, priority, attempt, redirects, parent } = request
+  return { url, host, depth, priority, attempt, redirects, parent }
+}

@@ -1,0 +1,284 @@
+/**
+ * The link scanner: one pass over a page that finds its links, title, base and robots meta without building a tree.
+ * It runs for every page of a crawl, so it jumps from `<` to `<`, decides by the tag's name whether a tag matters,
+ * and reads attributes only of those that do. What it finds is what a browser's tree holds (scripting off); the
+ * differential tests prove that against parse5 and list the few places where only a tree could know.
+ *
+ * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
+ */
+
+import type { Link } from '../types.js'
+import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
+import { decodeText, normaliseInput } from './entities.js'
+import { ForeignContent } from './foreign-content.js'
+import { refreshUrl } from './meta-refresh.js'
+import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
+import * as tags from './tag-names.js'
+import { CONTENT, ENCODING, FONT_STYLE, HREF, HTTP_EQUIV, NAME, REL, SRC, TagReader } from './tag-reader.js'
+
+/** What a page says about itself and where it leads. */
+export interface Scan {
+  /**
+   * In document order, as written, entities decoded: `a`, `area`, `link` (href), `iframe`, `frame` (src) and
+   * `meta-refresh`. Those in a `<template>` count too: scripts put them into the page. The canonical URL is a
+   * `link` whose rel is `canonical`.
+   */
+  readonly links: Link[]
+  /** The href of the first `<base>` that has one. */
+  readonly base: string | undefined
+  /** The first `<title>`, white space collapsed. */
+  readonly title: string | undefined
+  /** The content of `<meta name="robots">`; several are joined with commas. */
+  readonly robots: string | undefined
+}
+
+/**
+ * Scans a page.
+ *
+ * The strings in the result may be slices, which keep all of `html` alive for as long as they live. That is fine for
+ * a scan, which is used and dropped; what is kept beyond the page (a URL in the frontier) must be a copy, and
+ * resolving a link makes one.
+ *
+ * @example
+ * scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links
+ * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
+ */
+export function scan(html: string): Scan {
+  return new Scanner(html).run()
+}
+
+/** The scanner's answer to "where next" when the page ends inside a tag, comment or raw text. */
+const END = -1
+
+/**
+ * Methods that take a position and return a number step over one construct of markup: they return the position after
+ * it, or `END`.
+ */
+class Scanner {
+  private readonly links: Link[] = []
+  private base: string | undefined
+  private title: string | undefined
+  private robots: string | undefined
+
+  private readonly tag: TagReader
+  private foreign = new ForeignContent()
+  /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
+  private readonly aroundTemplates: ForeignContent[] = []
+
+  constructor(private readonly html: string) {
+    this.tag = new TagReader(html)
+  }
+
+  run(): Scan {
+    const html = this.html
+    let at = 0
+    for (;;) {
+      if (html.charCodeAt(at) !== LESS_THAN) {
+        at = html.indexOf('<', at)
+        if (at === -1) break
+      }
+      const next = html.charCodeAt(at + 1)
+      if (isLetter(next)) at = this.startTag(at + 1)
+      else if (next === SLASH) at = this.endTag(at + 2)
+      else if (next === BANG) at = this.declaration(at)
+      else if (next === QUESTION_MARK) at = this.afterGreaterThan(at + 2)
+      else at++
+      if (at === END) break
+    }
+    return { links: this.links, base: this.base, title: this.title, robots: this.robots }
+  }
+
+  private startTag(start: number): number {
+    const html = this.html
+    let end = start + 1
+    while (end < html.length && !endsTagName(html.charCodeAt(end))) end++
+    if (this.foreign.entered) return this.startTagNearForeign(start, end)
+    return this.htmlTag(tags.tagNamed(html, start, end), end)
+  }
+
+  /** `end` is the end of the tag's name. */
+  private htmlTag(tag: number, end: number): number {
+    switch (tag) {
+      case tags.OTHER:
+        return this.tag.skip(end)
+      case tags.A:
+        return this.linkTag('a', end)
+      case tags.AREA:
+        return this.linkTag('area', end)
+      case tags.LINK:
+        return this.linkTag('link', end)
+      case tags.FRAME:
+        return this.frameTag('frame', end)
+      case tags.IFRAME:
+        return this.afterRawText(this.frameTag('iframe', end), 'iframe')
+      case tags.SCRIPT:
+        return this.afterScript(this.tag.skip(end))
+      case tags.STYLE:
+        return this.afterRawText(this.tag.skip(end), 'style')
+      case tags.TITLE:
+        return this.titleTag(end)
+      case tags.TEXTAREA:
+        return this.afterRawText(this.tag.skip(end), 'textarea')
+      case tags.XMP:
+        return this.afterRawText(this.tag.skip(end), 'xmp')
+      case tags.NOEMBED:
+        return this.afterRawText(this.tag.skip(end), 'noembed')
+      case tags.NOFRAMES:
+        return this.afterRawText(this.tag.skip(end), 'noframes')
+      case tags.PLAINTEXT:
+        return this.tag.skip(end) === END ? END : this.html.length
+      case tags.BASE:
+        return this.baseTag(end)
+      case tags.META:
+        return this.metaTag(end)
+      case tags.TEMPLATE:
+        return this.templateTag(end)
+      case tags.SVG:
+        return this.foreignRoot('svg', end)
+      case tags.MATH:
+        return this.foreignRoot('math', end)
+      default:
+        return END
+    }
+  }
+
+  private linkTag(tag: string, end: number): number {
+    const after = this.tag.read(end, HREF | REL)
+    const { href, rel } = this.tag
+    if (after !== END && href !== undefined) this.links.push({ href, tag, rel })
+    return after
+  }
+
+  private frameTag(tag: string, end: number): number {
+    const after = this.tag.read(end, SRC)
+    const { src } = this.tag
+    if (after !== END && src !== undefined) this.links.push({ href: src, tag, rel: undefined })
+    return after
+  }
+
+  private baseTag(end: number): number {
+    const after = this.tag.read(end, HREF)
+    if (after !== END && this.inDocument) this.base ??= this.tag.href
+    return after
+  }
+
+  private metaTag(end: number): number {
+    const after = this.tag.read(end, NAME | CONTENT | HTTP_EQUIV)
+    const { name, content, httpEquiv } = this.tag
+    if (after === END || content === undefined) return after
+    if (httpEquiv?.toLowerCase() === 'refresh') {
+      const href = refreshUrl(content)
+      if (href !== undefined) this.links.push({ href, tag: 'meta-refresh', rel: undefined })
+    }
+    if (name?.toLowerCase() === 'robots' && this.inDocument) {
+      this.robots = this.robots === undefined ? content : `${this.robots},${content}`
+    }
+    return after
+  }
+
+  private titleTag(end: number): number {
+    const start = this.tag.skip(end)
+    if (start === END) return END
+    const close = endOfRawText(this.html, start, 'title')
+    if (this.title === undefined && this.inDocument) {
+      this.title = titleText(this.html.slice(start, close === -1 ? this.html.length : close))
+    }
+    return close === -1 ? END : this.tag.skip(close + '</title'.length)
+  }
+
+  private templateTag(end: number): number {
+    const after = this.tag.skip(end)
+    if (after !== END) {
+      this.aroundTemplates.push(this.foreign)
+      this.foreign = new ForeignContent()
+    }
+    return after
+  }
+
+  /** A template's content belongs to no page yet: its links may be followed, but its title is not the page's. */
+  private get inDocument(): boolean {
+    return this.aroundTemplates.length === 0
+  }
+
+  private afterRawText(start: number, name: string): number {
+    if (start === END) return END
+    const close = endOfRawText(this.html, start, name)
+    return close === -1 ? END : this.tag.skip(close + 2 + name.length)
+  }
+
+  private afterScript(start: number): number {
+    if (start === END) return END
+    const close = endOfScript(this.html, start)
+    return close === -1 ? END : this.tag.skip(close + '</script'.length)
+  }
+
+  private foreignRoot(language: 'svg' | 'math', end: number): number {
+    const after = this.tag.skip(end)
+    if (after !== END && !this.tag.selfClosing) this.foreign.enter(language)
+    return after
+  }
+
+  /** A start tag somewhere inside SVG or MathML. Such tags are few, so here their names become strings. */
+  private startTagNearForeign(start: number, end: number): number {
+    const name = this.html.slice(start, end).toLowerCase()
+    if (this.foreign.foreign) {
+      if (!this.isHtmlInForeign(name, end)) return this.foreignTag(name, end)
+      if (name !== 'svg') this.foreign.breakOut()
+    }
+    const tag = tags.tagNamed(this.html, start, end)
+    if (tag === tags.OTHER || tag === tags.A) this.foreign.openHtml(name)
+    return this.htmlTag(tag, end)
+  }
+
+  private isHtmlInForeign(name: string, end: number): boolean {
+    if (name === 'svg') return this.foreign.beginsSvg
+    if (name !== 'font') return this.foreign.breaksOut(name)
+    return this.tag.read(end, FONT_STYLE) !== END && this.tag.fontStyle !== undefined
+  }
+
+  private foreignTag(name: string, end: number): number {
+    const after = name === 'a' ? this.linkTag('a', end) : this.tag.read(end, ENCODING)
+    if (after !== END && !this.tag.selfClosing) this.foreign.openElement(name, this.tag.encoding)
+    return after
+  }
+
+  /** `start` is where the name should begin: `</` was read. */
+  private endTag(start: number): number {
+    const html = this.html
+    if (!isLetter(html.charCodeAt(start))) {
+      // `</>` is nothing, `</ anything>` is a comment, `</` at the end is text: all end at the next `>`.
+      return this.afterGreaterThan(start)
+    }
+    let end = start + 1
+    while (end < html.length && !endsTagName(html.charCodeAt(end))) end++
+    const after = this.tag.skip(end)
+    if (after !== END && (this.foreign.entered || this.aroundTemplates.length > 0)) {
+      const name = html.slice(start, end).toLowerCase()
+      if (name === 'template') this.foreign = this.aroundTemplates.pop() ?? this.foreign
+      else this.foreign.close(name)
+    }
+    return after
+  }
+
+  /** A comment, a CDATA section, a doctype, or what is taken for a comment. */
+  private declaration(at: number): number {
+    const html = this.html
+    if (html.startsWith('--', at + 2)) return endOfComment(html, at)
+    if (this.foreign.allowsCdata && html.startsWith('[CDATA[', at + 2)) {
+      const close = html.indexOf(']]>', at + '<![CDATA['.length)
+      return close === -1 ? END : close + 3
+    }
+    return this.afterGreaterThan(at + 2)
+  }
+
+  private afterGreaterThan(from: number): number {
+    const close = this.html.indexOf('>', from)
+    return close === -1 ? END : close + 1
+  }
+}
+
+function titleText(raw: string): string {
+  return decodeText(normaliseInput(raw))
+    .replace(/[\t\n\f\r ]+/g, ' ')
+    .replace(/^ | $/g, '')
+}

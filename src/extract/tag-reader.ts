@@ -1,0 +1,165 @@
+/**
+ * Reads one tag from the end of its name to its `>`, by the rules of the HTML tokenizer: what is a quote, what is a
+ * name, what ends a value. Values are taken out only of the attributes that the caller wants; all else is stepped
+ * over without allocating.
+ */
+
+import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, isSpace, isWordAt, SINGLE_QUOTE, SLASH } from './characters.js'
+import { decodeAttribute, normaliseInput } from './entities.js'
+
+/** Attributes to ask for: a set of bits. */
+export const HREF = 1
+export const REL = 2
+export const SRC = 4
+export const NAME = 8
+export const CONTENT = 16
+export const HTTP_EQUIV = 32
+export const ENCODING = 64
+/** Any of `color`, `face` and `size`; it is only asked whether one is there. */
+export const FONT_STYLE = 128
+
+/**
+ * Holds what the last tag said; each `read` forgets the one before. The first of two attributes with the same name
+ * wins, and one without a value has an empty one.
+ */
+export class TagReader {
+  href: string | undefined
+  rel: string | undefined
+  src: string | undefined
+  name: string | undefined
+  content: string | undefined
+  httpEquiv: string | undefined
+  encoding: string | undefined
+  fontStyle: string | undefined
+  /** Whether the last tag, read or skipped, ended in `/>`. */
+  selfClosing = false
+
+  /** Whether values need a look for what the input stage changes; most pages hold neither NUL nor CR. */
+  private readonly needsNormalising: boolean
+
+  constructor(private readonly html: string) {
+    this.needsNormalising = html.includes('\r') || html.includes('\0')
+  }
+
+  /**
+   * Steps over a tag from `from`, the end of its name: the position after its `>`, or -1 if the page ends first, in
+   * which case there is no tag.
+   */
+  skip(from: number): number {
+    if (this.html.charCodeAt(from) === GREATER_THAN) {
+      this.selfClosing = false
+      return from + 1
+    }
+    return this.walk(from, 0)
+  }
+
+  /** The same as `skip`, and keeps the attributes of `wanted`. */
+  read(from: number, wanted: number): number {
+    this.href = this.rel = this.src = undefined
+    this.name = this.content = this.httpEquiv = undefined
+    this.encoding = this.fontStyle = undefined
+    return this.walk(from, wanted)
+  }
+
+  private walk(from: number, wanted: number): number {
+    const html = this.html
+    const length = html.length
+    let at = from
+    for (;;) {
+      const gap = at
+      let code = 0
+      while (at < length && (isSpace((code = html.charCodeAt(at))) || code === SLASH)) at++
+      if (at >= length) return -1
+      if (code === GREATER_THAN) {
+        // In `<a b=c/>` the slash is part of the value, so only one that was stepped over as a gap counts.
+        this.selfClosing = at > gap && html.charCodeAt(at - 1) === SLASH
+        return at + 1
+      }
+
+      const nameStart = at++
+      while (at < length && !endsAttributeName((code = html.charCodeAt(at)))) at++
+      const attribute = wanted === 0 ? 0 : attributeNamed(html, nameStart, at) & wanted
+      while (at < length && isSpace((code = html.charCodeAt(at)))) at++
+      if (at >= length) return -1
+      if (code !== EQUALS) {
+        if (attribute !== 0) this.keep(attribute, '')
+        continue
+      }
+
+      at++
+      while (at < length && isSpace((code = html.charCodeAt(at)))) at++
+      if (at >= length) return -1
+      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+        const close = html.indexOf(code === DOUBLE_QUOTE ? '"' : "'", at + 1)
+        if (close === -1) return -1
+        if (attribute !== 0) this.keep(attribute, this.value(at + 1, close))
+        at = close + 1
+      } else {
+        const valueStart = at
+        while (at < length && (code = html.charCodeAt(at)) !== GREATER_THAN && !isSpace(code)) at++
+        if (at >= length) return -1
+        if (attribute !== 0) this.keep(attribute, this.value(valueStart, at))
+      }
+    }
+  }
+
+  private value(start: number, end: number): string {
+    let value = this.html.slice(start, end)
+    if (this.needsNormalising) value = normaliseInput(value)
+    return value.includes('&') ? decodeAttribute(value) : value
+  }
+
+  private keep(attribute: number, value: string): void {
+    switch (attribute) {
+      case HREF:
+        this.href ??= value
+        break
+      case REL:
+        this.rel ??= value
+        break
+      case SRC:
+        this.src ??= value
+        break
+      case NAME:
+        this.name ??= value
+        break
+      case CONTENT:
+        this.content ??= value
+        break
+      case HTTP_EQUIV:
+        this.httpEquiv ??= value
+        break
+      case ENCODING:
+        this.encoding ??= value
+        break
+      default:
+        this.fontStyle ??= value
+    }
+  }
+}
+
+function endsAttributeName(code: number): boolean {
+  return code <= GREATER_THAN && (code >= EQUALS || code === SLASH || isSpace(code))
+}
+
+function attributeNamed(html: string, start: number, end: number): number {
+  switch (end - start) {
+    case 3:
+      if (isWordAt(html, start, 'rel')) return REL
+      return isWordAt(html, start, 'src') ? SRC : 0
+    case 4:
+      if (isWordAt(html, start, 'href')) return HREF
+      if (isWordAt(html, start, 'name')) return NAME
+      return isWordAt(html, start, 'face') || isWordAt(html, start, 'size') ? FONT_STYLE : 0
+    case 5:
+      return isWordAt(html, start, 'color') ? FONT_STYLE : 0
+    case 7:
+      return isWordAt(html, start, 'content') ? CONTENT : 0
+    case 8:
+      return isWordAt(html, start, 'encoding') ? ENCODING : 0
+    case 10:
+      return isWordAt(html, start, 'http-equiv') ? HTTP_EQUIV : 0
+    default:
+      return 0
+  }
+}

@@ -1,0 +1,304 @@
+/**
+ * Who holds which connection. Each connection is an undici `Client` that is lent to one request at a time, so that
+ * the two bounds (connections of a host, connections over all hosts) are counted exactly and not estimated: a `Pool`
+ * opens a second socket whenever the first is still winding down, and knows nothing of other hosts.
+ */
+
+import type { Socket } from 'node:net'
+import type { buildConnector, Client } from 'undici'
+import { CLOSED, type FailureKind } from './failures.js'
+
+/** The parts of undici that are used here; handed in, because undici is loaded at the first fetch. */
+export type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>
+
+export interface ConnectionsOptions {
+  /** Most connections to one origin. */
+  readonly connectionsPerHost: number
+  /** Most connections over all origins, idle ones included. */
+  readonly maxConnections: number
+  /** Bytes of header names and values that a response may have. */
+  readonly maxHeaderBytes: number
+  /** How long an idle connection is kept, if the server does not ask for less. */
+  readonly keepAliveMs: number
+  readonly connectTimeoutMs: number
+}
+
+/** Somebody who wants a connection. */
+export interface Borrower {
+  /** The connection is the borrower's until `giveBack` or `drop`. May be called before `borrow` returns. */
+  lent(connection: Connection): void
+  /** There will be no connection. */
+  refused(reason: FailureKind): void
+}
+
+interface Linked<T> {
+  before: T | undefined
+  after: T | undefined
+}
+
+/** A queue whose members can leave from anywhere in constant time, which a Map or Set used as one cannot promise. */
+class Line<T extends Linked<T>> {
+  first: T | undefined
+  #last: T | undefined
+
+  push(item: T): void {
+    item.before = this.#last
+    item.after = undefined
+    if (this.#last) this.#last.after = item
+    else this.first = item
+    this.#last = item
+  }
+
+  remove(item: T): void {
+    if (item.before) item.before.after = item.after
+    else this.first = item.after
+    if (item.after) item.after.before = item.before
+    else this.#last = item.before
+    item.before = item.after = undefined
+  }
+
+  shift(): T | undefined {
+    const item = this.first
+    if (item) this.remove(item)
+    return item
+  }
+}
+
+/** One origin that has connections or somebody waiting for one; forgotten when it has neither. */
+class Host {
+  /** Connections lent, and places promised to tickets in the common line. */
+  taken = 0
+  /** Oldest first. The next borrower gets the newest, so that those in excess grow old and close. */
+  readonly idle: Connection[] = []
+  /** Filled by `borrow` when the host has no place left, emptied one by one as places come back. */
+  readonly waiting = new Line<Ticket>()
+
+  constructor(readonly origin: string) {}
+}
+
+/** A borrower in line. */
+export class Ticket implements Linked<Ticket> {
+  before: Ticket | undefined
+  after: Ticket | undefined
+  line: Line<Ticket> | undefined
+
+  constructor(
+    readonly host: Host,
+    readonly borrower: Borrower,
+  ) {}
+}
+
+/** At most one socket to one origin, opened when its first request is dispatched. */
+export class Connection implements Linked<Connection> {
+  before: Connection | undefined
+  after: Connection | undefined
+  state: 'idle' | 'lent' | 'gone' = 'lent'
+  socket: Socket | undefined
+  /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
+  answers = 0
+  client!: Client
+
+  constructor(readonly host: Host) {}
+}
+
+/** What undici tells a request whose connection is destroyed; nobody listens any more, but a log may show it. */
+const GIVEN_UP = 'The connection was given up.'
+
+export class Connections {
+  readonly #undici: Undici
+  readonly #options: ConnectionsOptions
+  /** One for all, so that there is one cache of TLS sessions and not one for each connection. */
+  readonly #connector: buildConnector.connector
+  readonly #hosts = new Map<string, Host>()
+  readonly #all = new Set<Connection>()
+  /** Least recently used first. Filled by `giveBack`, emptied by the next borrower or by whoever needs room. */
+  readonly #idle = new Line<Connection>()
+  /** Tickets that have a place at their host and wait for one in total, first come, first served. */
+  readonly #waiting = new Line<Ticket>()
+  #lent = 0
+  #openSockets = 0
+  #closed = false
+  #onSocketsGone: (() => void) | undefined
+
+  constructor(undici: Undici, options: ConnectionsOptions) {
+    this.#undici = undici
+    this.#options = options
+    this.#connector = undici.buildConnector({ timeout: options.connectTimeoutMs })
+  }
+
+  /** Sockets that are open or being opened. */
+  get openSockets(): number {
+    return this.#openSockets
+  }
+
+  /** Lends a connection to `origin`: at once if there is room, otherwise the ticket says who is in line. */
+  borrow(origin: string, borrower: Borrower): Ticket | undefined {
+    if (this.#closed) {
+      borrower.refused(CLOSED)
+      return undefined
+    }
+    let host = this.#hosts.get(origin)
+    if (host === undefined) {
+      if (!URL.canParse(origin)) {
+        borrower.refused({ code: 'fetcher-failed', what: 'is not a valid host' })
+        return undefined
+      }
+      host = new Host(origin)
+      this.#hosts.set(origin, host)
+    }
+    if (host.taken >= this.#options.connectionsPerHost)
+      return enqueue(host.waiting, new Ticket(host, borrower))
+    host.taken++
+    if (this.#lent >= this.#options.maxConnections) return enqueue(this.#waiting, new Ticket(host, borrower))
+    this.#lend(host, borrower)
+    return undefined
+  }
+
+  /** The borrower no longer wants what it is in line for. */
+  cancel(ticket: Ticket): void {
+    const { line, host } = ticket
+    if (line === undefined) return
+    line.remove(ticket)
+    ticket.line = undefined
+    if (line === this.#waiting) host.taken--
+    this.#serve(host)
+  }
+
+  /** The response is complete and the connection can carry another. */
+  giveBack(connection: Connection): void {
+    if (connection.state !== 'lent') return
+    connection.answers++
+    connection.state = 'idle'
+    connection.host.idle.push(connection)
+    this.#idle.push(connection)
+    this.#returned(connection.host)
+  }
+
+  /** The connection is of no further use; its socket is destroyed, whatever it was doing. */
+  drop(connection: Connection): void {
+    if (connection.state !== 'lent') return
+    this.#discard(connection)
+    this.#returned(connection.host)
+  }
+
+  /** Closes what is idle to a host: when one of its connections was stale, so are probably the others. */
+  dropIdle(host: Host): void {
+    while (host.idle.length > 0) this.#discard(host.idle[0]!)
+  }
+
+  /** Destroys everything; resolves when every socket is gone. */
+  close(): Promise<void> {
+    this.#closed = true
+    for (const host of this.#hosts.values()) refuseAll(host.waiting)
+    refuseAll(this.#waiting)
+    for (const connection of this.#all) this.#discard(connection)
+    this.#hosts.clear()
+    if (this.#openSockets === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onSocketsGone = resolve
+    })
+  }
+
+  #lend(host: Host, borrower: Borrower): void {
+    this.#lent++
+    let connection = host.idle.pop()
+    if (connection) {
+      this.#idle.remove(connection)
+      connection.state = 'lent'
+    } else {
+      // Fewer are lent than may exist, so if there is no room, something is idle.
+      if (this.#all.size >= this.#options.maxConnections) this.#discard(this.#idle.first!)
+      connection = this.#open(host)
+    }
+    borrower.lent(connection)
+  }
+
+  #returned(host: Host): void {
+    host.taken--
+    this.#lent--
+    this.#serve(host)
+  }
+
+  /** Hands free places to those in line. */
+  #serve(host: Host): void {
+    const { connectionsPerHost, maxConnections } = this.#options
+    if (!this.#closed) {
+      if (host.waiting.first && host.taken < connectionsPerHost) {
+        host.taken++
+        enqueue(this.#waiting, host.waiting.shift()!)
+      }
+      while (this.#lent < maxConnections && this.#waiting.first) {
+        const ticket = this.#waiting.shift()!
+        ticket.line = undefined
+        this.#lend(ticket.host, ticket.borrower)
+      }
+    }
+    this.#forgetIfUnused(host)
+  }
+
+  #forgetIfUnused(host: Host): void {
+    if (host.taken > 0 || host.idle.length > 0 || host.waiting.first) return
+    if (this.#hosts.get(host.origin) === host) this.#hosts.delete(host.origin)
+  }
+
+  #open(host: Host): Connection {
+    const { maxHeaderBytes, keepAliveMs } = this.#options
+    const connection = new Connection(host)
+    const client = new this.#undici.Client(host.origin, {
+      connect: (options, callback) => this.#connect(connection, options, callback),
+      maxHeaderSize: maxHeaderBytes,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      // The engine holds the one deadline of a request; undici would only time the gaps between bytes.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
+    client.on('disconnect', () => {
+      if (connection.state === 'idle') this.#discard(connection)
+    })
+    connection.client = client
+    this.#all.add(connection)
+    return connection
+  }
+
+  #connect(connection: Connection, options: buildConnector.Options, callback: buildConnector.Callback): void {
+    // undici's types do not say so, but the connector returns its socket. Without it there would be no way to let
+    // go of a connection that is still being made.
+    const socket = this.#connector(options, callback) as unknown as Socket
+    connection.socket = socket
+    connection.answers = 0
+    this.#openSockets++
+    socket.once('close', () => {
+      if (connection.socket === socket) connection.socket = undefined
+      if (--this.#openSockets === 0) this.#onSocketsGone?.()
+    })
+  }
+
+  #discard(connection: Connection): void {
+    const { host } = connection
+    if (connection.state === 'idle') {
+      this.#idle.remove(connection)
+      host.idle.splice(host.idle.indexOf(connection), 1)
+    }
+    connection.state = 'gone'
+    this.#all.delete(connection)
+    connection.client.destroy(() => {})
+    // A client that is destroyed while it connects would leave its socket to the connect timeout.
+    connection.socket?.destroy(new Error(GIVEN_UP))
+    this.#forgetIfUnused(host)
+  }
+}
+
+function enqueue(line: Line<Ticket>, ticket: Ticket): Ticket {
+  ticket.line = line
+  line.push(ticket)
+  return ticket
+}
+
+function refuseAll(line: Line<Ticket>): void {
+  for (let ticket = line.shift(); ticket; ticket = line.shift()) {
+    ticket.line = undefined
+    ticket.borrower.refused(CLOSED)
+  }
+}

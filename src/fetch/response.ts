@@ -1,0 +1,159 @@
+/**
+ * Reads one response as undici's parser delivers it: keeps the body if it is wanted, reads a small unwanted one to
+ * its end so that the connection can be used again, and stops at the limits.
+ *
+ * It is a dispatch handler of undici's first kind (`onHeaders` with raw bytes). The newer kind, with a controller,
+ * is wrapped into this one by undici 7 and parses every header: 19.5 µs a page instead of 17.5.
+ */
+
+import type { Dispatcher } from 'undici'
+import type { FetchContext } from './contract.js'
+import { type ExchangePhase, type FailureKind, failureKind } from './failures.js'
+import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
+
+/** Who is told how it ended; exactly one of the two is called, once. */
+export interface ResponseOwner {
+  /** All that is wanted was read. `clean`: the connection is at the end of the response and can be used again. */
+  answered(response: ResponseReader, clean: boolean): void
+  failed(response: ResponseReader, failure: FailureKind, cause: unknown): void
+}
+
+/** An unwanted body up to this size is read: cheaper than a new connection, for us and for the server. */
+export const MAX_DRAINED_BYTES = 64 * 1024
+
+/** A server may send a few interim answers (103 Early Hints); one that sends nothing else is not answering. */
+const MAX_INTERIM_RESPONSES = 8
+
+/** A page without a Content-Type is most probably one; what it really is can be told from its bytes later. */
+const ASSUMED_MEDIA_TYPE = 'text/html'
+
+const NO_BYTES = new Uint8Array(0)
+
+export class ResponseReader implements Dispatcher.DispatchHandler {
+  phase: ExchangePhase = 'connecting'
+  status = 0
+  headers: RawHeaders | undefined
+  /** Bytes of body read so far. */
+  wireBytes = 0
+  /** The status is fine, but nobody wants this media type. */
+  skippedBody = false
+
+  readonly #context: Pick<FetchContext, 'wants'>
+  readonly #maxBodyBytes: number
+  readonly #owner: ResponseOwner
+  #keeping = false
+  #interim = 0
+  #ended = false
+  #chunks: Buffer[] | undefined
+  #firstChunk: Buffer | undefined
+
+  /** @param maxBodyBytes The most that is read of a wanted body, as it comes over the wire. */
+  constructor(context: Pick<FetchContext, 'wants'>, maxBodyBytes: number, owner: ResponseOwner) {
+    this.#context = context
+    this.#maxBodyBytes = maxBodyBytes
+    this.#owner = owner
+  }
+
+  onConnect(): void {
+    this.phase = 'waiting'
+  }
+
+  onResponseStarted(): void {
+    if (this.phase === 'waiting') this.phase = 'headers'
+  }
+
+  onHeaders(status: number, rawHeaders: Buffer[]): boolean {
+    if (this.#ended) return true
+    if (status < 200) {
+      if (++this.#interim > MAX_INTERIM_RESPONSES) {
+        this.#fail({ code: 'bad-response', what: 'sent interim responses only' })
+      }
+      return true
+    }
+    const headers = new RawHeaders(rawHeaders)
+    const success = status < 300
+    // Asked before anything is noted: if the caller's function throws, the exchange fails and its error shows.
+    this.#keeping = success && this.#isWanted(headers)
+    this.phase = 'body'
+    this.status = status
+    this.headers = headers
+    this.skippedBody = success && !this.#keeping
+    const length = announcedLength(headers.get('content-length')) ?? 0
+    if (this.#keeping && length > this.#maxBodyBytes) this.#failTooLarge()
+    else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
+    return true
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#ended) return true
+    this.wireBytes += chunk.length
+    if (!this.#keeping) {
+      if (this.wireBytes > MAX_DRAINED_BYTES) this.#answer(false)
+    } else if (this.wireBytes > this.#maxBodyBytes) {
+      this.#failTooLarge()
+    } else if (this.#firstChunk === undefined) {
+      this.#firstChunk = chunk
+    } else {
+      this.#chunks ??= [this.#firstChunk]
+      this.#chunks.push(chunk)
+    }
+    return true
+  }
+
+  onComplete(): void {
+    this.#answer(true)
+  }
+
+  onError(error: Error): void {
+    if (this.#settlesWithoutBody()) this.#answer(false)
+    else this.#fail(failureKind(error, this.phase), error)
+  }
+
+  /** Stops reading. A response of which nothing wanted is missing still counts as an answer. */
+  abort(): void {
+    if (this.#settlesWithoutBody()) this.#answer(false)
+    else this.#fail({ code: 'aborted', what: 'was not waited for any longer' })
+  }
+
+  /** The kept body, still encoded. */
+  takeBody(): Uint8Array {
+    const chunks = this.#chunks
+    const only = this.#firstChunk
+    this.#chunks = this.#firstChunk = undefined
+    if (chunks === undefined) return only ?? NO_BYTES
+    const body = Buffer.allocUnsafeSlow(this.wireBytes)
+    let at = 0
+    for (const chunk of chunks) {
+      body.set(chunk, at)
+      at += chunk.length
+    }
+    return body
+  }
+
+  #isWanted(headers: RawHeaders): boolean {
+    const mediaType = mediaTypeOf(headers.get('content-type')) || ASSUMED_MEDIA_TYPE
+    return this.#context.wants(mediaType)
+  }
+
+  #settlesWithoutBody(): boolean {
+    return this.status !== 0 && !this.#keeping
+  }
+
+  #answer(clean: boolean): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#owner.answered(this, clean)
+  }
+
+  #failTooLarge(): void {
+    const what = `sent a body of more than ${this.#maxBodyBytes} bytes`
+    this.#fail({ code: 'body-too-large', what })
+  }
+
+  #fail(failure: FailureKind, cause?: unknown): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#chunks = this.#firstChunk = undefined
+    this.#owner.failed(this, failure, cause)
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * A priority queue of things with a number: smallest first, equal numbers in order of arrival.
+ *
+ * Four children to a node and the numbers in one flat array: with 100,000 hosts the walk down touches a few cache
+ * lines instead of as many objects. An entry cannot be moved or taken out of the middle; whoever wants that keeps
+ * the ticket that `push` returned and ignores entries with an older one.
+ */
+export class Heap<T> {
+  #items: T[] = []
+  /** Two numbers an entry: its key and its ticket. */
+  #keys = new Float64Array(2 * INITIAL_CAPACITY)
+  #tickets = 0
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** The smallest key; Infinity when empty. */
+  get topKey(): number {
+    return this.#items.length === 0 ? Number.POSITIVE_INFINITY : this.#keys[0]!
+  }
+
+  get topTicket(): number {
+    return this.#keys[1]!
+  }
+
+  get top(): T | undefined {
+    return this.#items[0]
+  }
+
+  /** Returns the entry's ticket: a number that no other entry of this heap has or had. */
+  push(item: T, key: number): number {
+    const ticket = ++this.#tickets
+    const items = this.#items
+    let hole = items.length
+    items.push(item)
+    if (2 * items.length > this.#keys.length) this.#grow()
+    const keys = this.#keys
+    while (hole > 0) {
+      const parent = (hole - 1) >> 2
+      // The newcomer has the largest ticket, so among equal keys it stays behind.
+      if (keys[2 * parent]! <= key) break
+      keys[2 * hole] = keys[2 * parent]!
+      keys[2 * hole + 1] = keys[2 * parent + 1]!
+      items[hole] = items[parent]!
+      hole = parent
+    }
+    keys[2 * hole] = key
+    keys[2 * hole + 1] = ticket
+    items[hole] = item
+    return ticket
+  }
+
+  pop(): T | undefined {
+    const items = this.#items
+    const top = items[0]
+    const last = items.pop()
+    const size = items.length
+    if (size > 0) this.#sink(last as T, this.#keys[2 * size]!, this.#keys[2 * size + 1]!)
+    return top
+  }
+
+  /** Puts the entry in at the root and lets it sink to its place. */
+  #sink(item: T, key: number, ticket: number): void {
+    const items = this.#items
+    const keys = this.#keys
+    const size = items.length
+    let hole = 0
+    for (;;) {
+      const first = 4 * hole + 1
+      if (first >= size) break
+      let best = first
+      let bestKey = keys[2 * first]!
+      const end = Math.min(first + 4, size)
+      for (let child = first + 1; child < end; child++) {
+        const childKey = keys[2 * child]!
+        if (childKey < bestKey || (childKey === bestKey && keys[2 * child + 1]! < keys[2 * best + 1]!)) {
+          best = child
+          bestKey = childKey
+        }
+      }
+      if (key < bestKey || (key === bestKey && ticket < keys[2 * best + 1]!)) break
+      keys[2 * hole] = bestKey
+      keys[2 * hole + 1] = keys[2 * best + 1]!
+      items[hole] = items[best]!
+      hole = best
+    }
+    keys[2 * hole] = key
+    keys[2 * hole + 1] = ticket
+    items[hole] = item
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(2 * this.#keys.length)
+    larger.set(this.#keys)
+    this.#keys = larger
+  }
+}
+
+const INITIAL_CAPACITY = 16

@@ -1,0 +1,105 @@
+import type { CrawlRequest } from '../types.js'
+import type { Frontier, Politeness, SelectionPolicy, Settlement } from './contract.js'
+import { PendingRequest } from './host-queue.js'
+import { firstCome } from './selection.js'
+import { Workbench } from './workbench.js'
+
+export interface MemoryFrontierOptions {
+  readonly politeness: Politeness
+  /** Which of several ready hosts goes first. Default: the one that has been ready longest. */
+  readonly policy?: SelectionPolicy
+}
+
+/** The default frontier: everything in memory, every answer at once. */
+export function memoryFrontier(options: MemoryFrontierOptions): Frontier {
+  return new MemoryFrontier(options.politeness, options.policy ?? firstCome)
+}
+
+class MemoryFrontier implements Frontier {
+  #workbench: Workbench
+  readonly #politeness: Politeness
+  readonly #policy: SelectionPolicy
+  #pending = 0
+  #leased = 0
+  /** The latest instant that anybody has told; hosts that arrive now have been ready since then. */
+  #now = 0
+
+  constructor(politeness: Politeness, policy: SelectionPolicy) {
+    this.#politeness = politeness
+    this.#policy = policy
+    this.#workbench = new Workbench(politeness, policy)
+  }
+
+  get pending(): number {
+    return this.#pending
+  }
+
+  get leased(): number {
+    return this.#leased
+  }
+
+  get hosts(): number {
+    return this.#workbench.activeHosts
+  }
+
+  add(requests: readonly CrawlRequest[]): void {
+    const workbench = this.#workbench
+    for (const request of requests) {
+      const host = workbench.host(request.host)
+      workbench.enliven(host)
+      host.queue.push(new PendingRequest(request, host, request.attempt))
+      this.#pending++
+      workbench.place(host, this.#now)
+    }
+  }
+
+  lease(max: number, now: number): CrawlRequest[] {
+    if (now > this.#now) this.#now = now
+    const leases: CrawlRequest[] = []
+    while (leases.length < max) {
+      const host = this.#workbench.acquire(now)
+      if (host === undefined) break
+      const request = host.queue.take(now)!
+      request.leased = true
+      this.#pending--
+      this.#leased++
+      this.#workbench.place(host, now)
+      leases.push(request)
+    }
+    return leases
+  }
+
+  settle(settlements: readonly Settlement[]): void {
+    for (const settlement of settlements) {
+      const { request, again, visitedAt } = settlement
+      if (!(request instanceof PendingRequest) || !request.leased) continue
+      request.leased = false
+      this.#leased--
+      const host = request.owner
+      if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
+      if (settlement.hostDelayMs !== undefined) host.delayMs = settlement.hostDelayMs
+      if (settlement.hostNotBefore !== undefined) {
+        host.notBefore = Math.max(host.notBefore, settlement.hostNotBefore)
+      }
+      this.#workbench.release(host, visitedAt)
+      if (again !== undefined) {
+        this.#pending++
+        const waiting = new PendingRequest(request, host, again.attempt)
+        if (again.at <= this.#now) host.queue.pushFront(waiting)
+        else host.queue.pushLater(waiting, again.at)
+      }
+      this.#workbench.retire(host)
+      this.#workbench.place(host, this.#now)
+    }
+  }
+
+  nextDue(): number {
+    return this.#workbench.nextDue()
+  }
+
+  close(): void {
+    this.#workbench = new Workbench(this.#politeness, this.#policy)
+    this.#pending = 0
+    this.#leased = 0
+  }
+}

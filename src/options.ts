@@ -1,0 +1,181 @@
+import type { CrawlEvents } from './engine/events.js'
+import { KumoError } from './errors.js'
+import type { Extractor, Page } from './extract/contract.js'
+import type { Fetcher } from './fetch/contract.js'
+import type { Frontier } from './frontier/contract.js'
+import type { Hook } from './hooks/contract.js'
+import type { HostPartitioner } from './partition/contract.js'
+import type { SeedInput } from './seeds.js'
+import type { SeenStore } from './seen/contract.js'
+import type { Store, StoreContext } from './stores/contract.js'
+import { type Clock, type Duration, parseDuration, type Random } from './time.js'
+import type { MaybePromise } from './types.js'
+import type { ScopeRule } from './url/scope.js'
+
+/** Functions that make the fields of `page.data`. */
+export type Fields = Readonly<Record<string, (page: Page) => unknown>>
+
+export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] }[keyof CrawlEvents]
+
+/** Every option of a crawl, checked and in its final unit. */
+export interface CrawlOptions {
+  readonly seeds: readonly SeedInput[]
+  /** Visits at the same time over all hosts. */
+  readonly concurrency: number
+  /** Pause between two visits to a host, from the end of one to the start of the next. */
+  readonly delayMs: number
+  readonly perHost: { readonly connections: number; readonly growAt: number }
+  readonly userAgent: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined: the seeds' sites. */
+  readonly scope: ScopeRule | undefined
+  readonly include: readonly ScopeRule[]
+  readonly exclude: readonly ScopeRule[]
+  readonly depth: number
+  readonly limit: {
+    readonly pages: number
+    readonly bytes: number
+    readonly timeMs: number
+    readonly pagesPerHost: number
+  }
+  readonly timeout: { readonly fetchMs: number; readonly extractMs: number; readonly hookMs: number }
+  readonly maxBodyBytes: number
+  /** How often a transient failure is tried again. */
+  readonly retries: number
+  /** Whether robots.txt is obeyed. */
+  readonly robots: boolean
+  readonly store: Store | undefined
+  readonly frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | undefined
+  readonly seen: SeenStore | undefined
+  readonly partition: HostPartitioner | undefined
+  readonly fetcher: Fetcher | undefined
+  readonly fields: Fields
+  readonly extractors: readonly Extractor[]
+  readonly hooks: readonly Hook[]
+  readonly listeners: readonly Listener[]
+  readonly clock: Clock | undefined
+  readonly random: Random | undefined
+}
+
+export const VERSION = '0.1.0'
+
+/** What a crawl does if nothing is said. */
+export const DEFAULTS: CrawlOptions = Object.freeze({
+  seeds: [],
+  // Enough to keep a home connection busy over many hosts; a crawl of one host is bound by its delay anyway.
+  concurrency: 100,
+  delayMs: 1000,
+  // System B's measure: beyond 16 parallel downloads a server gives no more.
+  perHost: { connections: 1, growAt: 100 },
+  userAgent: `Kumo/${VERSION}`,
+  headers: {},
+  scope: undefined,
+  include: [],
+  exclude: [],
+  depth: Number.POSITIVE_INFINITY,
+  limit: {
+    pages: Number.POSITIVE_INFINITY,
+    bytes: Number.POSITIVE_INFINITY,
+    timeMs: Number.POSITIVE_INFINITY,
+    pagesPerHost: Number.POSITIVE_INFINITY,
+  },
+  timeout: { fetchMs: 30_000, extractMs: 30_000, hookMs: 300_000 },
+  // System E capped pages at 2 MB; today's are larger.
+  maxBodyBytes: 8 * 1024 * 1024,
+  retries: 2,
+  robots: true,
+  store: undefined,
+  frontier: undefined,
+  seen: undefined,
+  partition: undefined,
+  fetcher: undefined,
+  fields: {},
+  extractors: [],
+  hooks: [],
+  listeners: [],
+  clock: undefined,
+  random: undefined,
+})
+
+/** A value as an error message shows it: short, and recognisable to the one who wrote it. */
+function show(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'object' || value === null) return String(value)
+  try {
+    const text = JSON.stringify(value) ?? String(value)
+    return text.length > 80 ? `${text.slice(0, 77)}...` : text
+  } catch {
+    return Object.prototype.toString.call(value)
+  }
+}
+
+/** An option was given what it does not take. */
+export function invalidOption(option: string, given: unknown, allowed: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${show(given)}; allowed: ${allowed}`)
+}
+
+export function integer(option: string, value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
+  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`
+  throw invalidOption(option, value, `a whole number, ${least} ${upTo}`)
+}
+
+/** A count that may also be Infinity, which means no bound. */
+export function count(option: string, value: unknown, least: number): number {
+  if (value === Number.POSITIVE_INFINITY) return value
+  return integer(option, value, least)
+}
+
+export function duration(option: string, value: unknown, least = 0): number {
+  const ms = parseDuration(value)
+  if (ms !== undefined && ms >= least) return ms
+  const allowed = `milliseconds${least > 0 ? ` (at least ${least})` : ''}, or a text such as '250ms', '5s', '2m', '1h'`
+  throw invalidOption(option, value, allowed)
+}
+
+export function text(option: string, value: unknown): string {
+  if (typeof value === 'string' && value.trim() !== '') return value
+  throw invalidOption(option, value, 'a text that is not empty')
+}
+
+/** An object whose keys are all among the allowed ones: a typo must not pass for an option that was left out. */
+export function record<K extends string>(
+  option: string,
+  value: unknown,
+  keys: readonly K[],
+): Partial<Record<K, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidOption(option, value, `an object with ${keys.join(', ')}`)
+  }
+  for (const key of Object.keys(value)) {
+    if (!keys.includes(key as K)) throw invalidOption(`${option}.${key}`, key, keys.join(', '))
+  }
+  return value as Partial<Record<K, unknown>>
+}
+
+/** A part that has the methods of its contract. */
+export function part<T>(option: string, value: unknown, methods: readonly string[], what: string): T {
+  const found = value as Record<string, unknown> | undefined
+  const missing = methods.find((method) => typeof found?.[method] !== 'function')
+  if (missing === undefined) return value as T
+  throw invalidOption(option, value, `${what} (with ${methods.map((m) => `${m}()`).join(', ')})`)
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+export function headers(option: string, value: unknown): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidOption(option, value, 'an object of header names and values')
+  }
+  for (const [name, line] of Object.entries(value)) {
+    if (!TOKEN.test(name)) throw invalidOption(option, name, 'names of letters, digits and hyphens')
+    if (typeof line !== 'string' || !HEADER_VALUE.test(line)) {
+      throw invalidOption(`${option}.${name}`, line, 'a text without line breaks')
+    }
+  }
+  return { ...value }
+}
+
+export type { Clock, Duration }

@@ -1,0 +1,226 @@
+/**
+ * The default seen-set: an exact table of 64-bit fingerprints in memory, 9.4 to 11.8 bytes a URL once it is
+ * large, where a `Set` of strings takes well over a hundred.
+ *
+ * Growing is what usually breaks such a promise: the old table and the new one are there at once, and the old
+ * one stays until the garbage collector comes. So here nothing is ever thrown away. Memory is taken in slabs,
+ * slabs are cut into pages, and a segment (1/256 of the table) grows by adding pages to those it has.
+ */
+
+import { KumoError } from '../errors.js'
+import { fingerprint } from '../url/fingerprint.js'
+import type { SeenStore } from './contract.js'
+
+/** A fingerprint's top byte chooses its segment; growing touches one at a time, about 2 ms of work at 10 M URLs. */
+const SEGMENTS = 256
+const SEGMENT_SHIFT = 24
+
+/** A slot holds a fingerprint as two words: low half, high half. Both zero means empty. */
+const SLOT_WORDS = 2
+
+/** 1 KB, so that a crawl of a few hundred URLs costs 256 KB at most. */
+const PAGE_SLOTS = 128
+const PAGE_WORDS = PAGE_SLOTS * SLOT_WORDS
+
+/** 64 KB: a buffer object costs some 300 bytes of its own, so there should not be one for each page. */
+const SLAB_PAGES = 64
+
+/** Above this share linear probing gets slow (23 probes for a new URL); below, memory lies idle. */
+const FULL = 0.85
+/** A full segment becomes this share larger: its load falls to 0.68, which is 11.8 bytes a URL. */
+const GROWTH = 0.25
+
+/**
+ * URLs whose fingerprints are made before the first of them is looked up. Apart, the lookups follow each other so
+ * closely that the processor waits for several of their cache misses at once: a third less time at 10 M URLs.
+ */
+const CHUNK = 256
+
+/** Room beyond the need of the moment in the buffer that a growing segment is copied to. */
+const SCRATCH_HEADROOM = 1.25
+
+/**
+ * A set of fingerprints: open addressing with linear probing within a segment. `add` fills it, nothing empties
+ * it but `clear`.
+ */
+export class FingerprintSet {
+  #slabs: Uint32Array[] = []
+  #pagesCut = 0
+  /** For each segment the numbers of its pages; slots count on from one page to the next. */
+  #segments: number[][] = []
+  #counts = new Uint32Array(SEGMENTS)
+  #scratch = new Uint32Array(0)
+  #size = 0
+  /** The fingerprint 0 looks like an empty slot, so it is remembered apart. */
+  #hasZero = false
+
+  constructor() {
+    this.clear()
+  }
+
+  /** How many fingerprints it holds. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Bytes of buffers held, all included. */
+  get bytes(): number {
+    const slabs = this.#slabs.length * SLAB_PAGES * PAGE_WORDS
+    return (slabs + this.#scratch.length + this.#counts.length) * Uint32Array.BYTES_PER_ELEMENT
+  }
+
+  /** Adds the fingerprint at `from[at]`, `from[at + 1]`; true if it was not there. */
+  add(from: Uint32Array, at: number): boolean {
+    const low = from[at]!
+    const high = from[at + 1]!
+    if ((low | high) === 0) return this.#addZero()
+    const segment = high >>> SEGMENT_SHIFT
+    const pages = this.#segments[segment]!
+    if (pages.length === 0) pages.push(this.#cutPage())
+    if (!this.#place(pages, low, high)) return false
+    this.#size++
+    const count = this.#counts[segment]! + 1
+    this.#counts[segment] = count
+    if (count > pages.length * PAGE_SLOTS * FULL) this.#grow(pages, count)
+    return true
+  }
+
+  /** Forgets everything and gives the memory back. */
+  clear(): void {
+    this.#slabs = []
+    this.#pagesCut = 0
+    this.#segments = Array.from({ length: SEGMENTS }, () => [])
+    this.#counts.fill(0)
+    this.#scratch = new Uint32Array(0)
+    this.#size = 0
+    this.#hasZero = false
+  }
+
+  #addZero(): boolean {
+    if (this.#hasZero) return false
+    this.#hasZero = true
+    this.#size++
+    return true
+  }
+
+  /** Puts the fingerprint into the first empty slot from its home on; false if it meets itself on the way. */
+  #place(pages: number[], low: number, high: number): boolean {
+    // The low half as a fraction of 1, times the slots: any number of slots will do, not only powers of two.
+    const home = (low * 2 ** -32 * (pages.length * PAGE_SLOTS)) >>> 0
+    let index = (home / PAGE_SLOTS) >>> 0
+    let page = pages[index]!
+    let slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
+    let word = (page % SLAB_PAGES) * PAGE_WORDS + (home % PAGE_SLOTS) * SLOT_WORDS
+    let end = (page % SLAB_PAGES) * PAGE_WORDS + PAGE_WORDS
+    for (;;) {
+      const there = slab[word]!
+      const thereHigh = slab[word + 1]!
+      if (there === low && thereHigh === high) return false
+      if ((there | thereHigh) === 0) break
+      word += SLOT_WORDS
+      if (word < end) continue
+      index = index + 1 < pages.length ? index + 1 : 0
+      page = pages[index]!
+      slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
+      word = (page % SLAB_PAGES) * PAGE_WORDS
+      end = word + PAGE_WORDS
+    }
+    slab[word] = low
+    slab[word + 1] = high
+    return true
+  }
+
+  #grow(pages: number[], count: number): void {
+    const scratch = this.#empty(pages, count)
+    const added = Math.ceil(pages.length * GROWTH)
+    for (let i = 0; i < added; i++) pages.push(this.#cutPage())
+    const words = count * SLOT_WORDS
+    for (let i = 0; i < words; i += SLOT_WORDS) this.#place(pages, scratch[i]!, scratch[i + 1]!)
+  }
+
+  /** Moves the `count` fingerprints of a segment to the front of the scratch buffer. */
+  #empty(pages: readonly number[], count: number): Uint32Array {
+    const need = count * SLOT_WORDS
+    if (this.#scratch.length < need) this.#scratch = new Uint32Array(Math.ceil(need * SCRATCH_HEADROOM))
+    const scratch = this.#scratch
+    let filled = 0
+    for (const page of pages) {
+      const slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
+      const start = (page % SLAB_PAGES) * PAGE_WORDS
+      const end = start + PAGE_WORDS
+      for (let word = start; word < end; word += SLOT_WORDS) {
+        const low = slab[word]!
+        const high = slab[word + 1]!
+        if ((low | high) === 0) continue
+        scratch[filled++] = low
+        scratch[filled++] = high
+      }
+      slab.fill(0, start, end)
+    }
+    return scratch
+  }
+
+  #cutPage(): number {
+    if (this.#pagesCut === this.#slabs.length * SLAB_PAGES) {
+      this.#slabs.push(new Uint32Array(SLAB_PAGES * PAGE_WORDS))
+    }
+    return this.#pagesCut++
+  }
+}
+
+/** A seen-set that answers at once, not with a promise. */
+export interface FingerprintTable extends SeenStore {
+  addAll(urls: readonly string[]): readonly boolean[]
+  close(): void
+}
+
+/**
+ * A seen-set in memory, exact up to 64-bit collisions: among 10 million URLs the chance that even one is taken
+ * for another is 1 in 370,000.
+ *
+ * @example
+ * const seen = fingerprintTable()
+ * seen.addAll(['https://example.com/', 'https://example.com/']) // [true, false]
+ */
+export function fingerprintTable(): FingerprintTable {
+  const known = new FingerprintSet()
+  const prints = new Uint32Array(CHUNK * SLOT_WORDS)
+  let closed = false
+  let sizeAtClose = 0
+  return {
+    get size() {
+      return closed ? sizeAtClose : known.size
+    },
+    addAll(urls) {
+      if (closed) throw new KumoError('KUMO_STORE_FAILED', 'addAll: the seen-set is closed')
+      assertStrings(urls)
+      const fresh: boolean[] = []
+      for (let from = 0; from < urls.length; from += CHUNK) {
+        const count = Math.min(urls.length - from, CHUNK)
+        for (let i = 0; i < count; i++) fingerprint(urls[from + i]!, prints, i * SLOT_WORDS)
+        for (let i = 0; i < count; i++) fresh.push(known.add(prints, i * SLOT_WORDS))
+      }
+      return fresh
+    },
+    close() {
+      if (closed) return
+      closed = true
+      sizeAtClose = known.size
+      known.clear()
+    },
+  }
+}
+
+/** Looks at all before any is added, so that a wrong call changes nothing. */
+function assertStrings(urls: readonly string[]): void {
+  if (!Array.isArray(urls)) {
+    throw new KumoError('KUMO_CONTRACT_BROKEN', `addAll takes an array of URLs, not ${typeof urls}`)
+  }
+  for (let i = 0; i < urls.length; i++) {
+    if (typeof urls[i] === 'string') continue
+    throw new KumoError(
+      'KUMO_CONTRACT_BROKEN',
+      `addAll takes URLs as strings; number ${i} is ${typeof urls[i]}`,
+    )
+  }
+}

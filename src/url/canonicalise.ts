@@ -1,0 +1,88 @@
+/**
+ * One spelling per address. Two spellings of one URL would be fetched twice, and a spelling that depends on the
+ * version of Node would make a stored crawl forget what it has seen; so every URL passes through here first.
+ */
+
+/** Raise it whenever `canonicalise` would spell a URL differently: durable stores keep it beside their keys. */
+export const CANONICALISER_VERSION = 1
+
+const ESCAPE = /%[0-9A-Fa-f]{2}/g
+const UNRESERVED = /[A-Za-z0-9\-._~]/
+
+/**
+ * The canonical spelling of an absolute or relative http(s) URL; undefined for other schemes and for what no
+ * browser could parse. Its answer, given again, is unchanged.
+ *
+ * It parses as browsers do (WHATWG), drops fragment, credentials and an empty query, writes escapes in upper
+ * case and decodes those of letters, digits and `-._~`. It never guesses: the order of a query, a trailing
+ * slash, `index.html` and `www.` stay, because on some server they matter.
+ *
+ * @example
+ * canonicalise('HTTP://Example.com:80/a/../%7euser?#top') // 'http://example.com/~user'
+ * canonicalise('../b?x=1', 'https://example.com/a/')      // 'https://example.com/b?x=1'
+ * canonicalise('mailto:me@example.com')                   // undefined
+ */
+export function canonicalise(href: string, base?: string): string | undefined {
+  // Asking first is forty times cheaper than catching the exception, and a page may be full of broken links.
+  if (!URL.canParse(href, base)) return undefined
+  const url = new URL(href, base)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined
+  return url.origin + spellPath(url.pathname) + spellEscapes(url.search)
+}
+
+/**
+ * A path as canonical URLs spell it, given one that `URL` has parsed. The caret is the only character of a path
+ * on which supported versions of Node differ: older ones let it stand, the standard now escapes it.
+ */
+export function spellPath(path: string): string {
+  return spellEscapes(path.includes('^') ? path.replaceAll('^', '%5E') : path)
+}
+
+/** Escapes in upper case, and none for a character that needs none. */
+export function spellEscapes(text: string): string {
+  return text.includes('%') ? text.replace(ESCAPE, spellEscape) : text
+}
+
+function spellEscape(written: string, at: number, text: string): string {
+  const character = String.fromCharCode(Number.parseInt(written.slice(1), 16))
+  if (!UNRESERVED.test(character)) return written.toUpperCase()
+  // Behind a stray '%' a decoded digit could complete an escape that nobody wrote (`%%34%31` is not `A`).
+  const behindStray = text[at - 1] === '%' || text[at - 2] === '%'
+  return behindStray ? written.toUpperCase() : character
+}
+
+/**
+ * The host of a canonical URL, with its port unless that is the scheme's own.
+ *
+ * @example
+ * hostOf('https://example.com:8080/a') // 'example.com:8080'
+ */
+export function hostOf(canonicalUrl: string): string {
+  const start = hostStart(canonicalUrl)
+  return canonicalUrl.slice(start, canonicalUrl.indexOf('/', start))
+}
+
+/**
+ * Scheme and host of a canonical URL.
+ *
+ * @example
+ * originOf('https://example.com:8080/a') // 'https://example.com:8080'
+ */
+export function originOf(canonicalUrl: string): string {
+  return canonicalUrl.slice(0, canonicalUrl.indexOf('/', hostStart(canonicalUrl)))
+}
+
+/**
+ * Path and query of a canonical URL.
+ *
+ * @example
+ * pathOf('https://example.com/a?x=1') // '/a?x=1'
+ */
+export function pathOf(canonicalUrl: string): string {
+  return canonicalUrl.slice(canonicalUrl.indexOf('/', hostStart(canonicalUrl)))
+}
+
+/** Where the host begins: behind `http://` or `https://`, the only beginnings that a canonical URL has. */
+function hostStart(canonicalUrl: string): number {
+  return canonicalUrl.startsWith('https:') ? 'https://'.length : 'http://'.length
+}

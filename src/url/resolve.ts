@@ -1,0 +1,134 @@
+/**
+ * Links become URLs here, sixty a page and millions a crawl. Parsing each with `URL` would cost as much as
+ * fetching the page; but most links are plain enough to be joined to their base as text. This file recognises
+ * those, and hands everything doubtful to `canonicalise`.
+ */
+
+import { canonicalise, originOf } from './canonicalise.js'
+import {
+  endOf,
+  NO_END,
+  OTHER_SCHEME,
+  PLAIN_HOST_AND_PATH,
+  PLAIN_HTTP_URL,
+  PLAIN_PATH,
+  PLAIN_RELATIVE,
+} from './plain.js'
+
+/** A page's address, cut up once so that its links can be joined to it. Made by `baseFor`. */
+export interface Base {
+  readonly url: string
+  /** `https://example.com` */
+  readonly origin: string
+  /** `https://` */
+  readonly scheme: string
+  /** Without the query: what a link such as `?page=2` is put behind. */
+  readonly document: string
+  /** Up to the last slash: what a link such as `b.html` is put behind. */
+  readonly directory: string
+}
+
+/**
+ * What a page's links are relative to. `url` must be canonical. For a page with a `base` element, resolve that
+ * first.
+ *
+ * @example
+ * const page = baseFor('https://example.com/a/b?x=1')
+ * const base = baseFor(resolve('/docs/', page) ?? page.url) // the page says <base href="/docs/">
+ */
+export function baseFor(url: string): Base {
+  const origin = originOf(url)
+  const query = url.indexOf('?')
+  const document = query < 0 ? url : url.slice(0, query)
+  return {
+    url,
+    origin,
+    scheme: url.startsWith('https:') ? 'https://' : 'http://',
+    document,
+    directory: document.slice(0, document.lastIndexOf('/') + 1),
+  }
+}
+
+/**
+ * The canonical URL of a link; undefined if it does not lead to an http(s) address. Always the answer of
+ * `canonicalise(href, base.url)`, six to fourteen times sooner for a plain link.
+ *
+ * The answer holds no reference to `href`, which may be a slice that keeps a whole page in memory.
+ *
+ * @example
+ * const base = baseFor('https://example.com/a/b')
+ * resolve('c?x=1#top', base)   // 'https://example.com/a/c?x=1'
+ * resolve('/c', base)          // 'https://example.com/c'
+ * resolve('mailto:x@y', base)  // undefined
+ */
+export function resolve(href: string, base: Base): string | undefined {
+  switch (href.charCodeAt(0)) {
+    case SLASH:
+      if (href.charCodeAt(1) === SLASH) return join(base.scheme, PLAIN_HOST_AND_PATH, href, '//'.length, base)
+      return join(base.origin, PLAIN_PATH, href, 0, base)
+    case HASH:
+      return base.url
+    case QUESTION:
+      return join(base.document, PLAIN_PATH, href, 0, base)
+    case DOT:
+      return withDots(href, base)
+    case SMALL_H:
+      if (href.startsWith('http')) return withScheme(href, base)
+  }
+  if (href.length === 0) return base.url
+  const end = endOf(PLAIN_RELATIVE, href, 0)
+  if (end !== NO_END) return owned(base.directory + href.slice(0, end))
+  return OTHER_SCHEME.test(href) ? undefined : canonicalise(href, base.url)
+}
+
+const HASH = 0x23
+const DOT = 0x2e
+const SLASH = 0x2f
+const COLON = 0x3a
+const QUESTION = 0x3f
+const SMALL_H = 0x68
+
+/** `front` and the plain text that begins at `start`; if it is not plain, what the parser makes of the link. */
+function join(front: string, plain: RegExp, href: string, start: number, base: Base): string | undefined {
+  const end = endOf(plain, href, start)
+  return end === NO_END ? canonicalise(href, base.url) : owned(front + href.slice(start, end))
+}
+
+function withScheme(href: string, base: Base): string | undefined {
+  const scheme = href.charCodeAt('http'.length) === COLON ? 'http://' : 'https://'
+  const end = endOf(PLAIN_HTTP_URL, href, 0)
+  if (end !== NO_END) return owned(scheme + href.slice(scheme.length, end))
+  // The page's own host is canonical, however odd: an IP address, a port, an international name.
+  const path = base.origin.length
+  if (href.startsWith(base.origin) && href.charCodeAt(path) === SLASH) {
+    return join(base.origin, PLAIN_PATH, href, path, base)
+  }
+  return canonicalise(href, base.url)
+}
+
+/** `./` stays in the directory and every `../` at the beginning leaves one, but never the root. */
+function withDots(href: string, base: Base): string | undefined {
+  const root = base.origin.length
+  let start = 0
+  let slash = base.directory.length - 1
+  while (href.charCodeAt(start) === DOT) {
+    if (href.charCodeAt(start + 1) === SLASH) {
+      start += './'.length
+    } else if (href.charCodeAt(start + 1) === DOT && href.charCodeAt(start + 2) === SLASH) {
+      start += '../'.length
+      if (slash > root) slash = base.directory.lastIndexOf('/', slash - 1)
+    } else {
+      return canonicalise(href, base.url)
+    }
+  }
+  return join(base.directory.slice(0, slash + 1), PLAIN_RELATIVE, href, start, base)
+}
+
+/**
+ * V8 joins two strings by pointing at both, which would keep the page behind `href` alive for as long as the URL
+ * is remembered. Reading a character makes it copy the text and drop the parts. The comparison always holds; it
+ * stands here so that no compiler can leave the reading out.
+ */
+function owned(url: string): string | undefined {
+  return url.charCodeAt(0) === SMALL_H ? url : undefined
+}

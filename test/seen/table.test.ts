@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { seenStoreSuite } from '../../src/conformance/seen.js'
+import { FingerprintSet, fingerprintTable } from '../../src/seen/table.js'
+import { seededRandom } from '../../src/time.js'
+
+describe('fingerprintTable', () => {
+  seenStoreSuite({ it, create: fingerprintTable })
+
+  it('answers without a promise', () => {
+    expect(fingerprintTable().addAll(['https://example.com/'])).toEqual([true])
+  })
+
+  const wrong: [string, unknown][] = [
+    ['a number', [1]],
+    ['undefined', ['https://example.com/', undefined]],
+    ['a URL object', [new URL('https://example.com/')]],
+    ['a hole', Array(1)],
+    ['no array', 'https://example.com/'],
+    ['a set', new Set(['https://example.com/'])],
+    ['nothing', undefined],
+  ]
+  it.for(wrong)('refuses %s, and adds nothing', ([, urls]) => {
+    const seen = fingerprintTable()
+    expect(() => seen.addAll(urls as string[])).toThrow(
+      expect.objectContaining({ name: 'KumoError', code: 'KUMO_CONTRACT_BROKEN' }),
+    )
+    expect(seen.size).toBe(0)
+  })
+
+  it('takes lone surrogates and characters beyond the BMP as they are', () => {
+    const texts = ['\ud83d', '\udd77', '\ud83d\udd77', '\udd77\ud83d', '\ufffd', '🕸']
+    expect(fingerprintTable().addAll(texts)).toEqual(texts.map(() => true))
+  })
+
+  it('refuses to add after close, and still tells its size', () => {
+    const seen = fingerprintTable()
+    seen.addAll(['https://example.com/'])
+    seen.close()
+    expect(() => seen.addAll([])).toThrow(
+      expect.objectContaining({
+        name: 'KumoError',
+        code: 'KUMO_STORE_FAILED',
+        message: expect.stringContaining('closed'),
+      }),
+    )
+    expect(seen.size).toBe(1)
+  })
+})
+
+/** Hands a set fingerprints of our choice. */
+function adder(set: FingerprintSet) {
+  const print = new Uint32Array(2)
+  return (low: number, high: number) => {
+    print[0] = low
+    print[1] = high
+    return set.add(print, 0)
+  }
+}
+
+describe('FingerprintSet', () => {
+  const half = [0, 1, 0x7fffffff, 0x80000000, 0xffffffff]
+
+  it('keeps the edges of the range apart, zero included', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    for (const expected of [true, false]) {
+      for (const low of half) for (const high of half) expect(add(low, high), `${low} ${high}`).toBe(expected)
+    }
+    expect(set.size).toBe(half.length ** 2)
+  })
+
+  it('agrees with a plain set while it grows', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    const plain = new Set<number>()
+    const random = seededRandom(3)
+    const wrong: number[] = []
+    for (let i = 0; i < 600_000; i++) {
+      // Half a million values, so that many come twice.
+      const value = Math.floor(random.next() * 500_000)
+      const fresh = add(Math.imul(value, 0x9e3779b1) >>> 0, Math.imul(value, 0x85ebca6b) >>> 0)
+      if (fresh === plain.has(value)) wrong.push(value)
+      plain.add(value)
+    }
+    expect(wrong).toEqual([])
+    expect(set.size).toBe(plain.size)
+  })
+
+  it('holds fingerprints that all want the same slot, at the end of their segment', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    const count = 3000
+    for (const expected of [true, false]) {
+      for (let i = 0; i < count; i++) expect(add(0xffffffff, i)).toBe(expected)
+    }
+    expect(set.size).toBe(count)
+  })
+
+  it('is small when empty, and gives its memory back', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    const random = seededRandom(4)
+    const addMany = (count: number) => {
+      for (let i = 0; i < count; i++) add(random.next() * 2 ** 32, random.next() * 2 ** 32)
+    }
+    expect(set.bytes).toBeLessThan(4096)
+    addMany(1000)
+    expect(set.bytes).toBeLessThan(400_000)
+    addMany(100_000)
+    set.clear()
+    expect(set.bytes).toBeLessThan(4096)
+    expect(set.size).toBe(0)
+    expect([add(0, 0), add(5, 5), add(5, 5)]).toEqual([true, true, false])
+  })
+
+  it('takes at most 16 bytes a fingerprint at every size from 200,000 on', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    const random = seededRandom(5)
+    let most = 0
+    for (let size = 1; size <= 2_500_000; size++) {
+      add(random.next() * 2 ** 32, random.next() * 2 ** 32)
+      if (size >= 200_000 && size % 1000 === 0) most = Math.max(most, set.bytes / set.size)
+    }
+    expect(most).toBeLessThan(13)
+  })
+})

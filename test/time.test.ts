@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { clockSuite, randomSuite } from '../src/conformance/clock.js'
+import { parseDuration, seededRandom, systemClock, systemRandom } from '../src/time.js'
+
+describe('parseDuration', () => {
+  const cases: [unknown, number | undefined][] = [
+    [0, 0],
+    [250, 250],
+    [0.5, 0.5],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    [-1, undefined],
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    ['250ms', 250],
+    ['5s', 5000],
+    ['1.5s', 1500],
+    ['2m', 120_000],
+    ['2min', 120_000],
+    ['12h', 43_200_000],
+    ['7d', 604_800_000],
+    ['0s', 0],
+    [' 5 s ', 5000],
+    ['5', undefined],
+    ['', undefined],
+    ['s', undefined],
+    ['-5s', undefined],
+    ['+5s', undefined],
+    ['.5s', undefined],
+    ['5.s', undefined],
+    ['1e3ms', undefined],
+    ['5S', undefined],
+    ['5w', undefined],
+    ['5 seconds', undefined],
+    ['5s5s', undefined],
+    ['1h 30m', undefined],
+    ['٥s', undefined],
+    [undefined, undefined],
+    [null, undefined],
+    [true, undefined],
+    [5n, undefined],
+    [['5s'], undefined],
+    [{}, undefined],
+  ]
+
+  it.for(cases)('reads %o as %o', ([value, ms]) => {
+    expect(parseDuration(value)).toBe(ms)
+  })
+})
+
+describe('systemClock', () => {
+  clockSuite({
+    it,
+    create: () => {
+      const clock = systemClock()
+      // A millisecond more, because setTimeout may come early by the part of one that it does not see.
+      const pass = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms + 1))
+      return { clock, pass }
+    },
+  })
+
+  it('counts from the epoch', () => {
+    const apart = systemClock().now() - Date.now()
+    expect(Math.abs(apart)).toBeLessThan(60_000)
+  })
+
+  it('agrees with another clock of the same process', () => {
+    const [a, b] = [systemClock(), systemClock()]
+    const first = a.now()
+    const second = b.now()
+    expect(second).toBeGreaterThanOrEqual(first)
+    expect(a.now()).toBeGreaterThanOrEqual(second)
+  })
+
+  it('tells a busy thread from an idle one', async () => {
+    const clock = systemClock()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const idle = clock.busyShare!()!
+    for (const until = clock.now() + 100; clock.now() < until; );
+    // The share is counted by the turns of the event loop, so it must turn once.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(clock.busyShare!()!).toBeGreaterThan(idle)
+  })
+})
+
+describe('systemRandom', () => {
+  randomSuite({ it, create: systemRandom })
+})
+
+describe('seededRandom', () => {
+  randomSuite({ it, create: () => seededRandom(20_24), seeded: seededRandom })
+
+  it('gives the same numbers on every machine', () => {
+    const random = seededRandom(1)
+    const drawn = Array.from({ length: 4 }, () => random.next() * 2 ** 32)
+    expect(drawn).toMatchInlineSnapshot(`
+      [
+        287317652,
+        3844763798,
+        2725124882,
+        3606935424,
+      ]
+    `)
+  })
+})
