@@ -27,8 +27,8 @@ export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
 export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {
     if (!isSource(input)) yield [toSeed(input)]
-    else if (Symbol.iterator in input) yield* inBatches(input)
-    else for await (const seed of input) yield [toSeed(seed)]
+    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed)]
+    else yield* inBatches(input)
   }
 }
 
@@ -44,9 +44,13 @@ function* inBatches(source: Iterable<string | URL>): Generator<readonly Seed[]> 
   if (batch.length > 0) yield batch
 }
 
-function isSource(input: SeedInput): input is Iterable<string | URL> | AsyncIterable<string | URL> {
+function isSource(input: SeedInput): input is Exclude<SeedInput, string | URL> {
   if (typeof input !== 'object' || input === null || input instanceof URL) return false
   return Symbol.iterator in input || Symbol.asyncIterator in input
+}
+
+function isAsync(source: Iterable<string | URL> | AsyncIterable<string | URL>): source is AsyncIterable<string | URL> {
+  return Symbol.asyncIterator in source
 }
 
 function checkSeed(value: unknown): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clockSuite, randomSuite } from '../src/conformance/clock.js'
-import { parseDuration, seededRandom, systemClock, systemRandom } from '../src/time.js'
+import { LATE, parseDuration, seededRandom, systemClock, systemRandom, within } from '../src/time.js'
 
 describe('parseDuration', () => {
   const cases: [unknown, number | undefined][] = [
@@ -79,6 +79,44 @@ describe('systemClock', () => {
     // The share is counted by the turns of the event loop, so it must turn once.
     await new Promise((resolve) => setImmediate(resolve))
     expect(clock.busyShare!()!).toBeGreaterThan(idle)
+  })
+})
+
+describe('within', () => {
+  const clock = systemClock()
+  const never = new Promise<never>(() => {})
+  const doneAfter = (ms: number) => new Promise<string>((resolve) => void setTimeout(resolve, ms, 'done'))
+
+  it('gives the value that comes in time', async () => {
+    expect(await within(clock, 5000, doneAfter(5))).toBe('done')
+    expect(await within(clock, Number.POSITIVE_INFINITY, doneAfter(5))).toBe('done')
+  })
+
+  it('says LATE when time is up, not before', async () => {
+    const start = clock.now()
+    expect(await within(clock, 20, never)).toBe(LATE)
+    expect(clock.now() - start).toBeGreaterThanOrEqual(20)
+  })
+
+  it('passes a rejection on, and ignores one that comes late', async () => {
+    await expect(within(clock, 5000, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    const late = doneAfter(30).then(() => Promise.reject(new Error('too late')))
+    expect(await within(clock, 5, late)).toBe(LATE)
+    await doneAfter(50)
+  })
+
+  it('leaves no timer behind', async () => {
+    let waiting = 0
+    const counting = {
+      now: () => 0,
+      wakeAt: () => {
+        waiting++
+        return { cancel: () => void waiting-- }
+      },
+    }
+    await within(counting, 1000, Promise.resolve())
+    await within(counting, 1000, Promise.reject(new Error('broken'))).catch(() => {})
+    expect(waiting).toBe(0)
   })
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { FetchContext, FetchedResponse, Fetcher, FetchFailure, Outcome } from '../fetch/contract.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
-import { casesOf, eventually, pause, type SuiteOptions } from './suite.js'
+import { casesOf, eventually, PATIENCE_MS, pause, type SuiteOptions } from './suite.js'
 
 /** What the fetcher's suite is given. A case whose URL is missing is not registered. */
 export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
@@ -20,6 +20,8 @@ export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
     /** Cannot be connected to: a closed port, a name without address. */
     unreachable?: string | undefined
   }
+  /** How long a case waits for an outcome before it fails. Default 5 s; a slow fetcher may need more. */
+  patienceMs?: number
 }
 
 /** What a fetcher can say about a request that got no answer; the other codes are the engine's to give. */
@@ -54,6 +56,8 @@ const TIME_TO_SEND_MS = 100
  */
 export function fetcherSuite(options: FetcherSuiteOptions): void {
   const { page, missing, redirect, hanging, unreachable } = options.urls
+  const fetched = (fetcher: Fetcher, url: string, context = new SuiteContext()) =>
+    outcomeOf(fetcher, url, context, options.patienceMs ?? PATIENCE_MS)
   const test = casesOf(options, (fetcher) => fetcher.close?.())
 
   test('a page is answered with its status, headers and body', async (fetcher) => {
@@ -203,7 +207,12 @@ class SuiteContext implements FetchContext {
 }
 
 /** The outcome of fetching a URL: it has to come, it has to be a value, and it has to have the right shape. */
-async function fetched(fetcher: Fetcher, url: string, context = new SuiteContext()): Promise<Outcome> {
+async function outcomeOf(
+  fetcher: Fetcher,
+  url: string,
+  context: FetchContext,
+  patienceMs: number,
+): Promise<Outcome> {
   const host = new URL(url).host
   const request: CrawlRequest = {
     url,
@@ -224,7 +233,7 @@ async function fetched(fetcher: Fetcher, url: string, context = new SuiteContext
       thrown = { error }
     },
   )
-  await eventually(`the outcome of ${url}`, () => outcome !== undefined || thrown !== undefined)
+  await eventually(`the outcome of ${url}`, () => outcome !== undefined || thrown !== undefined, patienceMs)
   await settled
   if (thrown) assert.fail(`fetch of ${url} threw instead of returning an outcome: ${String(thrown.error)}`)
   return outcome!

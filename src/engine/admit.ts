@@ -116,7 +116,7 @@ export class Admission {
     let inScope = place.inScope
     if (inScope === undefined) {
       try {
-        inScope = this.#parts.scope.test(scopeTarget(url, place.host, depth, from.url))
+        inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
       } catch (error) {
         this.#report.scopeFailed(url, `the scope threw: ${messageOf(error)}`, error)
         return false
@@ -165,7 +165,7 @@ export class Admission {
     const host = hostOf(url)
     const owner = ownership.ownerOf(partitioner.partition(host))
     let inScope: boolean | undefined
-    if (scope.perOrigin) inScope = scope.test(scopeTarget(url, host, 0, undefined))
+    if (scope.perOrigin) inScope = scope.test(scopeTarget(url, 0, undefined))
     return { host, owner: owner === ownership.self ? MINE : owner, inScope }
   }
 }

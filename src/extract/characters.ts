@@ -1,16 +1,12 @@
 /** The character codes that markup is made of, and the questions that every part of the scanner asks of them. */
 
-export const NUL = 0x00
 export const TAB = 0x09
-export const LINE_FEED = 0x0a
-export const FORM_FEED = 0x0c
+export const VERTICAL_TAB = 0x0b
 export const CARRIAGE_RETURN = 0x0d
 export const SPACE = 0x20
 export const BANG = 0x21
 export const DOUBLE_QUOTE = 0x22
-export const AMPERSAND = 0x26
 export const SINGLE_QUOTE = 0x27
-export const HYPHEN = 0x2d
 export const SLASH = 0x2f
 export const LESS_THAN = 0x3c
 export const EQUALS = 0x3d
@@ -19,7 +15,7 @@ export const QUESTION_MARK = 0x3f
 
 /** White space as HTML means it. A carriage return is a line feed by the time a browser's tokenizer sees it. */
 export function isSpace(code: number): boolean {
-  return code === SPACE || (code <= CARRIAGE_RETURN && code >= TAB && code !== 0x0b)
+  return code === SPACE || (code <= CARRIAGE_RETURN && code >= TAB && code !== VERTICAL_TAB)
 }
 
 /** Whether the code is an ASCII letter. Setting the bit 0x20 makes a capital small and no other code a letter. */

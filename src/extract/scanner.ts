@@ -71,11 +71,13 @@ class Scanner {
 
   run(): Scan {
     const html = this.html
+    // A `<` that ends the page begins nothing, so that there is always a next character to look at.
+    const last = html.length - 1
     let at = 0
-    for (;;) {
+    while (at !== END && at < last) {
       if (html.charCodeAt(at) !== LESS_THAN) {
         at = html.indexOf('<', at)
-        if (at === -1) break
+        if (at === -1 || at === last) break
       }
       const next = html.charCodeAt(at + 1)
       if (isLetter(next)) at = this.startTag(at + 1)
@@ -83,7 +85,6 @@ class Scanner {
       else if (next === BANG) at = this.declaration(at)
       else if (next === QUESTION_MARK) at = this.afterGreaterThan(at + 2)
       else at++
-      if (at === END) break
     }
     return { links: this.links, base: this.base, title: this.title, robots: this.robots }
   }

@@ -65,30 +65,42 @@ export class TagReader {
     const html = this.html
     const length = html.length
     let at = from
-    for (;;) {
-      const gap = at
-      let code = 0
-      while (at < length && (isSpace((code = html.charCodeAt(at))) || code === SLASH)) at++
-      if (at >= length) return -1
+    while (at < length) {
+      let code = html.charCodeAt(at)
       if (code === GREATER_THAN) {
-        // In `<a b=c/>` the slash is part of the value, so only one that was stepped over as a gap counts.
-        this.selfClosing = at > gap && html.charCodeAt(at - 1) === SLASH
+        this.selfClosing = false
         return at + 1
+      }
+      if (code === SLASH) {
+        // Only a slash in this place closes: that of `<a b=c/>` is part of the value.
+        if (html.charCodeAt(at + 1) === GREATER_THAN) {
+          this.selfClosing = true
+          return at + 2
+        }
+        at++
+        continue
+      }
+      if (isSpace(code)) {
+        at++
+        continue
       }
 
       const nameStart = at++
       while (at < length && !endsAttributeName((code = html.charCodeAt(at)))) at++
+      if (at === length) return -1
       const attribute = wanted === 0 ? 0 : attributeNamed(html, nameStart, at) & wanted
-      while (at < length && isSpace((code = html.charCodeAt(at)))) at++
-      if (at >= length) return -1
       if (code !== EQUALS) {
-        if (attribute !== 0) this.keep(attribute, '')
-        continue
+        at = this.afterSpace(at)
+        if (at === length) return -1
+        if (html.charCodeAt(at) !== EQUALS) {
+          if (attribute !== 0) this.keep(attribute, '')
+          continue
+        }
       }
 
-      at++
-      while (at < length && isSpace((code = html.charCodeAt(at)))) at++
-      if (at >= length) return -1
+      at = this.afterSpace(at + 1)
+      if (at === length) return -1
+      code = html.charCodeAt(at)
       if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
         const close = html.indexOf(code === DOUBLE_QUOTE ? '"' : "'", at + 1)
         if (close === -1) return -1
@@ -97,10 +109,15 @@ export class TagReader {
       } else {
         const valueStart = at
         while (at < length && (code = html.charCodeAt(at)) !== GREATER_THAN && !isSpace(code)) at++
-        if (at >= length) return -1
         if (attribute !== 0) this.keep(attribute, this.value(valueStart, at))
       }
     }
+    return -1
+  }
+
+  private afterSpace(at: number): number {
+    while (at < this.html.length && isSpace(this.html.charCodeAt(at))) at++
+    return at
   }
 
   private value(start: number, end: number): string {

@@ -131,6 +131,11 @@ export class Connections {
     return this.#openSockets
   }
 
+  /** Origins that have a connection or somebody waiting for one. */
+  get knownHosts(): number {
+    return this.#hosts.size
+  }
+
   /** Lends a connection to `origin`: at once if there is room, otherwise the ticket says who is in line. */
   borrow(origin: string, borrower: Borrower): Ticket | undefined {
     if (this.#closed) {

@@ -192,6 +192,7 @@ const SCRIPT_TEXTS = [
   '<!-->',
   '<!--->',
   '<!--<script></script>',
+  '<!--<script>-->',
   '<!-- --><script>',
   '<!--<SCRIPT/></SCRIPT>--> ',
   '<script>',

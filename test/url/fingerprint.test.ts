@@ -4,6 +4,12 @@ import { fingerprint } from '../../src/url/fingerprint.js'
 
 const twoDigits = (n: number) => String(n).padStart(2, '0')
 
+function bitsAs(i: number, one: string, zero: string): string {
+  let text = ''
+  for (let bit = 0; bit < 21; bit++) text += (i >> bit) & 1 ? one : zero
+  return text
+}
+
 /** URLs that differ as those of real sites do: in counters, dates, digits here and there. All are distinct. */
 const STRUCTURES: Record<string, (i: number) => string> = {
   'a counter': (i) => `https://example.com/item/${i}`,
@@ -17,10 +23,10 @@ const STRUCTURES: Record<string, (i: number) => string> = {
   'digits far apart': (i) =>
     `https://a.com/${i % 10}aaaa${Math.floor(i / 10) % 10}bbb${Math.floor(i / 100) % 10}c` +
     `${Math.floor(i / 1000) % 10}ddddd${Math.floor(i / 10_000)}`,
-  'swapped pairs': (i) => Array.from({ length: 21 }, (_, bit) => ((i >> bit) & 1 ? 'ab' : 'ba')).join(''),
-  'upper and lower case': (i) =>
-    Array.from({ length: 21 }, (_, bit) => ((i >> bit) & 1 ? 'a' : 'A')).join(''),
-  'runs of one letter': (i) => 'a'.repeat(i % 500) + 'b'.repeat(Math.floor(i / 500)),
+  'swapped pairs': (i) => bitsAs(i, 'ab', 'ba'),
+  'upper and lower case': (i) => bitsAs(i, 'a', 'A'),
+  'runs of one letter': (i) =>
+    'a'.repeat(i % 100) + 'b'.repeat(Math.floor(i / 100) % 100) + 'c'.repeat(Math.floor(i / 10_000)),
 }
 
 /** 32 of the 64 bits, chosen or folded in different ways: a weakness of any part shows in one of them. */

@@ -1,0 +1,154 @@
+import { messageOf } from '../errors.js'
+import type { FetchedResponse } from '../fetch/contract.js'
+import { type Clock, LATE, within } from '../time.js'
+import type { CrawlRequest, Link, MaybePromise } from '../types.js'
+import type {
+  Extracted,
+  Extraction,
+  ExtractionProblem,
+  ExtractionStep,
+  Extractor,
+  FetchTiming,
+  Page,
+} from './contract.js'
+import { FetchedPage, isMarkup } from './page.js'
+
+/** What an extractor without `mediaTypes` is given. */
+const MARKUP_TYPES: readonly string[] = ['text/html', 'application/xhtml+xml']
+
+export interface ExtractionOptions {
+  readonly extractors: readonly Extractor[]
+  readonly clock: Clock
+  /** How long one extractor may take for one page. */
+  readonly timeoutMs: number
+}
+
+/**
+ * All extractors of a crawl, each given the pages of its media types. Links of HTML come from the scanner, always;
+ * extractors add to them.
+ */
+export function extraction(options: ExtractionOptions): ExtractionStep {
+  return new ByType(options)
+}
+
+class ByType implements ExtractionStep {
+  readonly #extractors: readonly { extractor: Extractor; wants: (mediaType: string) => boolean }[]
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #opened: Extractor[] = []
+  /** Few types are ever met, and each is met on every page. */
+  readonly #answers = new Map<string, boolean>()
+
+  constructor({ extractors, clock, timeoutMs }: ExtractionOptions) {
+    this.#extractors = extractors.map((extractor) => ({
+      extractor,
+      wants: typeMatcher(extractor.mediaTypes ?? MARKUP_TYPES),
+    }))
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+  }
+
+  wants(mediaType: string): boolean {
+    let answer = this.#answers.get(mediaType)
+    if (answer === undefined) {
+      answer = isMarkup(mediaType) || this.#extractors.some(({ wants }) => wants(mediaType))
+      if (this.#answers.size < MEDIA_TYPES_REMEMBERED) this.#answers.set(mediaType, answer)
+    }
+    return answer
+  }
+
+  pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
+    return new FetchedPage(request, response, timing)
+  }
+
+  run(given: Page): MaybePromise<Extracted> {
+    const page = given as FetchedPage
+    page.found = page.scanned.links
+    let after: Promise<ExtractionProblem | undefined> | undefined
+    let problem: ExtractionProblem | undefined
+    for (const { extractor, wants } of this.#extractors) {
+      if (!wants(page.mediaType === '' ? 'text/html' : page.mediaType)) continue
+      if (after !== undefined) {
+        // One extractor asked for time; those after it keep their turn.
+        after = after.then(async (before) => {
+          const own = await this.#runOne(extractor, page)
+          return before ?? own
+        })
+        continue
+      }
+      const answer = this.#runOne(extractor, page)
+      if (answer instanceof Promise) after = answer.then((own) => problem ?? own)
+      else problem ??= answer
+    }
+    if (after !== undefined) return after.then((late) => extracted(page, late))
+    return extracted(page, problem)
+  }
+
+  async open(): Promise<void> {
+    for (const { extractor } of this.#extractors) {
+      await extractor.open?.()
+      this.#opened.push(extractor)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const extractor of this.#opened.splice(0)) await extractor.close?.()
+  }
+
+  #runOne(extractor: Extractor, page: FetchedPage): MaybePromise<ExtractionProblem | undefined> {
+    try {
+      const answer = extractor.extract(page)
+      if (answer instanceof Promise) return this.#awaitOne(extractor, page, answer)
+      keep(page, answer)
+      return undefined
+    } catch (error) {
+      return failed(extractor, error)
+    }
+  }
+
+  async #awaitOne(
+    extractor: Extractor,
+    page: FetchedPage,
+    answer: Promise<Extraction | undefined | void>,
+  ): Promise<ExtractionProblem | undefined> {
+    try {
+      const value = await within(this.#clock, this.#timeoutMs, answer)
+      if (value !== LATE) {
+        keep(page, value)
+        return undefined
+      }
+      const message = `extractor '${extractor.name}' did not return within ${this.#timeoutMs} ms`
+      return { code: 'extract-timeout', message }
+    } catch (error) {
+      return failed(extractor, error)
+    }
+  }
+}
+
+const MEDIA_TYPES_REMEMBERED = 1000
+
+function extracted(page: FetchedPage, problem: ExtractionProblem | undefined): Extracted {
+  return { links: page.found, base: page.base, problem }
+}
+
+function keep(page: FetchedPage, extraction: Extraction | undefined | void): void {
+  if (!extraction) return
+  if (extraction.data !== undefined) page.data = { ...page.data, ...extraction.data }
+  if (extraction.links === undefined) return
+  const links: Link[] = []
+  for (const link of extraction.links)
+    links.push(typeof link === 'string' ? { href: link, tag: 'plugin' } : link)
+  page.found = [...page.found, ...links]
+}
+
+function failed(extractor: Extractor, error: unknown): ExtractionProblem {
+  const message = `extractor '${extractor.name}' threw: ${messageOf(error)}`
+  return { code: 'extract-failed', message, cause: error }
+}
+
+/** `text/html` matches itself, `image/*` all images, and `*` followed by `/*` everything. */
+function typeMatcher(patterns: readonly string[]): (mediaType: string) => boolean {
+  const exact = new Set(patterns.map((pattern) => pattern.toLowerCase()))
+  if (exact.has('*/*')) return () => true
+  return (mediaType) => exact.has(mediaType) || exact.has(`${mediaType.slice(0, mediaType.indexOf('/'))}/*`)
+}

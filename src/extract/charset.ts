@@ -1,0 +1,61 @@
+/**
+ * Bytes → text. The simple cases: byte order mark, then the charset of Content-Type, then what the markup declares in
+ * its first kilobyte, then UTF-8 if the bytes are valid UTF-8, then windows-1252 as browsers do.
+ */
+
+/** Where browsers look for a declaration in the markup. */
+const PRESCAN_BYTES = 1024
+const DECLARED =
+  /<meta\s[^>]*charset\s*=\s*["']?\s*([\w:.-]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([\w:.-]+)/i
+
+import { isAscii, isUtf8 } from 'node:buffer'
+
+export interface DecodedText {
+  readonly text: string
+  /** As the Encoding Standard names it, e.g. `utf-8`. */
+  readonly charset: string
+}
+
+export function decodeBytes(body: Uint8Array, contentType: string | undefined): DecodedText {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const marked = byteOrderMark(bytes)
+  if (marked !== undefined) return decodeAs(bytes, marked)
+  const declared = headerCharset(contentType) ?? markupCharset(bytes)
+  if (declared !== undefined && isKnown(declared)) return decodeAs(bytes, declared)
+  return isUtf8(bytes) ? decodeAs(bytes, 'utf-8') : decodeAs(bytes, 'windows-1252')
+}
+
+function decodeAs(bytes: Buffer, charset: string): DecodedText {
+  const decoder = new TextDecoder(charset)
+  if (decoder.encoding === 'utf-8' && isAscii(bytes)) return { text: bytes.toString('latin1'), charset: 'utf-8' }
+  return { text: decoder.decode(bytes), charset: decoder.encoding }
+}
+
+function byteOrderMark(bytes: Buffer): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  return undefined
+}
+
+function headerCharset(contentType: string | undefined): string | undefined {
+  const at = contentType?.toLowerCase().indexOf('charset=') ?? -1
+  if (at < 0) return undefined
+  return /^["']?\s*([\w:.-]+)/.exec(contentType!.slice(at + 'charset='.length))?.[1]
+}
+
+function markupCharset(bytes: Buffer): string | undefined {
+  const match = DECLARED.exec(bytes.toString('latin1', 0, PRESCAN_BYTES))
+  const charset = match?.[1] ?? match?.[2]
+  // A declaration that could be read as ASCII cannot be true if it says UTF-16.
+  return charset !== undefined && /^utf-16/i.test(charset) ? 'utf-8' : charset
+}
+
+function isKnown(charset: string): boolean {
+  try {
+    new TextDecoder(charset)
+    return true
+  } catch {
+    return false
+  }
+}

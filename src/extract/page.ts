@@ -1,0 +1,164 @@
+import { createRequire } from 'node:module'
+import { KumoError, messageOf } from '../errors.js'
+import type { FetchedResponse } from '../fetch/contract.js'
+import type { CrawlRequest, Link } from '../types.js'
+import { baseFor, resolve } from '../url/resolve.js'
+import { decodeBytes } from './charset.js'
+import type { FetchTiming, Page, PageLink } from './contract.js'
+import { type Scan, scan } from './scanner.js'
+import { readableText } from './text.js'
+
+/** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
+const require = createRequire(import.meta.url)
+
+const NO_SCAN: Scan = { links: [], base: undefined, title: undefined, robots: undefined }
+const MARKUP = new Set(['text/html', 'application/xhtml+xml', ''])
+
+/** Whether a media type is HTML, or is not declared and so taken for it. */
+export function isMarkup(mediaType: string): boolean {
+  return MARKUP.has(mediaType)
+}
+
+/** A response seen as a page. Each view of it is made on first touch and kept. */
+export class FetchedPage implements Page {
+  readonly #request: CrawlRequest
+  readonly #response: FetchedResponse
+  readonly #timing: FetchTiming
+  #content: string | undefined
+  #scan: Scan | undefined
+  #links: readonly PageLink[] | undefined
+  #document: Document | undefined
+  #text: string | undefined
+  /** What extractors found, as written. Set once they have run. */
+  found: readonly Link[] = []
+  data: object = {}
+  readonly mediaType: string
+
+  constructor(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming) {
+    this.#request = request
+    this.#response = response
+    this.#timing = timing
+    this.mediaType = mediaTypeOf(response.headers.get('content-type'))
+  }
+
+  get url(): string {
+    return this.#request.url
+  }
+
+  get host(): string {
+    return this.#request.host
+  }
+
+  get depth(): number {
+    return this.#request.depth
+  }
+
+  get parent(): string | undefined {
+    return this.#request.parent
+  }
+
+  get attempt(): number {
+    return this.#request.attempt
+  }
+
+  get status(): number {
+    return this.#response.status
+  }
+
+  get headers(): FetchedResponse['headers'] {
+    return this.#response.headers
+  }
+
+  get body(): Uint8Array {
+    return this.#response.body
+  }
+
+  get wireBytes(): number {
+    return this.#response.wireBytes
+  }
+
+  get fetchedAt(): number {
+    return this.#timing.fetchedAt
+  }
+
+  get fetchMs(): number {
+    return this.#timing.fetchMs
+  }
+
+  get content(): string {
+    this.#content ??= decodeBytes(this.body, this.headers.get('content-type')).text
+    return this.#content
+  }
+
+  /** One pass that serves title, links, base and robots meta; of anything but markup it is empty. */
+  get scanned(): Scan {
+    this.#scan ??= isMarkup(this.mediaType) ? scan(this.content) : NO_SCAN
+    return this.#scan
+  }
+
+  get title(): string {
+    return this.scanned.title ?? ''
+  }
+
+  /** What links are relative to. */
+  get base(): string {
+    const { base } = this.scanned
+    if (base === undefined) return this.url
+    return resolve(base, baseFor(this.url)) ?? this.url
+  }
+
+  get links(): readonly PageLink[] {
+    this.#links ??= resolved(this.found, this.base)
+    return this.#links
+  }
+
+  get robots(): { readonly noindex: boolean; readonly nofollow: boolean } {
+    const { robots } = this.scanned
+    if (robots === undefined) return NO_WISHES
+    const words = robots.toLowerCase().split(/[\s,]+/)
+    const none = words.includes('none')
+    return { noindex: none || words.includes('noindex'), nofollow: none || words.includes('nofollow') }
+  }
+
+  get document(): Document {
+    this.#document ??= this.#parse()
+    return this.#document
+  }
+
+  get text(): string {
+    this.#text ??= isMarkup(this.mediaType) ? readableText(this.content) : this.content
+    return this.#text
+  }
+
+  #parse(): Document {
+    if (!isMarkup(this.mediaType)) {
+      const message = `page.document: ${this.url} is ${this.mediaType}, which has no DOM; use page.body or page.content`
+      throw new KumoError('KUMO_NO_DOCUMENT', message)
+    }
+    try {
+      const { parseHTML } = require('linkedom') as typeof import('linkedom')
+      return parseHTML(this.content).document
+    } catch (error) {
+      const message = `page.document: the DOM of ${this.url} could not be built: ${messageOf(error)}`
+      throw new KumoError('KUMO_NO_DOCUMENT', message, { cause: error })
+    }
+  }
+}
+
+const NO_WISHES = Object.freeze({ noindex: false, nofollow: false })
+
+function mediaTypeOf(contentType: string | undefined): string {
+  if (contentType === undefined) return ''
+  const end = contentType.indexOf(';')
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+}
+
+function resolved(links: readonly Link[], baseUrl: string): PageLink[] {
+  const base = baseFor(baseUrl)
+  const byUrl = new Map<string, PageLink>()
+  for (const { href, tag, rel } of links) {
+    const url = resolve(href, base)
+    if (url !== undefined && !byUrl.has(url)) byUrl.set(url, { url, tag, rel })
+  }
+  return [...byUrl.values()]
+}

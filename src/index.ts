@@ -1,0 +1,31 @@
+export { Crawler, type ScopeName } from './crawler.js'
+export type { CrawlEvents, Redirect, Skip } from './engine/events.js'
+export type { Bottleneck, EndReason, StageName, StageStats, Stats, Summary } from './engine/stats.js'
+export { KumoError, type KumoErrorCode } from './errors.js'
+export type { Exchange } from './exchange/contract.js'
+export type { Extraction, Extractor, Page, PageLink } from './extract/contract.js'
+export type {
+  FetchContext,
+  FetchedResponse,
+  Fetcher,
+  FetchFailure,
+  Outcome,
+  ResponseHeaders,
+} from './fetch/contract.js'
+export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
+export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } from './frontier/contract.js'
+export { memoryFrontier } from './frontier/memory.js'
+export type { Hook } from './hooks/contract.js'
+export { byDomain, byHost } from './partition/by-host.js'
+export type { HostPartitioner } from './partition/contract.js'
+export type { SeedInput } from './seeds.js'
+export type { SeenStore } from './seen/contract.js'
+export { fingerprintTable } from './seen/table.js'
+export type { OpenStore, Store, StoreContext } from './stores/contract.js'
+export { memory } from './stores/memory.js'
+export { type Clock, type Duration, type Random, seededRandom, systemClock, systemRandom, type Timer } from './time.js'
+export type { CrawlRequest, Failure, FailureCode, Link, MaybePromise, SkipReason } from './types.js'
+export { canonicalise } from './url/canonicalise.js'
+export { all, any, not } from './url/combine.js'
+export { anywhere, glob, matching, pathPrefix, predicate, sameHost, sameOrigin, sameSite } from './url/rules.js'
+export type { ScopeLike, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'
