@@ -184,7 +184,8 @@ export class Engine {
 
   async #visit(request: CrawlRequest): Promise<void> {
     try {
-      this.#settled.push(await this.#visits.visit(request))
+      const settlement = await this.#visits.visit(request)
+      this.#settled.push(settlement)
       this.#wake.rouse()
     } catch (error) {
       this.#inFlight--

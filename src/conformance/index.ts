@@ -1,0 +1,15 @@
+/**
+ * Suites that prove an adapter keeps its contract: one call from vitest, node:test or any runner with an `it`.
+ *
+ * @example
+ * import { it } from 'node:test'
+ * import { seenStoreSuite } from 'kumo/conformance'
+ *
+ * seenStoreSuite({ it, create: () => new MySeenStore() })
+ */
+export { clockSuite, randomSuite } from './clock.js'
+export { exchangeSuite } from './exchange.js'
+export { fetcherSuite } from './fetcher.js'
+export { ownershipSuite, partitionerSuite } from './partitioner.js'
+export { seenStoreSuite } from './seen.js'
+export type { It, SuiteOptions } from './suite.js'
