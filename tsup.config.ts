@@ -12,5 +12,5 @@ export default defineConfig({
   clean: true,
   splitting: true,
   sourcemap: true,
-  treeshake: false,
+  shims: true,
 })

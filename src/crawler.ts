@@ -15,7 +15,7 @@ import type { SeenStore } from './seen/contract.js'
 import type { Store, StoreContext } from './stores/contract.js'
 import type { Clock, Duration, Random } from './time.js'
 import type { CrawlRequest, MaybePromise } from './types.js'
-import { all, toRule } from './url/combine.js'
+import { all } from './url/combine.js'
 import { anywhere, pathPrefix, sameHost, sameOrigin, sameSite } from './url/rules.js'
 import type { ScopeLike } from './url/scope.js'
 
@@ -23,6 +23,10 @@ import type { ScopeLike } from './url/scope.js'
 export type ScopeName = 'site' | 'host' | 'origin' | 'path' | 'all'
 
 const NAMED_SCOPES = { site: sameSite, host: sameHost, origin: sameOrigin, path: pathPrefix, all: anywhere }
+const SCOPES =
+  "'site', 'host', 'origin', 'path', 'all', a rule, a glob such as '/blog/**', a RegExp or a function"
+/** Neither a path nor a host with a dot, a port or a wildcard. */
+const BARE_WORD = /^\w+$/
 const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'end'] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
@@ -75,7 +79,7 @@ export class Crawler<Data extends object = object> {
    */
   perHost(rules: { connections?: number; growAt?: number }): Crawler<Data> {
     const given = check.record('perHost', rules, ['connections', 'growAt'])
-    const { connections, growAt } = { ...this.#options.perHost, ...given }
+    const { connections = this.#options.perHost.connections, growAt = this.#options.perHost.growAt } = given
     return this.#with({
       perHost: {
         connections: check.integer('perHost.connections', connections, 1, 1024),
@@ -86,7 +90,7 @@ export class Crawler<Data extends object = object> {
 
   /** Who is asking. Name your project and a way to reach you: `'MyBot/1.0 (+https://example.com/bot)'`. */
   userAgent(name: string): Crawler<Data> {
-    return this.#with({ userAgent: check.text('userAgent', name) })
+    return this.#with({ userAgent: check.headerLine('userAgent', name) })
   }
 
   /** Headers for every request; each call adds. */
@@ -99,22 +103,24 @@ export class Crawler<Data extends object = object> {
    * expression or a function; several must all agree. Default `'site'`: the registrable domains of the seeds.
    */
   scope(...rules: [ScopeName | ScopeLike, ...(ScopeName | ScopeLike)[]]): Crawler<Data> {
-    const named = rules.map((rule) =>
-      typeof rule === 'string' && Object.hasOwn(NAMED_SCOPES, rule)
-        ? NAMED_SCOPES[rule as ScopeName]()
-        : toRule(rule),
-    )
+    if (rules.length === 0) throw invalidOption('scope', undefined, SCOPES)
+    const named = rules.map((rule) => {
+      if (typeof rule !== 'string' || !BARE_WORD.test(rule)) return check.scopeRule('scope', rule)
+      if (Object.hasOwn(NAMED_SCOPES, rule)) return NAMED_SCOPES[rule as ScopeName]()
+      // As a glob it would mean a host of that name, and a misspelt 'site' would quietly follow nothing.
+      throw invalidOption('scope', rule, `${SCOPES}; for a host without a dot: glob('${rule}')`)
+    })
     return this.#with({ scope: named.length === 1 ? named[0]! : all(...named) })
   }
 
   /** Within the scope, only links that match one of these; each call adds. */
   include(...rules: ScopeLike[]): Crawler<Data> {
-    return this.#with({ include: [...this.#options.include, ...rules.map(toRule)] })
+    return this.#with({ include: [...this.#options.include, ...check.scopeRules('include', rules)] })
   }
 
   /** Within the scope, no links that match one of these; each call adds. */
   exclude(...rules: ScopeLike[]): Crawler<Data> {
-    return this.#with({ exclude: [...this.#options.exclude, ...rules.map(toRule)] })
+    return this.#with({ exclude: [...this.#options.exclude, ...check.scopeRules('exclude', rules)] })
   }
 
   /** How many links away from a seed: 0 fetches the seeds alone. Default: no bound. */
@@ -144,7 +150,10 @@ export class Crawler<Data extends object = object> {
    */
   timeout(time: Duration | { fetch?: Duration; extract?: Duration; hook?: Duration }): Crawler<Data> {
     const timeout = { ...this.#options.timeout }
-    if (typeof time !== 'object') return this.#with({ timeout: { ...timeout, fetchMs: check.duration('timeout', time, 1) } })
+    if (typeof time !== 'object' || time === null) {
+      timeout.fetchMs = check.duration('timeout', time, 1)
+      return this.#with({ timeout })
+    }
     const given = check.record('timeout', time, ['fetch', 'extract', 'hook'])
     if (given.fetch !== undefined) timeout.fetchMs = check.duration('timeout.fetch', given.fetch, 1)
     if (given.extract !== undefined) timeout.extractMs = check.duration('timeout.extract', given.extract, 1)
@@ -176,8 +185,7 @@ export class Crawler<Data extends object = object> {
   /** A frontier of your own, or a function that makes one when the crawl runs. */
   frontier(frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>)): Crawler<Data> {
     if (typeof frontier === 'function') return this.#with({ frontier })
-    const methods = ['add', 'lease', 'settle', 'nextDue', 'close']
-    return this.#with({ frontier: check.part('frontier', frontier, methods, 'a Frontier') })
+    return this.#with({ frontier: check.frontierPart('frontier', frontier) })
   }
 
   /** A seen-set of your own. */
@@ -187,13 +195,20 @@ export class Crawler<Data extends object = object> {
 
   /** How hosts are dealt out over shards. Default: by a hash of the host. */
   partition(partitioner: HostPartitioner): Crawler<Data> {
-    const partition = check.part<HostPartitioner>('partition', partitioner, ['partition'], 'a HostPartitioner')
+    const partition = check.part<HostPartitioner>(
+      'partition',
+      partitioner,
+      ['partition'],
+      'a HostPartitioner',
+    )
     check.integer('partition.partitions', partitioner.partitions, 1, 65_536)
     return this.#with({ partition })
   }
 
   /** A fetcher of your own: an object with `fetch`, or the function itself. */
-  fetch(fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>)): Crawler<Data> {
+  fetch(
+    fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>),
+  ): Crawler<Data> {
     const part = typeof fetcher === 'function' ? { fetch: fetcher } : fetcher
     return this.#with({ fetcher: check.part('fetch', part, ['fetch'], 'a Fetcher') })
   }
@@ -208,20 +223,15 @@ export class Crawler<Data extends object = object> {
   extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
   extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<Data & FieldData<F>>
   extract(what: Extractor | Record<string, (page: Page) => unknown>): Crawler<Data> {
-    if (typeof what !== 'object' || what === null) {
-      throw invalidOption('extract', what, 'an object of functions, or an extractor')
+    if (isExtractor(what)) {
+      return this.#with({ extractors: [...this.#options.extractors, check.extractor(what)] })
     }
-    if (isExtractor(what)) return this.#with({ extractors: [...this.#options.extractors, what] })
-    for (const [field, make] of Object.entries(what)) {
-      if (typeof make !== 'function') throw invalidOption(`extract.${field}`, make, 'a function of the page')
-    }
-    return this.#with({ fields: { ...this.#options.fields, ...what } })
+    return this.#with({ fields: { ...this.#options.fields, ...check.fields(what) } })
   }
 
   /** Adds a hook: something that receives every page and failure. */
   use(hook: Hook<Data>): Crawler<Data> {
-    check.text('use: name of the hook', (hook as Hook | undefined)?.name)
-    return this.#with({ hooks: [...this.#options.hooks, hook as Hook] })
+    return this.#with({ hooks: [...this.#options.hooks, check.hook(hook)] })
   }
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
@@ -242,9 +252,9 @@ export class Crawler<Data extends object = object> {
   }
 
   /** Crawls to the end. Aborting the signal ends it within a second, with a summary whose reason is `aborted`. */
-  run(options: { signal?: AbortSignal } = {}): Promise<Summary> {
-    const { signal } = check.record('run', options, ['signal']) as { signal?: AbortSignal }
-    return this.#begin(undefined).finish(signal)
+  async run(options: { signal?: AbortSignal } = {}): Promise<Summary> {
+    const { signal } = check.record('run', options, ['signal'])
+    return this.#begin(undefined).finish(check.signal('run.signal', signal))
   }
 
   /** Crawls while you read. A slow loop slows the crawl; leaving the loop ends it. */
@@ -309,6 +319,7 @@ export class Crawler<Data extends object = object> {
   }
 }
 
-function isExtractor(what: object): what is Extractor {
-  return typeof (what as Extractor).name === 'string' && typeof (what as Extractor).extract === 'function'
+function isExtractor(what: unknown): what is Extractor {
+  const { name, extract } = (what ?? {}) as Partial<Extractor>
+  return typeof name === 'string' && typeof extract === 'function'
 }

@@ -17,6 +17,8 @@ export type KumoErrorCode =
   | 'KUMO_STORE_FAILED'
   /** A hook, an extractor or a fetcher could not be opened. */
   | 'KUMO_OPEN_FAILED'
+  /** A part could not be closed, e.g. a hook that writes its last lines then; the crawl itself is over. */
+  | 'KUMO_CLOSE_FAILED'
   /** A part broke the contract it implements, e.g. returned a value of the wrong shape. */
   | 'KUMO_CONTRACT_BROKEN'
   /** `page.document` was asked of something that is not markup. */

@@ -23,9 +23,26 @@ export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
 export type { OpenStore, Store, StoreContext } from './stores/contract.js'
 export { memory } from './stores/memory.js'
-export { type Clock, type Duration, type Random, seededRandom, systemClock, systemRandom, type Timer } from './time.js'
+export {
+  type Clock,
+  type Duration,
+  type Random,
+  seededRandom,
+  systemClock,
+  systemRandom,
+  type Timer,
+} from './time.js'
 export type { CrawlRequest, Failure, FailureCode, Link, MaybePromise, SkipReason } from './types.js'
 export { canonicalise } from './url/canonicalise.js'
 export { all, any, not } from './url/combine.js'
-export { anywhere, glob, matching, pathPrefix, predicate, sameHost, sameOrigin, sameSite } from './url/rules.js'
+export {
+  anywhere,
+  glob,
+  matching,
+  pathPrefix,
+  predicate,
+  sameHost,
+  sameOrigin,
+  sameSite,
+} from './url/rules.js'
 export type { ScopeLike, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'

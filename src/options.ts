@@ -1,7 +1,8 @@
 import type { CrawlEvents } from './engine/events.js'
-import { KumoError } from './errors.js'
+import { KumoError, messageOf } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Fetcher } from './fetch/contract.js'
+import { LINE_TEXT, requestHeaders } from './fetch/headers.js'
 import type { Frontier } from './frontier/contract.js'
 import type { Hook } from './hooks/contract.js'
 import type { HostPartitioner } from './partition/contract.js'
@@ -10,7 +11,8 @@ import type { SeenStore } from './seen/contract.js'
 import type { Store, StoreContext } from './stores/contract.js'
 import { type Clock, type Duration, parseDuration, type Random } from './time.js'
 import type { MaybePromise } from './types.js'
-import type { ScopeRule } from './url/scope.js'
+import { toRule } from './url/combine.js'
+import type { ScopeLike, ScopeRule } from './url/scope.js'
 
 /** Functions that make the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
@@ -97,14 +99,18 @@ export const DEFAULTS: CrawlOptions = Object.freeze({
   random: undefined,
 })
 
+/** Characters of a value that an error message shows: enough to recognise it, not enough to fill a screen. */
+const MOST_SHOWN = 80
+
 /** A value as an error message shows it: short, and recognisable to the one who wrote it. */
-function show(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`
+export function show(value: unknown): string {
+  if (typeof value === 'string')
+    return `'${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
   try {
     const text = JSON.stringify(value) ?? String(value)
-    return text.length > 80 ? `${text.slice(0, 77)}...` : text
+    return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   } catch {
     return Object.prototype.toString.call(value)
   }
@@ -115,8 +121,14 @@ export function invalidOption(option: string, given: unknown, allowed: string): 
   return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${show(given)}; allowed: ${allowed}`)
 }
 
-export function integer(option: string, value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
+export function integer(
+  option: string,
+  value: unknown,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
+    return value as number
   const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`
   throw invalidOption(option, value, `a whole number, ${least} ${upTo}`)
 }
@@ -149,7 +161,7 @@ export function record<K extends string>(
     throw invalidOption(option, value, `an object with ${keys.join(', ')}`)
   }
   for (const key of Object.keys(value)) {
-    if (!keys.includes(key as K)) throw invalidOption(`${option}.${key}`, key, keys.join(', '))
+    if (!keys.includes(key as K)) throw invalidOption(option, `${key}`, `the keys ${keys.join(', ')}`)
   }
   return value as Partial<Record<K, unknown>>
 }
@@ -162,20 +174,109 @@ export function part<T>(option: string, value: unknown, methods: readonly string
   throw invalidOption(option, value, `${what} (with ${methods.map((m) => `${m}()`).join(', ')})`)
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+export function frontierPart(option: string, value: unknown): Frontier {
+  return part(option, value, ['add', 'lease', 'settle', 'nextDue', 'close'], 'a Frontier')
+}
 
+/** A text that can be sent as the value of a header. */
+export function headerLine(option: string, value: unknown): string {
+  const line = text(option, value)
+  if (!LINE_TEXT.test(line))
+    throw invalidOption(option, value, 'one line of Latin-1 text: it is sent as a header')
+  return line
+}
+
+/** Headers that can be sent, and that are not the fetcher's own business. */
 export function headers(option: string, value: unknown): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption(option, value, 'an object of header names and values')
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Symbol.iterator in value) {
+    throw invalidOption(option, value, "an object of names and values, such as { 'accept-language': 'ja' }")
   }
   for (const [name, line] of Object.entries(value)) {
-    if (!TOKEN.test(name)) throw invalidOption(option, name, 'names of letters, digits and hyphens')
-    if (typeof line !== 'string' || !HEADER_VALUE.test(line)) {
-      throw invalidOption(`${option}.${name}`, line, 'a text without line breaks')
+    if (typeof line !== 'string' || !LINE_TEXT.test(line)) {
+      throw invalidOption(`${option}.${name}`, line, 'one line of Latin-1 text')
     }
   }
+  naming(option, () => requestHeaders('any', value as Record<string, string>))
   return { ...value }
+}
+
+/** Something that stands for a scope rule. */
+export function scopeRule(option: string, value: ScopeLike): ScopeRule {
+  return naming(option, () => toRule(value))
+}
+
+export function scopeRules(option: string, values: readonly ScopeLike[]): ScopeRule[] {
+  return values.map((value) => scopeRule(option, value))
+}
+
+/** What a room says about a value, with the name of the option that brought it there. */
+function naming<T>(option: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw new KumoError('KUMO_INVALID_OPTION', `${option}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Functions that make fields. */
+export function fields(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidOption('extract', value, 'an object of functions, or an extractor (with name and extract())')
+  }
+  for (const [field, make] of Object.entries(value)) {
+    if (typeof make === 'function') continue
+    throw invalidOption(
+      `extract.${field}`,
+      make,
+      'a function of the page; an extractor needs a name and extract()',
+    )
+  }
+  return value as Fields
+}
+
+const MEDIA_TYPE = /^[^\s/;,]+\/[^\s/;,]+$/
+
+/** An extractor whose media types could ever fit one. */
+export function extractor(value: Extractor): Extractor {
+  const option = `extract('${value.name}')`
+  optionalMethods(option, value, ['open', 'close'])
+  const { mediaTypes } = value
+  if (mediaTypes === undefined) return value
+  const allowed = "a list such as ['text/html', 'image/*']"
+  if (!Array.isArray(mediaTypes)) throw invalidOption(`${option}.mediaTypes`, mediaTypes, allowed)
+  for (const type of mediaTypes) {
+    if (typeof type === 'string' && MEDIA_TYPE.test(type)) continue
+    throw invalidOption(`${option}.mediaTypes`, type, allowed)
+  }
+  return value
+}
+
+/** A hook that receives something: one whose methods are all misspelt would be silent for ever. */
+export function hook(value: unknown): Hook {
+  const { name, page, failure } = (value ?? {}) as Partial<Hook>
+  if (typeof name !== 'string' || name === '' || (page === undefined && failure === undefined)) {
+    throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
+  }
+  optionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
+  return value as Hook
+}
+
+function optionalMethods(option: string, value: object, methods: readonly string[]): void {
+  for (const method of methods) {
+    const found = (value as Record<string, unknown>)[method]
+    if (found !== undefined && typeof found !== 'function') {
+      throw invalidOption(`${option}.${method}`, found, 'a function')
+    }
+  }
+}
+
+/** An abort signal, if one is given. */
+export function signal(option: string, value: unknown): AbortSignal | undefined {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>
+  if (value === undefined || (typeof aborted === 'boolean' && typeof addEventListener === 'function')) {
+    return value as AbortSignal | undefined
+  }
+  throw invalidOption(option, value, 'an AbortSignal, such as controller.signal or AbortSignal.timeout(5000)')
 }
 
 export type { Clock, Duration }

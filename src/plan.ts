@@ -9,8 +9,9 @@ import { fieldExtractor } from './extract/fields.js'
 import { httpFetcher } from './fetch/http.js'
 import { robotsGate } from './fetch/robots.js'
 import type { RobotsGate } from './fetch/robots-contract.js'
+import type { Frontier } from './frontier/contract.js'
 import { firstCome } from './frontier/selection.js'
-import type { CrawlOptions } from './options.js'
+import { type CrawlOptions, frontierPart } from './options.js'
 import { byHost } from './partition/by-host.js'
 import { soleOwner } from './partition/ownership.js'
 import { readSeeds } from './seeds.js'
@@ -39,7 +40,7 @@ export interface Plan {
 export async function plan(options: CrawlOptions, reader: Reader | undefined): Promise<Plan> {
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
-  const closers: (() => MaybePromise<unknown>)[] = []
+  const closers: Closer[] = []
   try {
     const partitioner = options.partition ?? byHost()
     const politeness = { delayMs: options.delayMs, ...options.perHost }
@@ -47,20 +48,20 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
     const stored = await openStore(options, { politeness, policy: firstCome, clock, partitions }, closers)
     const scope = scopeOf(options).start()
     const fetcher = options.fetcher ?? defaultFetcher(options)
-    closers.push(() => fetcher.close?.())
+    closers.push(['the fetcher', () => fetcher.close?.()])
     const robots = options.robots ? await robotsGate({ userAgent: options.userAgent, random }) : OPEN_GATE
     const fields = Object.keys(options.fields).length > 0 ? [fieldExtractor(options.fields)] : []
     const extractors = [...fields, ...options.extractors]
     const step = extraction({ extractors, clock, timeoutMs: options.timeout.extractMs })
-    closers.push(() => step.close())
+    closers.push(['an extractor', () => step.close()])
     await opened('an extractor', () => step.open())
     for (const hook of options.hooks) {
       await opened(`hook '${hook.name}'`, () => hook.open?.())
-      closers.push(() => hook.close?.())
+      closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
     await opened('the scope', () => scope.open?.())
     const exchange = localMesh(1)[0]!
-    closers.push(() => exchange.close())
+    closers.push(['the exchange', () => exchange.close()])
     const outlet = new Outlet({
       clock,
       hooks: options.hooks,
@@ -93,20 +94,30 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
 async function openStore(
   options: CrawlOptions,
   context: StoreContext,
-  closers: (() => MaybePromise<unknown>)[],
+  closers: Closer[],
 ): Promise<Pick<Parts, 'frontier' | 'seen'>> {
   const store = options.store ?? memory()
   try {
     const open = await store.open(context)
-    closers.push(() => open.close())
-    const { frontier } = options
-    const ownFrontier = typeof frontier === 'function' ? await frontier(context) : frontier
-    if (ownFrontier !== undefined) closers.push(() => ownFrontier.close())
-    if (options.seen !== undefined) closers.push(() => options.seen?.close())
-    return { frontier: ownFrontier ?? open.frontier, seen: options.seen ?? open.seen }
+    closers.push([`the ${store.name} store`, () => open.close()])
+    const frontier = await ownFrontier(options, context)
+    if (frontier !== undefined) closers.push(['the frontier', () => frontier.close()])
+    if (options.seen !== undefined) closers.push(['the seen-set', () => options.seen?.close()])
+    return { frontier: frontier ?? open.frontier, seen: options.seen ?? open.seen }
   } catch (error) {
     if (error instanceof KumoError) throw error
     const message = `the ${store.name} store could not be opened: ${messageOf(error)}`
+    throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
+  }
+}
+
+async function ownFrontier({ frontier }: CrawlOptions, context: StoreContext): Promise<Frontier | undefined> {
+  if (typeof frontier !== 'function') return frontier
+  try {
+    return frontierPart('what the function given to frontier() returned', await frontier(context))
+  } catch (error) {
+    if (error instanceof KumoError) throw error
+    const message = `the function given to frontier() threw: ${messageOf(error)}`
     throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
   }
 }
@@ -115,18 +126,24 @@ async function opened(what: string, open: () => MaybePromise<unknown>): Promise<
   try {
     await open()
   } catch (error) {
-    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(error)}`, { cause: error })
+    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(error)}`, {
+      cause: error,
+    })
   }
 }
 
+/** What is to be closed, for the message if it cannot be, and how. */
+type Closer = readonly [what: string, close: () => MaybePromise<unknown>]
+
 /** In reverse order of opening; one that fails does not keep the others open. The first failure is thrown. */
-async function closeAll(closers: (() => MaybePromise<unknown>)[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const close of closers.splice(0).reverse()) {
+async function closeAll(closers: Closer[]): Promise<void> {
+  const failures: KumoError[] = []
+  for (const [what, close] of closers.splice(0).reverse()) {
     try {
       await close()
-    } catch (error) {
-      failures.push(error)
+    } catch (cause) {
+      const message = `${what} could not be closed: ${messageOf(cause)}`
+      failures.push(new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
     }
   }
   if (failures.length > 0) throw failures[0]
@@ -152,7 +169,8 @@ function defaultFetcher(options: CrawlOptions) {
 
 function emitterOf(options: CrawlOptions): EventEmitter<CrawlEvents> {
   const events = new EventEmitter<CrawlEvents>()
-  for (const [event, listener] of options.listeners) events.on(event, listener as (...args: unknown[]) => void)
+  for (const [event, listener] of options.listeners)
+    events.on(event, listener as (...args: unknown[]) => void)
   return events
 }
 

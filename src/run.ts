@@ -28,12 +28,11 @@ export class Run {
       const engine = new Engine(parts, rules)
       this.#engine = engine
       for (const ask of this.#early.splice(0)) ask(engine)
-      const summary = await engine.run()
-      this.#last = summary
-      return summary
+      return await engine.run()
     } finally {
       signal?.removeEventListener('abort', abort)
       this.isGoingOn = false
+      this.#last = this.#engine?.stats()
       this.#engine = undefined
     }
   }

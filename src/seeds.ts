@@ -1,5 +1,6 @@
 import type { Seed } from './engine/parts.js'
 import { KumoError } from './errors.js'
+import { show } from './options.js'
 import { canonicalise } from './url/canonicalise.js'
 
 /** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */
@@ -49,7 +50,9 @@ function isSource(input: SeedInput): input is Exclude<SeedInput, string | URL> {
   return Symbol.iterator in input || Symbol.asyncIterator in input
 }
 
-function isAsync(source: Iterable<string | URL> | AsyncIterable<string | URL>): source is AsyncIterable<string | URL> {
+function isAsync(
+  source: Iterable<string | URL> | AsyncIterable<string | URL>,
+): source is AsyncIterable<string | URL> {
   return Symbol.asyncIterator in source
 }
 
@@ -63,7 +66,7 @@ function toSeed(value: unknown): Seed {
   const given = value instanceof URL ? value.href : value
   const url = typeof given === 'string' ? canonicalise(given.trim()) : undefined
   if (url !== undefined) return { url }
-  const shown = typeof given === 'string' ? `'${given}'` : String(given)
+  const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
 }
 

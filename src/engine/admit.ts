@@ -1,9 +1,10 @@
-import type { Extracted } from '../extract/contract.js'
 import { messageOf } from '../errors.js'
+import type { Extracted } from '../extract/contract.js'
 import type { CrawlRequest, SkipReason } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { scopeTarget } from '../url/scope.js'
+import { MetLinks } from './met-links.js'
 import type { Parts } from './parts.js'
 
 /** Origins whose place is remembered; beyond that all are forgotten and worked out anew. */
@@ -38,6 +39,7 @@ export class Admission {
   readonly #maxDepth: number
   readonly #report: AdmissionReport
   #places = new Map<string, Place>()
+  readonly #met = new MetLinks()
 
   constructor(parts: Parts, maxDepth: number, report: AdmissionReport) {
     this.#parts = parts
@@ -64,7 +66,10 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
+    const met = this.#met
+    met.turnTo(base.origin)
     for (const link of extracted.links) {
+      if (met.has(link.href)) continue
       const url = resolve(link.href, base)
       if (url === undefined) {
         this.#report.skipped(link.href, 'not-http', from.url)
@@ -74,6 +79,7 @@ export class Admission {
       const place = sameOrigin ? here : this.#placeOf(originOf(url))
       if (!this.#wanted(url, place, depth, from)) continue
       batch.put(url, place)
+      met.add(link.href)
       if (link.priority !== undefined) {
         priorities ??= new Map()
         priorities.set(url, link.priority)
@@ -165,7 +171,11 @@ export class Admission {
     const host = hostOf(url)
     const owner = ownership.ownerOf(partitioner.partition(host))
     let inScope: boolean | undefined
-    if (scope.perOrigin) inScope = scope.test(scopeTarget(url, 0, undefined))
+    try {
+      if (scope.perOrigin) inScope = scope.test(scopeTarget(url, 0, undefined))
+    } catch {
+      // It is asked again for the link itself, and what it throws then is that link's failure.
+    }
     return { host, owner: owner === ownership.self ? MINE : owner, inScope }
   }
 }

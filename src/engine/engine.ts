@@ -45,6 +45,7 @@ export class Engine {
   #abandonAt = Number.POSITIVE_INFINITY
   #fatal: KumoError | undefined = undefined
   #closed = false
+  #summary: Summary | undefined = undefined
 
   constructor(parts: Parts, rules: EngineRules) {
     this.#parts = parts
@@ -82,11 +83,12 @@ export class Engine {
       this.#fail(error)
     }
     this.#closed = true
-    const summary: Summary = { ...this.stats(), reason: this.#ending ?? 'done' }
+    outlet.close()
+    this.#summary = { ...this.#statsNow(), reason: this.#ending ?? 'done' }
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
-    await outlet.tell('end', summary)
-    return summary
+    await outlet.end(this.#summary)
+    return this.#summary
   }
 
   /** No new visits; what is in flight finishes. */
@@ -101,6 +103,7 @@ export class Engine {
 
   pause(): void {
     this.#paused = true
+    this.#wake.rouse()
   }
 
   resume(): void {
@@ -109,6 +112,11 @@ export class Engine {
   }
 
   stats(): Stats {
+    // Closed stores have forgotten their counts.
+    return this.#summary ?? this.#statsNow()
+  }
+
+  #statsNow(): Stats {
     const { frontier, seen } = this.#parts
     const tally = this.#tally
     const elapsedMs = this.#meters.elapsedMs
@@ -179,7 +187,19 @@ export class Engine {
     const requests = leasing instanceof Promise ? await leasing : leasing
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
-    for (const request of requests) void this.#visit(request)
+    if (this.#ending === undefined && !this.#paused) {
+      for (const request of requests) void this.#visit(request)
+    } else {
+      this.#handBack(requests, startedAt)
+    }
+  }
+
+  /** A store may have answered after a stop or a pause; what it leased then is not visited and stays pending. */
+  #handBack(requests: readonly CrawlRequest[], at: number): void {
+    for (const request of requests) {
+      this.#settled.push({ request, visitedAt: undefined, again: { at, attempt: request.attempt } })
+    }
+    this.#wake.rouse()
   }
 
   async #visit(request: CrawlRequest): Promise<void> {
@@ -238,7 +258,9 @@ export class Engine {
     this.#fatal ??=
       error instanceof KumoError
         ? error
-        : new KumoError('KUMO_STORE_FAILED', `the crawl's store failed: ${messageOf(error)}`, { cause: error })
+        : new KumoError('KUMO_STORE_FAILED', `the crawl's store failed: ${messageOf(error)}`, {
+            cause: error,
+          })
     this.#end('aborted', true)
   }
 
@@ -266,11 +288,15 @@ export class Engine {
   async #close(): Promise<void> {
     for (const timer of this.#timers) timer.cancel()
     this.#wake.close()
+    this.#visits.close()
     this.#seeds.close()
     try {
       await this.#parts.close()
     } catch (error) {
-      this.#fatal ??= new KumoError('KUMO_STORE_FAILED', `closing failed: ${messageOf(error)}`, { cause: error })
+      this.#fatal ??=
+        error instanceof KumoError
+          ? error
+          : new KumoError('KUMO_CLOSE_FAILED', `closing failed: ${messageOf(error)}`, { cause: error })
     }
   }
 }

@@ -1,11 +1,14 @@
 import type { FetchContext } from '../fetch/contract.js'
+import type { Expiring } from './deadlines.js'
 
 /**
  * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
  * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
  */
-export class VisitContext implements FetchContext {
+export class VisitContext implements FetchContext, Expiring {
   onAbort: (() => void) | undefined = undefined
+  /** Called before the abort when the deadline has passed. */
+  onExpire: (() => void) | undefined = undefined
   readonly wants: (mediaType: string) => boolean
   #aborted = false
   #controller: AbortController | undefined = undefined
@@ -24,6 +27,11 @@ export class VisitContext implements FetchContext {
       if (this.#aborted) this.#controller.abort()
     }
     return this.#controller.signal
+  }
+
+  expire(): void {
+    this.onExpire?.()
+    this.abort()
   }
 
   abort(): void {

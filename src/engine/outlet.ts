@@ -1,10 +1,11 @@
 import type { EventEmitter } from 'eventemitter3'
+import { messageOf } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import { messageOf } from '../errors.js'
 import { type Clock, LATE, within } from '../time.js'
 import type { Failure, FailureCode, MaybePromise } from '../types.js'
 import type { CrawlEvents } from './events.js'
+import type { Summary } from './stats.js'
 
 export interface Problem {
   readonly code: FailureCode
@@ -29,6 +30,7 @@ export interface OutletOptions {
  */
 export class Outlet {
   readonly #options: OutletOptions
+  #closed = false
 
   constructor(options: OutletOptions) {
     this.#options = options
@@ -36,6 +38,7 @@ export class Outlet {
 
   /** Answers at once if nobody asked for time. */
   deliver(page: Page): MaybePromise<Problem | undefined> {
+    if (this.#closed) return undefined
     const { hooks, events, reader } = this.#options
     const running: Promise<Problem | undefined>[] = []
     let problem: Problem | undefined
@@ -58,6 +61,7 @@ export class Outlet {
 
   /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on and is dropped. */
   async fail(failure: Failure): Promise<void> {
+    if (this.#closed) return
     for (const hook of this.#options.hooks) {
       if (hook.failure) await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure))
     }
@@ -69,15 +73,31 @@ export class Outlet {
     return this.#options.events.listenerCount(event) > 0
   }
 
-  /** Calls the listeners of any event but `page`; one that throws harms nobody. */
-  tell<E extends Exclude<keyof CrawlEvents, 'page'>>(
+  /** Calls the listeners of an event; one that throws harms nobody. */
+  tell<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
     event: E,
     ...args: Parameters<CrawlEvents[E]>
   ): MaybePromise<void> {
+    if (!this.#closed) return this.#emit(event, args)
+  }
+
+  /** From now on nobody is told anything: hooks are closed, and an abandoned visit may still come to its end. */
+  close(): void {
+    this.#closed = true
+  }
+
+  /** The one event that comes after the close. */
+  end(summary: Summary): MaybePromise<void> {
+    return this.#emit('end', [summary])
+  }
+
+  #emit(event: keyof CrawlEvents, args: readonly unknown[]): MaybePromise<void> {
     if (!this.hears(event)) return
     const running: Promise<unknown>[] = []
     for (const listener of this.#options.events.listeners(event)) {
-      const answer = this.#call(`a ${event} listener`, () => (listener as (...a: unknown[]) => unknown)(...args))
+      const answer = this.#call(`a ${event} listener`, () =>
+        (listener as (...a: unknown[]) => unknown)(...args),
+      )
       if (answer instanceof Promise) running.push(answer)
     }
     if (running.length > 0) return Promise.all(running).then(() => undefined)

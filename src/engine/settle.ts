@@ -42,13 +42,19 @@ const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules, chance: number): Verdict {
   if (!outcome.ok) {
     const again = TRANSIENT.has(outcome.code)
-    return failure(outcome.code, outcome.message, undefined, again ? retryInMs(request, rules, chance) : undefined)
+    return failure(
+      outcome.code,
+      outcome.message,
+      undefined,
+      again ? retryInMs(request, rules, chance) : undefined,
+    )
   }
   const { status } = outcome
   if (status >= 200 && status < 300) {
     return outcome.skippedBody ? { kind: 'skip', reason: 'media-type' } : { kind: 'page' }
   }
-  if (REDIRECT_STATUS.has(status)) return judgeRedirect(request, status, outcome.headers.get('location'), rules)
+  if (REDIRECT_STATUS.has(status))
+    return judgeRedirect(request, status, outcome.headers.get('location'), rules)
   const again = TRANSIENT_STATUS.has(status) ? retryInMs(request, rules, chance) : undefined
   return failure('http-status', `${request.host} answered with status ${status}`, status, again)
 }
@@ -66,7 +72,9 @@ function judgeRedirect(
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))
   if (to !== undefined) return { kind: 'redirect', to }
   const message =
-    location === undefined ? `status ${status} without a Location header` : `Location is not an http(s) URL: ${location}`
+    location === undefined
+      ? `status ${status} without a Location header`
+      : `Location is not an http(s) URL: ${location}`
   return failure('bad-redirect', message, status, undefined)
 }
 

@@ -6,6 +6,8 @@ const SAMPLE_MS = 500
 const WINDOW_MS = 5000
 /** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
 const HOSTS_REMEMBERED = 100_000
+/** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
+const FIRST_UNDER_WAY = -1
 
 /** Counts of what has happened so far. */
 export class Tally {
@@ -51,8 +53,9 @@ export class Tally {
     const last = this.#lastVisit.get(host)
     if (last === undefined) {
       this.hostsVisited++
-      return
+      this.#lastVisit.set(host, FIRST_UNDER_WAY)
     }
+    if (last === undefined || last === FIRST_UNDER_WAY) return
     const gap = now - last
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
   }

@@ -4,6 +4,7 @@ import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { Settlement } from '../frontier/contract.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
 import type { Admission } from './admit.js'
+import { Deadlines } from './deadlines.js'
 import { VisitContext } from './fetch-context.js'
 import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
@@ -25,7 +26,7 @@ export class Visits {
   readonly #meters: Meters
   readonly #tally: Tally
   readonly #quota: HostQuota
-  readonly #fetching = new Set<VisitContext>()
+  readonly #fetching: Deadlines<VisitContext>
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
   readonly #robotsUnderWay = new Map<string, Promise<void>>()
   readonly #wants: (mediaType: string) => boolean
@@ -45,13 +46,19 @@ export class Visits {
     this.#meters = meters
     this.#tally = tally
     this.#quota = quota
+    this.#fetching = new Deadlines(parts.clock, rules.fetchTimeoutMs)
     this.#wants = (mediaType) => parts.extraction.wants(mediaType)
   }
 
   /** Ends every fetch now; their requests stay pending. */
   abort(): void {
     this.#aborted = true
-    for (const context of this.#fetching) context.abort()
+    for (const context of this.#fetching.running()) context.abort()
+  }
+
+  /** Leaves no timer behind. */
+  close(): void {
+    this.#fetching.close()
   }
 
   async visit(request: CrawlRequest): Promise<Settlement> {
@@ -60,7 +67,10 @@ export class Visits {
       this.skipped(request.url, 'host-limit', request.parent)
       return { request, visitedAt: undefined }
     }
-    if (turn === 'wait') return this.#again(request, this.#quota.askAgainAt(this.#parts.clock.now()))
+    if (turn === 'wait') {
+      const at = this.#quota.askAgainAt(this.#parts.clock.now())
+      return { ...this.#again(request, at), hostNotBefore: at }
+    }
     let delivered = false
     try {
       const gate = await this.#passRobots(request)
@@ -100,7 +110,8 @@ export class Visits {
       this.skipped(request.url, 'robots', request.parent)
       return { request, visitedAt: undefined }
     }
-    if ('retryAt' in verdict) return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+    if ('retryAt' in verdict)
+      return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     const underWay = this.#robotsUnderWay.get(verdict.fetch)
     if (underWay !== undefined) {
       await underWay
@@ -110,7 +121,11 @@ export class Visits {
     this.#robotsUnderWay.set(verdict.fetch, fetching)
     await fetching
     this.#robotsUnderWay.delete(verdict.fetch)
-    return { ...this.#again(request, clock.now()), visitedAt: clock.now(), hostDelayMs: robots.delayMs(request) }
+    return {
+      ...this.#again(request, clock.now()),
+      visitedAt: clock.now(),
+      hostDelayMs: robots.delayMs(request),
+    }
   }
 
   async #fetchRobots(request: CrawlRequest, url: string): Promise<void> {
@@ -130,10 +145,10 @@ export class Visits {
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
     const context = new VisitContext(wants)
-    this.#fetching.add(context)
+    this.#fetching.start(context, startedAt)
     if (this.#aborted) context.abort()
-    const outcome = await this.#race(request, context, startedAt)
-    this.#fetching.delete(context)
+    const outcome = await this.#race(request, context)
+    this.#fetching.done(context)
     const endedAt = clock.now()
     this.#meters.leave('fetch', endedAt)
     this.#tally.visitEnds(request.host, endedAt)
@@ -142,20 +157,20 @@ export class Visits {
     return outcome
   }
 
-  #race(request: CrawlRequest, context: VisitContext, startedAt: number): Promise<Outcome> {
-    const { clock, fetcher } = this.#parts
+  #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
+    const { fetcher } = this.#parts
     const { fetchTimeoutMs } = this.#rules
     return new Promise((resolve) => {
-      const timer = clock.wakeAt(startedAt + fetchTimeoutMs, () => {
+      context.onExpire = () =>
         resolve({ ok: false, code: 'timeout', message: `no complete answer within ${fetchTimeoutMs} ms` })
-        context.abort()
-      })
       const done = (outcome: Outcome) => {
-        timer.cancel()
-        resolve(outcome)
+        resolve(isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: NO_OUTCOME })
       }
-      const threw = (error: unknown) =>
-        done({ ok: false, code: 'fetcher-failed', message: `the fetcher threw: ${messageOf(error)}`, cause: error })
+      const threw = (error: unknown) => {
+        // What a fetcher throws because it was told to stop is no defect.
+        const code = context.aborted ? 'aborted' : 'fetcher-failed'
+        done({ ok: false, code, message: `the fetcher threw: ${messageOf(error)}`, cause: error })
+      }
       try {
         const answer = fetcher.fetch(request, context)
         if (answer instanceof Promise) answer.then(done, threw)
@@ -243,6 +258,14 @@ export class Visits {
     const { code, message, status, cause } = problem
     return this.failed({ url: request.url, code, message, status, attempt: request.attempt, final, cause })
   }
+}
+
+const NO_OUTCOME = 'the fetcher did not return an outcome (an object with ok, and status or code)'
+
+/** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */
+function isOutcome(value: Outcome | undefined): boolean {
+  if (value?.ok === true) return typeof value.status === 'number' && typeof value.headers?.get === 'function'
+  return value?.ok === false && typeof value.code === 'string'
 }
 
 /** A copy without what a frontier may have hung on its own object. */

@@ -11,6 +11,7 @@ import type {
   FetchTiming,
   Page,
 } from './contract.js'
+import { isThenable } from './fields.js'
 import { FetchedPage, isMarkup } from './page.js'
 
 /** What an extractor without `mediaTypes` is given. */
@@ -98,7 +99,7 @@ class ByType implements ExtractionStep {
   #runOne(extractor: Extractor, page: FetchedPage): MaybePromise<ExtractionProblem | undefined> {
     try {
       const answer = extractor.extract(page)
-      if (answer instanceof Promise) return this.#awaitOne(extractor, page, answer)
+      if (isThenable(answer)) return this.#awaitOne(extractor, page, answer)
       keep(page, answer)
       return undefined
     } catch (error) {
@@ -109,7 +110,7 @@ class ByType implements ExtractionStep {
   async #awaitOne(
     extractor: Extractor,
     page: FetchedPage,
-    answer: Promise<Extraction | undefined | void>,
+    answer: PromiseLike<Extraction | undefined | void>,
   ): Promise<ExtractionProblem | undefined> {
     try {
       const value = await within(this.#clock, this.#timeoutMs, answer)
@@ -136,8 +137,11 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
   if (extraction.data !== undefined) page.data = { ...page.data, ...extraction.data }
   if (extraction.links === undefined) return
   const links: Link[] = []
-  for (const link of extraction.links)
-    links.push(typeof link === 'string' ? { href: link, tag: 'plugin' } : link)
+  for (const link of extraction.links) {
+    if (typeof link === 'string') links.push({ href: link, tag: 'plugin' })
+    else if (typeof link?.href === 'string') links.push(link)
+    else throw new TypeError(`it returned something that is not a link: ${String(link)}`)
+  }
   page.found = [...page.found, ...links]
 }
 

@@ -1,5 +1,7 @@
 /** The character codes that markup is made of, and the questions that every part of the scanner asks of them. */
 
+import type { Codes } from './codes.js'
+
 export const TAB = 0x09
 export const VERTICAL_TAB = 0x0b
 export const CARRIAGE_RETURN = 0x0d
@@ -42,6 +44,14 @@ export function endsTagName(code: number): boolean {
 export function isWordAt(html: string, start: number, word: string): boolean {
   for (let k = 0; k < word.length; k++) {
     if ((html.charCodeAt(start + k) | 0x20) !== word.charCodeAt(k)) return false
+  }
+  return true
+}
+
+/** The same where the page is there as codes. */
+export function hasWordAt(codes: Codes, start: number, word: string): boolean {
+  for (let k = 0; k < word.length; k++) {
+    if ((codes[start + k]! | 0x20) !== word.charCodeAt(k)) return false
   }
   return true
 }

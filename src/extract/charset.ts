@@ -3,17 +3,19 @@
  * its first kilobyte, then UTF-8 if the bytes are valid UTF-8, then windows-1252 as browsers do.
  */
 
+import { isAscii, isUtf8 } from 'node:buffer'
+
 /** Where browsers look for a declaration in the markup. */
 const PRESCAN_BYTES = 1024
 const DECLARED =
   /<meta\s[^>]*charset\s*=\s*["']?\s*([\w:.-]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([\w:.-]+)/i
 
-import { isAscii, isUtf8 } from 'node:buffer'
-
 export interface DecodedText {
   readonly text: string
   /** As the Encoding Standard names it, e.g. `utf-8`. */
   readonly charset: string
+  /** True if every byte is one ASCII character, so that the bytes are the codes of the text. */
+  readonly ascii: boolean
 }
 
 export function decodeBytes(body: Uint8Array, contentType: string | undefined): DecodedText {
@@ -21,14 +23,16 @@ export function decodeBytes(body: Uint8Array, contentType: string | undefined): 
   const marked = byteOrderMark(bytes)
   if (marked !== undefined) return decodeAs(bytes, marked)
   const declared = headerCharset(contentType) ?? markupCharset(bytes)
-  if (declared !== undefined && isKnown(declared)) return decodeAs(bytes, declared)
+  if (declared !== undefined && decoderFor(declared) !== undefined) return decodeAs(bytes, declared)
   return isUtf8(bytes) ? decodeAs(bytes, 'utf-8') : decodeAs(bytes, 'windows-1252')
 }
 
 function decodeAs(bytes: Buffer, charset: string): DecodedText {
-  const decoder = new TextDecoder(charset)
-  if (decoder.encoding === 'utf-8' && isAscii(bytes)) return { text: bytes.toString('latin1'), charset: 'utf-8' }
-  return { text: decoder.decode(bytes), charset: decoder.encoding }
+  const decoder = decoderFor(charset)!
+  const { encoding } = decoder
+  if (encoding === 'utf-8' && isAscii(bytes))
+    return { text: bytes.toString('latin1'), charset: encoding, ascii: true }
+  return { text: decoder.decode(bytes), charset: encoding, ascii: false }
 }
 
 function byteOrderMark(bytes: Buffer): string | undefined {
@@ -51,11 +55,18 @@ function markupCharset(bytes: Buffer): string | undefined {
   return charset !== undefined && /^utf-16/i.test(charset) ? 'utf-8' : charset
 }
 
-function isKnown(charset: string): boolean {
+/** By label as written. There are some 220 valid labels; the bound is for invented ones. */
+const decoders = new Map<string, TextDecoder | undefined>()
+const LABELS_REMEMBERED = 1000
+
+function decoderFor(label: string): TextDecoder | undefined {
+  if (decoders.has(label)) return decoders.get(label)
+  let decoder: TextDecoder | undefined
   try {
-    new TextDecoder(charset)
-    return true
+    decoder = new TextDecoder(label)
   } catch {
-    return false
+    // Not a name of any encoding.
   }
+  if (decoders.size < LABELS_REMEMBERED) decoders.set(label, decoder)
+  return decoder
 }

@@ -10,13 +10,18 @@ export function fieldExtractor(fields: Readonly<Record<string, (page: Page) => u
     name: `fields ${Object.keys(fields).join(', ')}`,
     extract(page) {
       const data: Record<string, unknown> = {}
-      const late: Promise<void>[] = []
+      const late: PromiseLike<void>[] = []
       for (const [name, make] of entries) {
         const value = make(page)
-        if (value instanceof Promise) late.push(value.then((made) => void (data[name] = made)))
+        if (isThenable(value)) late.push(value.then((made) => void (data[name] = made)))
         else data[name] = value
       }
       return late.length === 0 ? { data } : Promise.all(late).then(() => ({ data }))
     },
   }
+}
+
+/** User code returns promises of any make, also of another realm's. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

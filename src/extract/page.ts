@@ -3,15 +3,15 @@ import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import type { CrawlRequest, Link } from '../types.js'
 import { baseFor, resolve } from '../url/resolve.js'
-import { decodeBytes } from './charset.js'
+import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageLink } from './contract.js'
-import { type Scan, scan } from './scanner.js'
+import { type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 
 /** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
 const require = createRequire(import.meta.url)
 
-const NO_SCAN: Scan = { links: [], base: undefined, title: undefined, robots: undefined }
+const NO_SCAN: Scan = { links: [], base: undefined, rawTitle: undefined, robots: undefined }
 const MARKUP = new Set(['text/html', 'application/xhtml+xml', ''])
 
 /** Whether a media type is HTML, or is not declared and so taken for it. */
@@ -24,7 +24,7 @@ export class FetchedPage implements Page {
   readonly #request: CrawlRequest
   readonly #response: FetchedResponse
   readonly #timing: FetchTiming
-  #content: string | undefined
+  #content: DecodedText | undefined
   #scan: Scan | undefined
   #links: readonly PageLink[] | undefined
   #document: Document | undefined
@@ -86,18 +86,17 @@ export class FetchedPage implements Page {
   }
 
   get content(): string {
-    this.#content ??= decodeBytes(this.body, this.headers.get('content-type')).text
-    return this.#content
+    return this.#decoded.text
   }
 
   /** One pass that serves title, links, base and robots meta; of anything but markup it is empty. */
   get scanned(): Scan {
-    this.#scan ??= isMarkup(this.mediaType) ? scan(this.content) : NO_SCAN
+    this.#scan ??= this.#scanContent()
     return this.#scan
   }
 
   get title(): string {
-    return this.scanned.title ?? ''
+    return titleOf(this.scanned) ?? ''
   }
 
   /** What links are relative to. */
@@ -128,6 +127,17 @@ export class FetchedPage implements Page {
   get text(): string {
     this.#text ??= isMarkup(this.mediaType) ? readableText(this.content) : this.content
     return this.#text
+  }
+
+  get #decoded(): DecodedText {
+    this.#content ??= decodeBytes(this.body, this.headers.get('content-type'))
+    return this.#content
+  }
+
+  #scanContent(): Scan {
+    if (!isMarkup(this.mediaType)) return NO_SCAN
+    const { text, ascii } = this.#decoded
+    return ascii ? scan(text, this.body) : scan(text)
   }
 
   #parse(): Document {

@@ -9,6 +9,7 @@
 
 import type { Link } from '../types.js'
 import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
+import { type Codes, codesOf } from './codes.js'
 import { decodeText, normaliseInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
 import { refreshUrl } from './meta-refresh.js'
@@ -26,8 +27,8 @@ export interface Scan {
   readonly links: Link[]
   /** The href of the first `<base>` that has one. */
   readonly base: string | undefined
-  /** The first `<title>`, white space collapsed. */
-  readonly title: string | undefined
+  /** What the first `<title>` holds, as written: see `titleOf`. */
+  readonly rawTitle: string | undefined
   /** The content of `<meta name="robots">`; several are joined with commas. */
   readonly robots: string | undefined
 }
@@ -39,12 +40,14 @@ export interface Scan {
  * a scan, which is used and dropped; what is kept beyond the page (a URL in the frontier) must be a copy, and
  * resolving a link makes one.
  *
+ * `codes` are the page's characters as numbers, for callers that have them already.
+ *
  * @example
  * scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
-export function scan(html: string): Scan {
-  return new Scanner(html).run()
+export function scan(html: string, codes: Codes = codesOf(html)): Scan {
+  return new Scanner(html, codes).run()
 }
 
 /** The scanner's answer to "where next" when the page ends inside a tag, comment or raw text. */
@@ -65,36 +68,39 @@ class Scanner {
   /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
   private readonly aroundTemplates: ForeignContent[] = []
 
-  constructor(private readonly html: string) {
-    this.tag = new TagReader(html)
+  constructor(
+    private readonly html: string,
+    private readonly codes: Codes,
+  ) {
+    this.tag = new TagReader(html, codes)
   }
 
   run(): Scan {
-    const html = this.html
+    const { html, codes } = this
     // A `<` that ends the page begins nothing, so that there is always a next character to look at.
     const last = html.length - 1
     let at = 0
     while (at !== END && at < last) {
-      if (html.charCodeAt(at) !== LESS_THAN) {
+      if (codes[at] !== LESS_THAN) {
         at = html.indexOf('<', at)
         if (at === -1 || at === last) break
       }
-      const next = html.charCodeAt(at + 1)
+      const next = codes[at + 1]!
       if (isLetter(next)) at = this.startTag(at + 1)
       else if (next === SLASH) at = this.endTag(at + 2)
       else if (next === BANG) at = this.declaration(at)
       else if (next === QUESTION_MARK) at = this.afterGreaterThan(at + 2)
       else at++
     }
-    return { links: this.links, base: this.base, title: this.title, robots: this.robots }
+    return { links: this.links, base: this.base, rawTitle: this.title, robots: this.robots }
   }
 
   private startTag(start: number): number {
-    const html = this.html
+    const { codes } = this
     let end = start + 1
-    while (end < html.length && !endsTagName(html.charCodeAt(end))) end++
+    while (end < codes.length && !endsTagName(codes[end]!)) end++
     if (this.foreign.entered) return this.startTagNearForeign(start, end)
-    return this.htmlTag(tags.tagNamed(html, start, end), end)
+    return this.htmlTag(tags.tagNamed(codes, start, end), end)
   }
 
   /** `end` is the end of the tag's name. */
@@ -182,7 +188,7 @@ class Scanner {
     if (start === END) return END
     const close = endOfRawText(this.html, start, 'title')
     if (this.title === undefined && this.inDocument) {
-      this.title = titleText(this.html.slice(start, close === -1 ? this.html.length : close))
+      this.title = this.html.slice(start, close === -1 ? this.html.length : close)
     }
     return close === -1 ? END : this.tag.skip(close + '</title'.length)
   }
@@ -226,7 +232,7 @@ class Scanner {
       if (!this.isHtmlInForeign(name, end)) return this.foreignTag(name, end)
       if (name !== 'svg') this.foreign.breakOut()
     }
-    const tag = tags.tagNamed(this.html, start, end)
+    const tag = tags.tagNamed(this.codes, start, end)
     if (tag === tags.OTHER || tag === tags.A) this.foreign.openHtml(name)
     return this.htmlTag(tag, end)
   }
@@ -245,13 +251,13 @@ class Scanner {
 
   /** `start` is where the name should begin: `</` was read. */
   private endTag(start: number): number {
-    const html = this.html
-    if (!isLetter(html.charCodeAt(start))) {
+    const { html, codes } = this
+    if (!isLetter(codes[start]!)) {
       // `</>` is nothing, `</ anything>` is a comment, `</` at the end is text: all end at the next `>`.
       return this.afterGreaterThan(start)
     }
     let end = start + 1
-    while (end < html.length && !endsTagName(html.charCodeAt(end))) end++
+    while (end < codes.length && !endsTagName(codes[end]!)) end++
     const after = this.tag.skip(end)
     if (after !== END && (this.foreign.entered || this.aroundTemplates.length > 0)) {
       const name = html.slice(start, end).toLowerCase()
@@ -278,8 +284,10 @@ class Scanner {
   }
 }
 
-function titleText(raw: string): string {
-  return decodeText(normaliseInput(raw))
+/** The title with entities decoded and white space collapsed. Worked out apart, because few who crawl ask for it. */
+export function titleOf({ rawTitle }: Scan): string | undefined {
+  if (rawTitle === undefined) return undefined
+  return decodeText(normaliseInput(rawTitle))
     .replace(/[\t\n\f\r ]+/g, ' ')
     .replace(/^ | $/g, '')
 }

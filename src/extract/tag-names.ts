@@ -1,6 +1,7 @@
 /** Tells from its name whether a tag matters to the scanner, without making a string of the name. */
 
-import { isWordAt } from './characters.js'
+import { hasWordAt } from './characters.js'
+import type { Codes } from './codes.js'
 
 /** A tag that the scanner only steps over. */
 export const OTHER = 0
@@ -24,34 +25,34 @@ export const TITLE = 17
 export const XMP = 18
 
 /** The tag whose name stands from `start` to `end`. Most names are told apart by their length and first letters. */
-export function tagNamed(html: string, start: number, end: number): number {
+export function tagNamed(codes: Codes, start: number, end: number): number {
   switch (end - start) {
     case 1:
-      return isWordAt(html, start, 'a') ? A : OTHER
+      return hasWordAt(codes, start, 'a') ? A : OTHER
     case 3:
-      if (isWordAt(html, start, 'svg')) return SVG
-      return isWordAt(html, start, 'xmp') ? XMP : OTHER
+      if (hasWordAt(codes, start, 'svg')) return SVG
+      return hasWordAt(codes, start, 'xmp') ? XMP : OTHER
     case 4:
-      if (isWordAt(html, start, 'link')) return LINK
-      if (isWordAt(html, start, 'meta')) return META
-      if (isWordAt(html, start, 'area')) return AREA
-      if (isWordAt(html, start, 'base')) return BASE
-      return isWordAt(html, start, 'math') ? MATH : OTHER
+      if (hasWordAt(codes, start, 'link')) return LINK
+      if (hasWordAt(codes, start, 'meta')) return META
+      if (hasWordAt(codes, start, 'area')) return AREA
+      if (hasWordAt(codes, start, 'base')) return BASE
+      return hasWordAt(codes, start, 'math') ? MATH : OTHER
     case 5:
-      if (isWordAt(html, start, 'style')) return STYLE
-      if (isWordAt(html, start, 'title')) return TITLE
-      return isWordAt(html, start, 'frame') ? FRAME : OTHER
+      if (hasWordAt(codes, start, 'style')) return STYLE
+      if (hasWordAt(codes, start, 'title')) return TITLE
+      return hasWordAt(codes, start, 'frame') ? FRAME : OTHER
     case 6:
-      if (isWordAt(html, start, 'script')) return SCRIPT
-      return isWordAt(html, start, 'iframe') ? IFRAME : OTHER
+      if (hasWordAt(codes, start, 'script')) return SCRIPT
+      return hasWordAt(codes, start, 'iframe') ? IFRAME : OTHER
     case 7:
-      return isWordAt(html, start, 'noembed') ? NOEMBED : OTHER
+      return hasWordAt(codes, start, 'noembed') ? NOEMBED : OTHER
     case 8:
-      if (isWordAt(html, start, 'template')) return TEMPLATE
-      if (isWordAt(html, start, 'textarea')) return TEXTAREA
-      return isWordAt(html, start, 'noframes') ? NOFRAMES : OTHER
+      if (hasWordAt(codes, start, 'template')) return TEMPLATE
+      if (hasWordAt(codes, start, 'textarea')) return TEXTAREA
+      return hasWordAt(codes, start, 'noframes') ? NOFRAMES : OTHER
     case 9:
-      return isWordAt(html, start, 'plaintext') ? PLAINTEXT : OTHER
+      return hasWordAt(codes, start, 'plaintext') ? PLAINTEXT : OTHER
     default:
       return OTHER
   }

@@ -4,7 +4,8 @@
  * over without allocating.
  */
 
-import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, isSpace, isWordAt, SINGLE_QUOTE, SLASH } from './characters.js'
+import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, hasWordAt, isSpace, SINGLE_QUOTE, SLASH } from './characters.js'
+import type { Codes } from './codes.js'
 import { decodeAttribute, normaliseInput } from './entities.js'
 
 /** Attributes to ask for: a set of bits. */
@@ -37,7 +38,10 @@ export class TagReader {
   /** Whether values need a look for what the input stage changes; most pages hold neither NUL nor CR. */
   private readonly needsNormalising: boolean
 
-  constructor(private readonly html: string) {
+  constructor(
+    private readonly html: string,
+    private readonly codes: Codes,
+  ) {
     this.needsNormalising = html.includes('\r') || html.includes('\0')
   }
 
@@ -46,7 +50,7 @@ export class TagReader {
    * which case there is no tag.
    */
   skip(from: number): number {
-    if (this.html.charCodeAt(from) === GREATER_THAN) {
+    if (this.codes[from] === GREATER_THAN) {
       this.selfClosing = false
       return from + 1
     }
@@ -62,18 +66,18 @@ export class TagReader {
   }
 
   private walk(from: number, wanted: number): number {
-    const html = this.html
-    const length = html.length
+    const { html, codes } = this
+    const length = codes.length
     let at = from
     while (at < length) {
-      let code = html.charCodeAt(at)
+      let code = codes[at]!
       if (code === GREATER_THAN) {
         this.selfClosing = false
         return at + 1
       }
       if (code === SLASH) {
         // Only a slash in this place closes: that of `<a b=c/>` is part of the value.
-        if (html.charCodeAt(at + 1) === GREATER_THAN) {
+        if (codes[at + 1] === GREATER_THAN) {
           this.selfClosing = true
           return at + 2
         }
@@ -86,13 +90,13 @@ export class TagReader {
       }
 
       const nameStart = at++
-      while (at < length && !endsAttributeName((code = html.charCodeAt(at)))) at++
+      while (at < length && !endsAttributeName((code = codes[at]!))) at++
       if (at === length) return -1
-      const attribute = wanted === 0 ? 0 : attributeNamed(html, nameStart, at) & wanted
+      const attribute = wanted === 0 ? 0 : attributeNamed(codes, nameStart, at) & wanted
       if (code !== EQUALS) {
         at = this.afterSpace(at)
         if (at === length) return -1
-        if (html.charCodeAt(at) !== EQUALS) {
+        if (codes[at] !== EQUALS) {
           if (attribute !== 0) this.keep(attribute, '')
           continue
         }
@@ -100,7 +104,7 @@ export class TagReader {
 
       at = this.afterSpace(at + 1)
       if (at === length) return -1
-      code = html.charCodeAt(at)
+      code = codes[at]!
       if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
         const close = html.indexOf(code === DOUBLE_QUOTE ? '"' : "'", at + 1)
         if (close === -1) return -1
@@ -108,7 +112,7 @@ export class TagReader {
         at = close + 1
       } else {
         const valueStart = at
-        while (at < length && (code = html.charCodeAt(at)) !== GREATER_THAN && !isSpace(code)) at++
+        while (at < length && (code = codes[at]!) !== GREATER_THAN && !isSpace(code)) at++
         if (attribute !== 0) this.keep(attribute, this.value(valueStart, at))
       }
     }
@@ -116,7 +120,8 @@ export class TagReader {
   }
 
   private afterSpace(at: number): number {
-    while (at < this.html.length && isSpace(this.html.charCodeAt(at))) at++
+    const { codes } = this
+    while (at < codes.length && isSpace(codes[at]!)) at++
     return at
   }
 
@@ -159,23 +164,23 @@ function endsAttributeName(code: number): boolean {
   return code <= GREATER_THAN && (code >= EQUALS || code === SLASH || isSpace(code))
 }
 
-function attributeNamed(html: string, start: number, end: number): number {
+function attributeNamed(codes: Codes, start: number, end: number): number {
   switch (end - start) {
     case 3:
-      if (isWordAt(html, start, 'rel')) return REL
-      return isWordAt(html, start, 'src') ? SRC : 0
+      if (hasWordAt(codes, start, 'rel')) return REL
+      return hasWordAt(codes, start, 'src') ? SRC : 0
     case 4:
-      if (isWordAt(html, start, 'href')) return HREF
-      if (isWordAt(html, start, 'name')) return NAME
-      return isWordAt(html, start, 'face') || isWordAt(html, start, 'size') ? FONT_STYLE : 0
+      if (hasWordAt(codes, start, 'href')) return HREF
+      if (hasWordAt(codes, start, 'name')) return NAME
+      return hasWordAt(codes, start, 'face') || hasWordAt(codes, start, 'size') ? FONT_STYLE : 0
     case 5:
-      return isWordAt(html, start, 'color') ? FONT_STYLE : 0
+      return hasWordAt(codes, start, 'color') ? FONT_STYLE : 0
     case 7:
-      return isWordAt(html, start, 'content') ? CONTENT : 0
+      return hasWordAt(codes, start, 'content') ? CONTENT : 0
     case 8:
-      return isWordAt(html, start, 'encoding') ? ENCODING : 0
+      return hasWordAt(codes, start, 'encoding') ? ENCODING : 0
     case 10:
-      return isWordAt(html, start, 'http-equiv') ? HTTP_EQUIV : 0
+      return hasWordAt(codes, start, 'http-equiv') ? HTTP_EQUIV : 0
     default:
       return 0
   }

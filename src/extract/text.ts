@@ -5,6 +5,7 @@
  */
 
 import { BANG, endsTagName, isLetter, QUESTION_MARK, SLASH } from './characters.js'
+import { codesOf } from './codes.js'
 import { decodeText } from './entities.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import { TagReader } from './tag-reader.js'
@@ -20,7 +21,7 @@ const INLINE = new Set(
 
 /** @example readableText('<p>Fish &amp; chips</p><script>x</script><p>Tea') // 'Fish & chips\nTea' */
 export function readableText(html: string): string {
-  const tags = new TagReader(html)
+  const tags = new TagReader(html, codesOf(html))
   const lines: string[] = []
   let line = ''
   const endLine = () => {

@@ -85,7 +85,7 @@ const RESERVED: Readonly<Record<string, string>> = {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Tab, visible ASCII, space and Latin-1: what can stand in a header line without ending it. */
-const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
+export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * The headers of every request, as the flat array that undici takes; an extra header replaces a default of the

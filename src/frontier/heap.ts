@@ -3,7 +3,7 @@
  *
  * Four children to a node and the numbers in one flat array: with 100,000 hosts the walk down touches a few cache
  * lines instead of as many objects. An entry cannot be moved or taken out of the middle; whoever wants that keeps
- * the ticket that `push` returned and ignores entries with an older one.
+ * the ticket that `push` returned, ignores entries with an older one, and sweeps them out now and then with `keep`.
  */
 export class Heap<T> {
   #items: T[] = []
@@ -56,16 +56,33 @@ export class Heap<T> {
     const top = items[0]
     const last = items.pop()
     const size = items.length
-    if (size > 0) this.#sink(last as T, this.#keys[2 * size]!, this.#keys[2 * size + 1]!)
+    if (size > 0) this.#sink(last as T, this.#keys[2 * size]!, this.#keys[2 * size + 1]!, 0)
     return top
   }
 
-  /** Puts the entry in at the root and lets it sink to its place. */
-  #sink(item: T, key: number, ticket: number): void {
+  /** Drops all entries but those that are wanted; these keep their tickets and their order. */
+  keep(wanted: (item: T, ticket: number) => boolean): void {
+    const items = this.#items
+    const keys = this.#keys
+    let kept = 0
+    for (let i = 0; i < items.length; i++) {
+      if (!wanted(items[i]!, keys[2 * i + 1]!)) continue
+      items[kept] = items[i]!
+      keys[2 * kept] = keys[2 * i]!
+      keys[2 * kept + 1] = keys[2 * i + 1]!
+      kept++
+    }
+    items.length = kept
+    for (let hole = (kept - 2) >> 2; hole >= 0; hole--) {
+      this.#sink(items[hole]!, keys[2 * hole]!, keys[2 * hole + 1]!, hole)
+    }
+  }
+
+  /** Puts the entry in at the hole and lets it sink to its place. */
+  #sink(item: T, key: number, ticket: number, hole: number): void {
     const items = this.#items
     const keys = this.#keys
     const size = items.length
-    let hole = 0
     for (;;) {
       const first = 4 * hole + 1
       if (first >= size) break

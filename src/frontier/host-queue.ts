@@ -33,11 +33,13 @@ export class PendingRequest implements CrawlRequest {
   }
 }
 
-/** Requests of one priority, first come first. */
+/** Requests of one priority: those that were handed out before, then the others, each first come first. */
 interface Level {
   readonly priority: number
-  head: PendingRequest
-  tail: PendingRequest
+  head: PendingRequest | undefined
+  tail: PendingRequest | undefined
+  /** The last of those that were handed out before; undefined if there is none. */
+  lastAgain: PendingRequest | undefined
   /** The next lower priority. */
   lower: Level | undefined
 }
@@ -46,7 +48,7 @@ interface Level {
  * The waiting requests of one host: larger priority first, then first come. Filled by `add` and by settlements
  * with `again`; emptied by `lease`. It never contains a leased request.
  *
- * Nearly all hosts have one priority, so levels are a short chain and not a heap.
+ * Nearly all hosts have one priority, so levels are a short chain and not a heap. No level is empty.
  */
 export class HostQueue {
   #levels: Level | undefined = undefined
@@ -56,22 +58,33 @@ export class HostQueue {
 
   push(request: PendingRequest): void {
     this.size++
-    const level = this.#level(request)
-    if (level === undefined) return
+    const level = this.#level(request.priority)
     request.next = undefined
-    level.tail.next = request
+    if (level.tail === undefined) level.head = request
+    else level.tail.next = request
     level.tail = request
   }
 
-  /** Ahead of its equals: it has waited before. */
-  pushFront(request: PendingRequest): void {
+  /**
+   * Ahead of its equals, for it has waited before; but behind others that have, or the pages due longest would be
+   * the last to be visited again.
+   */
+  pushAgain(request: PendingRequest): void {
     this.size++
-    const level = this.#level(request)
-    if (level === undefined) return
-    request.next = level.head
-    level.head = request
+    const level = this.#level(request.priority)
+    const { lastAgain } = level
+    if (lastAgain === undefined) {
+      request.next = level.head
+      level.head = request
+    } else {
+      request.next = lastAgain.next
+      lastAgain.next = request
+    }
+    if (request.next === undefined) level.tail = request
+    level.lastAgain = request
   }
 
+  /** As `pushAgain`, once its time has come. */
   pushLater(request: PendingRequest, at: number): void {
     this.size++
     this.#later ??= new Heap()
@@ -89,9 +102,10 @@ export class HostQueue {
     if (this.#later !== undefined) this.#wakeLate(now)
     const level = this.#levels
     if (level === undefined) return undefined
-    const request = level.head
-    if (request.next === undefined) this.#levels = level.lower
-    else level.head = request.next
+    const request = level.head!
+    level.head = request.next
+    if (level.head === undefined) this.#levels = level.lower
+    if (level.lastAgain === request) level.lastAgain = undefined
     request.next = undefined
     this.size--
     return request
@@ -101,24 +115,23 @@ export class HostQueue {
     const later = this.#later!
     while (later.topKey <= now) {
       this.size--
-      this.pushFront(later.pop()!)
+      this.pushAgain(later.pop()!)
     }
     if (later.size === 0) this.#later = undefined
   }
 
-  /** The level of the request's priority; undefined if the request just became a level of its own. */
-  #level(request: PendingRequest): Level | undefined {
+  /** The level of a priority, made if need be. */
+  #level(priority: number): Level {
     let higher: Level | undefined
     let level = this.#levels
-    while (level !== undefined && level.priority > request.priority) {
+    while (level !== undefined && level.priority > priority) {
       higher = level
       level = level.lower
     }
-    if (level !== undefined && level.priority === request.priority) return level
-    request.next = undefined
-    const made: Level = { priority: request.priority, head: request, tail: request, lower: level }
+    if (level?.priority === priority) return level
+    const made: Level = { priority, head: undefined, tail: undefined, lastAgain: undefined, lower: level }
     if (higher === undefined) this.#levels = made
     else higher.lower = made
-    return undefined
+    return made
   }
 }

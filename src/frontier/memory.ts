@@ -73,9 +73,11 @@ class MemoryFrontier implements Frontier {
     for (const settlement of settlements) {
       const { request, again, visitedAt } = settlement
       if (!(request instanceof PendingRequest) || !request.leased) continue
+      const host = request.owner
+      // Leased before `close`, or by another frontier.
+      if (host.workbench !== this.#workbench) continue
       request.leased = false
       this.#leased--
-      const host = request.owner
       if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
       if (settlement.hostDelayMs !== undefined) host.delayMs = settlement.hostDelayMs
       if (settlement.hostNotBefore !== undefined) {
@@ -85,7 +87,7 @@ class MemoryFrontier implements Frontier {
       if (again !== undefined) {
         this.#pending++
         const waiting = new PendingRequest(request, host, again.attempt)
-        if (again.at <= this.#now) host.queue.pushFront(waiting)
+        if (again.at <= this.#now) host.queue.pushAgain(waiting)
         else host.queue.pushLater(waiting, again.at)
       }
       this.#workbench.retire(host)

@@ -6,28 +6,40 @@ import { allowance, restUntil } from './politeness.js'
 /** A host, its waiting requests and its clock. */
 export class Host implements ReadyHost {
   readonly host: string
+  readonly workbench: Workbench
   readonly queue = new HostQueue()
   /** Connections handed out and not yet released. */
   acquired = 0
-  /** When each resting connection may be used again, ascending; at most as many as there are connections. */
+  /**
+   * When each resting connection may be used again, ascending, at most as many as there are connections; 0 stands
+   * for a pause that is over. Written in place: a new array for each visit would be a visit to the garbage collector.
+   */
   resting: number[] = NOBODY_RESTS
   /** Backoff: nothing at all before this. */
   notBefore = 0
   /** The pause that the host asked for itself. */
-  delayMs = 0
+  delayMs: number
   readyAt = 0
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
   standsIn: Heap<Host> | undefined = undefined
   ticket = 0
 
-  constructor(host: string) {
+  constructor(host: string, workbench: Workbench, delayMs: number) {
     this.host = host
+    this.workbench = workbench
+    this.delayMs = delayMs
   }
 
   get pending(): number {
     return this.queue.size
   }
 }
+
+/**
+ * Stale entries that are not worth a sweep. Without sweeps, a host that waits for a revisit next week would leave an
+ * entry for next week each time it is visited for something else.
+ */
+const STALE_BEARABLE = 1000
 
 /** Shared by all hosts that have not been visited: most of a large crawl's. Never written to. */
 const NOBODY_RESTS: number[] = []
@@ -47,6 +59,8 @@ export class Workbench {
   readonly #politeness: Politeness
   readonly #policy: SelectionPolicy
   readonly #hosts = new Map<string, Host>()
+  /** The pauses that forgotten hosts had asked for; only those that differ from everybody's. */
+  readonly #askedMs = new Map<string, number>()
   readonly #waiting = new Heap<Host>()
   readonly #ready = new Heap<Host>()
   #active = 0
@@ -70,7 +84,7 @@ export class Workbench {
   host(name: string): Host {
     let host = this.#hosts.get(name)
     if (host === undefined) {
-      host = new Host(name)
+      host = new Host(name, this, this.#askedMs.get(name) ?? 0)
       this.#hosts.set(name, host)
     }
     return host
@@ -99,19 +113,15 @@ export class Workbench {
   release(host: Host, visitedAt: number | undefined): void {
     host.acquired--
     if (visitedAt === undefined) return
-    const until = restUntil(visitedAt, host.delayMs, this.#politeness)
-    const resting = host.resting === NOBODY_RESTS ? [] : host.resting
-    let place = resting.length
-    while (place > 0 && resting[place - 1]! > until) place--
-    resting.splice(place, 0, until)
-    host.resting = resting
+    rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
   }
 
   /** Puts the host where it belongs, after anything about it has changed. */
   place(host: Host, now: number): void {
     if (host.queue.size === 0) {
-      if (host.acquired > 0) return this.#leave(host)
-      return this.#placeIdle(host, now)
+      if (host.acquired > 0) this.#leave(host)
+      else this.#placeIdle(host, now)
+      return
     }
     const at = this.#availableAt(host)
     if (at <= now) {
@@ -143,7 +153,7 @@ export class Workbench {
     host.acquired++
     // Pauses that are over must go: the next turn of a host with several connections starts from now, or it would
     // always have been ready longest and go before all others.
-    if (host.resting.length > 0) host.resting = host.resting.filter((until) => until > now)
+    forgetPauses(host.resting, now)
     if (host.notBefore <= now) host.notBefore = 0
   }
 
@@ -161,10 +171,17 @@ export class Workbench {
     const until = Math.max(host.resting[host.resting.length - 1] ?? 0, host.notBefore)
     if (until > now) {
       host.readyAt = until
-      return this.#stand(host, this.#waiting, until)
+      this.#stand(host, this.#waiting, until)
+    } else {
+      this.#leave(host)
+      this.#forget(host)
     }
-    this.#leave(host)
+  }
+
+  #forget(host: Host): void {
     this.#hosts.delete(host.host)
+    if (host.delayMs > this.#politeness.delayMs) this.#askedMs.set(host.host, host.delayMs)
+    else this.#askedMs.delete(host.host)
   }
 
   #wake(now: number): void {
@@ -179,6 +196,9 @@ export class Workbench {
   }
 
   #stand(host: Host, heap: Heap<Host>, key: number): void {
+    if (heap.size > 2 * this.#hosts.size + STALE_BEARABLE) {
+      heap.keep((other, ticket) => other.standsIn === heap && other.ticket === ticket)
+    }
     host.standsIn = heap
     host.ticket = heap.push(host, key)
   }
@@ -201,4 +221,24 @@ export class Workbench {
       heap.pop()
     }
   }
+}
+
+/** Adds a pause, in the place of one that is over if there is one. */
+function rest(host: Host, until: number): void {
+  const { resting } = host
+  if (resting === NOBODY_RESTS) {
+    // A literal has room for one and no more, which is all that most hosts ever need.
+    host.resting = [until]
+    return
+  }
+  if (resting[0] !== 0) resting.unshift(0)
+  let place = 0
+  for (; place + 1 < resting.length && resting[place + 1]! < until; place++) {
+    resting[place] = resting[place + 1]!
+  }
+  resting[place] = until
+}
+
+function forgetPauses(resting: number[], now: number): void {
+  for (let i = 0; i < resting.length && resting[i]! <= now; i++) resting[i] = 0
 }

@@ -1,1 +1,5 @@
-export {}
+export { checkRun, type Finding, type FindingKind, type RunRecord } from './checks.js'
+export type { ExpectedCrawl } from './expected.js'
+export { type DriveBounds, type VirtualClock, virtualClock } from './virtual-clock.js'
+export { type FetchRecord, type SimulatedWeb, simulatedWeb } from './web.js'
+export type { Troubles, WebShape } from './web-map.js'

@@ -2,11 +2,19 @@
 
 import { defaultTreeAdapter, html as names, parse, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 import { refreshUrl } from '../../src/extract/meta-refresh.js'
-import type { Scan } from '../../src/extract/scanner.js'
+
 import type { Link } from '../../src/types.js'
 
+/** What the scanner finds, with the title worked out. */
+export interface TreeScan {
+  links: Link[]
+  base: string | undefined
+  title: string | undefined
+  robots: string | undefined
+}
+
 /** Builds the tree as a browser without scripting does, and walks it in document order. */
-export function scanByTree(html: string): Scan {
+export function scanByTree(html: string): TreeScan {
   const links: Link[] = []
   const robots: string[] = []
   let base: string | undefined
@@ -69,7 +77,7 @@ function textOf(element: Tree.Element): string {
  * A scan without what only a tree builder does: it clones open formatting elements (`<a>` across a block), so that
  * the tree holds the same link twice where the page has it once.
  */
-export function withoutRepeats(scan: Scan): Scan {
+export function withoutRepeats(scan: TreeScan): TreeScan {
   const links = new Map(scan.links.map((link) => [JSON.stringify([link.tag, link.href, link.rel]), link]))
   return { ...scan, links: [...links.values()] }
 }

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { namedReferences } from '../../src/extract/entity-names.js'
-import { scan } from '../../src/extract/scanner.js'
 import { seededRandom } from '../../src/time.js'
 import { generatePage, generateSoup } from './html-generator.js'
+import { scan } from './scan-both-ways.js'
 import { scanByTree, withoutRepeats } from './scan-by-tree.js'
 
 const SUITES = new URL('../../../shared/suites/html/', import.meta.url)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { namedReferences } from '../../src/extract/entity-names.js'
 import { refreshUrl } from '../../src/extract/meta-refresh.js'
-import { scan } from '../../src/extract/scanner.js'
+import { scan } from './scan-both-ways.js'
 
 const hrefs = (html: string) => scan(html).links.map((link) => link.href)
 

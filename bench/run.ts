@@ -1,0 +1,19 @@
+/** `npm run bench` runs all benches, `npm run bench -- core scanner` some. A missed bar makes the exit code 1. */
+
+import { core } from './core.js'
+import { type Bench, report } from './report.js'
+
+const BENCHES: Record<string, Bench> = { core }
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name))
+if (unknown.length > 0) {
+  console.error(`No bench named ${unknown.join(', ')}; there are: ${Object.keys(BENCHES).join(', ')}.`)
+  process.exit(2)
+}
+let met = true
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (names.length > 0 && !names.includes(name)) continue
+  met = report(name, await bench()) && met
+}
+process.exit(met ? 0 : 1)

@@ -1,0 +1,162 @@
+import { performance } from 'node:perf_hooks'
+import { KumoError } from '../errors.js'
+import type { Clock, Timer } from '../time.js'
+import { AlarmQueue } from './alarm-queue.js'
+
+/** Midnight, 1 January 2025: instants have the size, and so the rounding, that they have in a real crawl. */
+const DEFAULT_START = 1_735_689_600_000
+
+const DAY_MS = 86_400_000
+/** A simulated crawl that is not over after this much virtual time most likely never will be. */
+const DEFAULT_BOUND_MS = 30 * DAY_MS
+/** Real time allowed for what virtual time knows nothing of, such as the first `import()` of a module. */
+const DEFAULT_PATIENCE_MS = 2000
+/** Timers at one and the same instant. 100,000 hosts need a few each; a loop of timers has no end. */
+const MOST_AT_ONE_INSTANT = 5_000_000
+
+/** When to give up driving. */
+export interface DriveBounds {
+  /** Virtual time that may go by, in ms. Default: 30 days. */
+  readonly withinMs?: number
+  /** Real time to wait, in ms, while the promise is pending and no timer is set. Default: 2 s. */
+  readonly patienceMs?: number
+}
+
+/** A clock that stands still unless it is driven. Whoever waits on it waits no real time. */
+export interface VirtualClock extends Clock {
+  /**
+   * Drives until the promise is settled, and returns its value: everything that can happen now happens, then time
+   * jumps to the next timer, and so on. Rejects if the promise rejects, if a timer's callback throws, if the
+   * promise is pending and no timer is left, or if a bound is passed.
+   *
+   * Time does not wait for real work (files, sockets, a first `import()`) unless no timer is set at all.
+   */
+  run<T>(until: PromiseLike<T>, bounds?: DriveBounds): Promise<T>
+  /** Lets `ms` go by and calls what is due on the way. */
+  advance(ms: number): Promise<void>
+  /** For simulated work: resolves after `ms` of virtual time. */
+  sleep(ms: number): Promise<void>
+  /** Timers that are set. */
+  readonly timers: number
+}
+
+/**
+ * Makes a clock for simulations. Give it to a crawler and drive it.
+ *
+ * @example
+ * const clock = virtualClock()
+ * const web = simulatedWeb({ seed: 1, hosts: 10, clock })
+ * const summary = await clock.run(new Crawler().seeds(web.seeds).clock(clock).fetch(web).run())
+ */
+export function virtualClock(start: number = DEFAULT_START): VirtualClock {
+  return new DrivenClock(start)
+}
+
+class DrivenClock implements VirtualClock {
+  readonly #alarms = new AlarmQueue()
+  #now: number
+  #driven = false
+  #atThisInstant = 0
+
+  constructor(start: number) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  /** An instant in the past counts as now, so overdue timers keep the order in which they were set. */
+  wakeAt(at: number, callback: () => void): Timer {
+    return this.#alarms.add(Math.max(at, this.#now), callback)
+  }
+
+  get timers(): number {
+    return this.#alarms.size
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.wakeAt(this.#now + ms, resolve))
+  }
+
+  async run<T>(until: PromiseLike<T>, bounds: DriveBounds = {}): Promise<T> {
+    const { withinMs = DEFAULT_BOUND_MS, patienceMs = DEFAULT_PATIENCE_MS } = bounds
+    let settled = false
+    const settle = () => {
+      settled = true
+    }
+    until.then(settle, settle)
+    await this.#drive(async () => {
+      const startedAt = this.#now
+      while (!settled) {
+        if (this.#alarms.size === 0) {
+          const more = await realWork(patienceMs, () => settled || this.#alarms.size > 0)
+          if (!more)
+            throw stuck(`deadlock: the promise is pending and no timer is left${this.#since(startedAt)}`)
+        } else if (this.#alarms.first!.at > startedAt + withinMs) {
+          throw stuck(`the promise is still pending${this.#since(startedAt)}; the bound is ${withinMs} ms`)
+        } else {
+          await this.#ringFirst()
+        }
+      }
+    })
+    return until
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.#drive(async () => {
+      const until = this.#now + ms
+      while (this.#alarms.size > 0 && this.#alarms.first!.at <= until) await this.#ringFirst()
+      this.#now = until
+    })
+  }
+
+  /** Two drivers would each skip over what the other waits for. */
+  async #drive(how: () => Promise<void>): Promise<void> {
+    if (this.#driven) throw stuck('two at once: drive several crawls with one run(Promise.all([…]))')
+    this.#driven = true
+    try {
+      await turn()
+      await how()
+    } finally {
+      this.#driven = false
+    }
+  }
+
+  /** One timer at a time, as Node does it: what follows from one has happened before the next is called. */
+  async #ringFirst(): Promise<void> {
+    const alarm = this.#alarms.first!
+    if (alarm.at > this.#now) {
+      this.#now = alarm.at
+      this.#atThisInstant = 0
+    } else if (++this.#atThisInstant > MOST_AT_ONE_INSTANT) {
+      throw stuck(`time stands still: ${MOST_AT_ONE_INSTANT} timers at one instant, each setting the next`)
+    }
+    alarm.cancel()
+    alarm.callback()
+    await turn()
+  }
+
+  #since(startedAt: number): string {
+    return `, ${this.#now - startedAt} virtual ms after the drive began (now ${new Date(this.#now).toISOString()})`
+  }
+}
+
+/** Lets everything happen that waits for nothing but promises: they are all done before the loop's next turn. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
+}
+
+/** Waits in real time; false if the condition does not come true while patience lasts. */
+async function realWork(patienceMs: number, condition: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + patienceMs
+  while (!condition()) {
+    if (performance.now() > deadline) return false
+    await new Promise((resolve) => void setTimeout(resolve, 1))
+  }
+  return true
+}
+
+function stuck(message: string): KumoError {
+  return new KumoError('KUMO_CONTRACT_BROKEN', `virtual clock: ${message}`)
+}

@@ -1,0 +1,109 @@
+/** Limits end a crawl where they say, not a little later. */
+
+import { describe, expect, test } from 'vitest'
+import { crawl, direct, linkedPages, linksTo, quick, site, web } from './support.js'
+
+describe('pages', () => {
+  test.each([1, 7, 64])('is exact with %i at a time, failures and skips mixed in', async (concurrency) => {
+    const { url } = await site({ '/ok': linksTo('/ok2', '/away.css'), '/ok2': 'end', '/away.css': 'a{}' })
+    const paths = ['/ok', '/gone', '/ok2', '/ok2?again', '/away.css']
+    const seeds = Array.from({ length: 200 }, (_, i) => url(paths[i % paths.length], `127.0.2.${i}`))
+    const { pages, summary } = await crawl(direct.seeds(seeds).concurrency(concurrency).limit({ pages: 50 }))
+    expect(pages).toHaveLength(50)
+    expect(summary).toMatchObject({ pages: 50, reason: 'limit', inFlight: 0 })
+    expect(summary.failed).toBeGreaterThan(0)
+  })
+
+  test.each([
+    [12, 'limit'],
+    [13, 'done'],
+  ])('of a site of 12, limit %i ends as %s', async (limit, reason) => {
+    const { url } = await site(linkedPages(12))
+    expect(await direct.seeds(url()).limit({ pages: limit }).run()).toMatchObject({ pages: 12, reason })
+  })
+
+  test('no page beyond the limit is even asked for', async () => {
+    const { url, requests } = await site(linkedPages(30))
+    await direct.seeds(url()).perHost({ connections: 8, growAt: 1 }).limit({ pages: 10 }).run()
+    expect(requests).toHaveLength(10)
+  })
+
+  test('a page that its extractor failed on does not count', async () => {
+    const { url } = await site(linkedPages(20))
+    let calls = 0
+    const crawler = direct.seeds(url()).limit({ pages: 5 })
+    const { pages, summary } = await crawl(
+      crawler.extract({
+        odd() {
+          if (++calls % 2 === 0) throw new Error('even')
+          return true
+        },
+      }),
+    )
+    expect(pages).toHaveLength(5)
+    expect(summary).toMatchObject({ pages: 5, failures: { 'extract-failed': 4 }, reason: 'limit' })
+  })
+})
+
+describe('bytes', () => {
+  test('once they are read, no visit starts', async () => {
+    const body = 'x'.repeat(1000)
+    const { url, requests } = await site({ '/p': body })
+    const seeds = Array.from({ length: 20 }, (_, i) => url(`/p?${i}`))
+    const summary = await direct.seeds(seeds).limit({ bytes: 4500 }).run()
+    expect(summary).toMatchObject({ reason: 'limit', pages: 5, bytes: 5000 })
+    expect(requests).toHaveLength(5)
+  })
+})
+
+describe('time', () => {
+  test('ends visits that are under way, which stay pending', async () => {
+    const { url } = await site({ '/': linksTo('/never'), '/never': () => {} })
+    const startedAt = performance.now()
+    const { summary, failures } = await crawl(direct.seeds(url()).limit({ time: '400ms' }))
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(summary).toMatchObject({ reason: 'limit', pages: 1, pending: 1, inFlight: 0 })
+    expect(failures).toEqual([])
+  })
+
+  test('a crawl that is done before does not wait for it', async () => {
+    const { url } = await site(linkedPages(3))
+    const summary = await direct.seeds(url()).limit({ time: '1h' }).run()
+    expect(summary).toMatchObject({ reason: 'done', pages: 3 })
+  })
+})
+
+describe('pagesPerHost', () => {
+  test.each([1, 4])('is exact for each host with %i connections', async (connections) => {
+    const server = await web({
+      hosts: 6,
+      pagesPerHost: [3, 30, 30, 7, 30, 8],
+      crossHostShare: 0.1,
+      latencyMs: [0, 10],
+    })
+    const { pages, summary } = await crawl(
+      quick.scope('all').seeds(server.seeds()).perHost({ connections, growAt: 1 }).limit({ pagesPerHost: 7 }),
+    )
+    const byHost = new Map<string, number>()
+    for (const { host } of pages) byHost.set(host, (byHost.get(host) ?? 0) + 1)
+    expect([...byHost].sort().map(([, count]) => count)).toEqual([3, 7, 7, 7, 7, 7])
+    expect(summary.reason).toBe('done')
+    expect(summary.skips['host-limit']).toBeGreaterThan(0)
+    expect((await server.report()).distinctPages).toBe(38)
+  })
+
+  test('a page that fails leaves its place to another', async () => {
+    const { url } = await site({
+      '/': linksTo('/x', '/y', '/a', '/b', '/c'),
+      '/a': 'a',
+      '/b': 'b',
+      '/c': 'c',
+    })
+    const { pages, failures } = await crawl(
+      direct.seeds(url()).perHost({ connections: 3, growAt: 1 }).limit({ pagesPerHost: 3 }),
+    )
+    expect(pages).toHaveLength(3)
+    expect(failures.map(({ code }) => code)).toEqual(['http-status', 'http-status'])
+  })
+})

@@ -1,0 +1,75 @@
+/** Trouble that may pass is met with patience, trouble that will not is reported once. */
+
+import { describe, expect, test } from 'vitest'
+import type { Route } from '../loopback/site.js'
+import { askedPaths, crawl, direct, linksTo, pathsOf, rawServer, reply, site } from './support.js'
+
+/** Retries come after half their usual wait. */
+const eager = direct.random({ next: () => 0 })
+
+/** Fails `times` times, then answers. */
+function failsAtFirst(times: number, status = 503): Route {
+  let tries = 0
+  return (_, response) =>
+    response.writeHead(tries++ < times ? status : 200, { 'content-type': 'text/html' }).end('ok')
+}
+
+describe('retries', () => {
+  test.each([408, 429, 500, 502, 503, 504])(
+    'after %i the page is tried again and delivered once',
+    async (status) => {
+      const started = await site({ '/': linksTo('/shaky'), '/shaky': failsAtFirst(1, status) })
+      const { pages, failures, summary } = await crawl(eager.seeds(started.url()))
+      expect(pathsOf(pages)).toEqual(['/', '/shaky'])
+      expect(pages[1]!.attempt).toBe(1)
+      expect(failures).toMatchObject([
+        { url: started.url('/shaky'), code: 'http-status', status, attempt: 0, final: false },
+      ])
+      expect(summary).toMatchObject({ pages: 2, retries: 1, failed: 0, failures: {} })
+      expect(askedPaths(started)).toEqual(['/', '/shaky', '/shaky'])
+    },
+  )
+
+  test('the number of tries is kept, and each wait is longer than the one before', async () => {
+    const started = await site({ '/': failsAtFirst(99) })
+    const { failures, summary } = await crawl(eager.retries(2).seeds(started.url()))
+    expect(failures.map(({ attempt, final }) => [attempt, final])).toEqual([
+      [0, false],
+      [1, false],
+      [2, true],
+    ])
+    expect(summary).toMatchObject({ pages: 0, retries: 2, failed: 1, failures: { 'http-status': 1 } })
+    const [first, second, third] = started.requests.map(({ at }) => at)
+    expect(second! - first!).toBeGreaterThanOrEqual(500)
+    expect(third! - second!).toBeGreaterThanOrEqual(1000)
+  })
+
+  test.each([400, 401, 403, 404, 410, 451, 501])('%i is final at once, with its status', async (status) => {
+    const started = await site({ '/': linksTo('/x', '/good'), '/x': { status }, '/good': 'end' })
+    const { pages, failures, summary } = await crawl(direct.seeds(started.url()))
+    expect(pathsOf(pages)).toEqual(['/', '/good'])
+    expect(failures).toMatchObject([
+      { url: started.url('/x'), code: 'http-status', status, attempt: 0, final: true },
+    ])
+    expect(failures[0]!.message).toContain(String(status))
+    expect(summary).toMatchObject({ retries: 0, failed: 1, statuses: { 200: 2, [status]: 1 } })
+  })
+
+  test('a connection that is refused is tried again; retries(0) gives up at once', async () => {
+    const gone = await site({})
+    await gone.close()
+    const { failures } = await crawl(direct.retries(0).seeds(gone.url()))
+    expect(failures).toMatchObject([{ code: 'connect-failed', attempt: 0, final: true }])
+  })
+
+  test('while one host is being spared another is crawled', async () => {
+    const shaky = await site({ '/': failsAtFirst(1) })
+    const healthy = await rawServer(({ socket, path }) => {
+      const n = Number(path.slice(1))
+      socket.write(reply(n < 20 ? linksTo(`/${n + 1}`) : 'end'))
+    })
+    const { pages } = await crawl(eager.seeds(shaky.url('/', '127.0.0.5'), healthy.url('/0')))
+    expect(pages).toHaveLength(22)
+    expect(pages.at(-1)!.url).toBe(shaky.url('/', '127.0.0.5'))
+  })
+})

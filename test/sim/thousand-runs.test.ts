@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { runScenario } from './scenario.js'
+
+/** `KUMO_SEED=123` replays one run; `KUMO_RUNS=100000` makes a night of it. */
+const ONLY_SEED = process.env.KUMO_SEED
+const RUNS = Number(process.env.KUMO_RUNS ?? 1000)
+const RUNS_PER_CASE = 100
+/** A run takes some 20 ms; a machine that is busy with other tests may take several times as long. */
+const PATIENCE_MS = 600 * RUNS_PER_CASE
+
+describe.runIf(ONLY_SEED === undefined)(`${RUNS} crawls of simulated webs`, () => {
+  for (let first = 1; first <= RUNS; first += RUNS_PER_CASE) {
+    const last = Math.min(first + RUNS_PER_CASE - 1, RUNS)
+    it(`seeds ${first} to ${last} find nothing`, { timeout: PATIENCE_MS }, async () => {
+      const failures: string[] = []
+      for (let seed = first; seed <= last; seed++) {
+        const problem = await problemOf(seed)
+        if (problem !== undefined) failures.push(problem)
+      }
+      expect(failures.slice(0, 10).join('\n')).toBe('')
+    })
+  }
+})
+
+describe.runIf(ONLY_SEED !== undefined)('one crawl of a simulated web', () => {
+  it(`seed ${ONLY_SEED} finds nothing`, { timeout: PATIENCE_MS }, async () => {
+    const run = await runScenario(Number(ONLY_SEED))
+    console.log(run.scenario, run.summary)
+    expect(run.findings).toEqual([])
+  })
+})
+
+/** Undefined if all is well; otherwise what is wrong and how to see it again. */
+async function problemOf(seed: number): Promise<string | undefined> {
+  const replay = `seed ${seed} (replay: KUMO_SEED=${seed} npx vitest run test/sim/thousand-runs)`
+  try {
+    const { findings } = await runScenario(seed)
+    if (findings.length === 0) return undefined
+    const shown = findings.slice(0, 3).map(({ kind, message }) => `  ${kind}: ${message}`)
+    return [`${replay}: ${findings.length} findings`, ...shown].join('\n')
+  } catch (error) {
+    return `${replay}: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
