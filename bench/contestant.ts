@@ -25,7 +25,9 @@ const urls = Array.from({ length: pages }, (_, page) => `${origin}${page === 0 ?
 const rounds: Round[] = []
 for (let run = 0; run < WARM_UPS + RUNS; run++) {
   const round =
-    name === 'kumo' ? await crawl() : await rawUndici({ urls, concurrency, flavour: name as 'request' | 'dispatch' })
+    name === 'kumo'
+      ? await crawl()
+      : await rawUndici({ urls, concurrency, flavour: name as 'request' | 'dispatch' })
   if (run >= WARM_UPS) rounds.push(round)
 }
 const result: Round = {

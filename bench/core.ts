@@ -41,7 +41,12 @@ export const core: Bench = async () => {
       unit: '',
       bar: { atLeast: 0.6 },
     },
-    { what: 'CPU ÷ undici.request', value: against('request', 'cpuMsPerPage'), unit: '', bar: { atMost: 1.8 } },
+    {
+      what: 'CPU ÷ undici.request',
+      value: against('request', 'cpuMsPerPage'),
+      unit: '',
+      bar: { atMost: 1.8 },
+    },
     { what: 'pages/s ÷ undici dispatch', value: against('dispatch', 'pagesPerSecond'), unit: '' },
     { what: 'CPU ÷ undici dispatch', value: against('dispatch', 'cpuMsPerPage'), unit: '' },
   ]

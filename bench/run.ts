@@ -1,9 +1,25 @@
 /** `npm run bench` runs all benches, `npm run bench -- core scanner` some. A missed bar makes the exit code 1. */
 
+import { abort } from './abort.js'
 import { core } from './core.js'
+import { frontier } from './frontier.js'
+import { importing } from './importing.js'
+import { memory } from './memory.js'
+import { politeness } from './politeness.js'
 import { type Bench, report } from './report.js'
+import { scanner } from './scanner.js'
+import { seen } from './seen.js'
 
-const BENCHES: Record<string, Bench> = { core }
+const BENCHES: Record<string, Bench> = {
+  core,
+  scanner,
+  seen,
+  frontier,
+  politeness,
+  memory,
+  abort,
+  import: importing,
+}
 
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name))

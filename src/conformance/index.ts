@@ -9,7 +9,12 @@
  */
 export { clockSuite, randomSuite } from './clock.js'
 export { exchangeSuite } from './exchange.js'
+export { extractorSuite } from './extractor.js'
 export { fetcherSuite } from './fetcher.js'
+export { frontierSuite } from './frontier.js'
+export { hookSuite } from './hook.js'
+export { type PageOfOptions, pageOf } from './page.js'
 export { ownershipSuite, partitionerSuite } from './partitioner.js'
 export { seenStoreSuite } from './seen.js'
+export { storeSuite } from './store.js'
 export type { It, SuiteOptions } from './suite.js'

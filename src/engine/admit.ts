@@ -1,5 +1,6 @@
-import { messageOf } from '../errors.js'
+import { KumoError, messageOf } from '../errors.js'
 import type { Extracted } from '../extract/contract.js'
+import type { HostPartitioner } from '../partition/contract.js'
 import type { CrawlRequest, SkipReason } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import { baseFor, resolve } from '../url/resolve.js'
@@ -136,6 +137,7 @@ export class Admission {
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(batch.mine)
       const fresh = answer instanceof Promise ? await answer : answer
+      if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
       const requests: CrawlRequest[] = []
       for (let i = 0; i < fresh.length; i++) {
         if (fresh[i]) requests.push(make(batch.mine[i]!, batch.hosts[i]!))
@@ -169,7 +171,7 @@ export class Admission {
     const { partitioner, ownership, scope } = this.#parts
     const url = `${origin}/`
     const host = hostOf(url)
-    const owner = ownership.ownerOf(partitioner.partition(host))
+    const owner = ownership.ownerOf(partitionOf(host, partitioner))
     let inScope: boolean | undefined
     try {
       if (scope.perOrigin) inScope = scope.test(scopeTarget(url, 0, undefined))
@@ -181,6 +183,29 @@ export class Admission {
 }
 
 const MINE = -1
+
+function wrongAnswer(urls: number): KumoError {
+  const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}
+
+/** A partition that does not exist would send its hosts to a shard that does not exist, and nobody would notice. */
+function partitionOf(host: string, partitioner: HostPartitioner): number {
+  const { partitions } = partitioner
+  let partition: unknown
+  try {
+    partition = partitioner.partition(host)
+  } catch (cause) {
+    if (cause instanceof KumoError) throw cause
+    const message = `the partitioner threw for partition('${host}'): ${messageOf(cause)}`
+    throw new KumoError('KUMO_CONTRACT_BROKEN', message, { cause })
+  }
+  if (Number.isInteger(partition) && (partition as number) >= 0 && (partition as number) < partitions) {
+    return partition as number
+  }
+  const message = `partition('${host}') must be a whole number from 0 to ${partitions - 1}, not ${String(partition)}`
+  throw new KumoError('KUMO_CONTRACT_BROKEN', message)
+}
 
 /** URLs on their way in, those of this shard apart from those of others. */
 class Batch {

@@ -221,6 +221,8 @@ export class Engine {
   }
 
   #checkLimits(): void {
+    // Ending rouses the loop: to end again at every turn would be to spin until the last visit is over.
+    if (this.#ending !== undefined) return
     const { pages, bytes } = this.#rules.limit
     if (this.#tally.pages >= pages || this.#tally.bytes >= bytes) this.#end('limit', false)
   }

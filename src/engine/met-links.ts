@@ -1,7 +1,7 @@
 import { fingerprint } from '../url/fingerprint.js'
 
-/** Links remembered: a power of two. At eight bytes each this is one megabyte, whatever the crawl. */
-const SLOTS = 2 ** 17
+/** Pairs of links remembered: a power of two. At eight bytes a link this is one megabyte, whatever the crawl. */
+const PAIRS = 2 ** 16
 
 const SLASH = 0x2f
 
@@ -11,11 +11,11 @@ const SLASH = 0x2f
  * shard's, to the wire.
  *
  * Only what every page of an origin resolves alike is remembered: `/path` and `https://…`. It keeps 64-bit
- * fingerprints, each in the one slot that its low bits name, and a newcomer takes the slot: forgetting costs a
- * question to the seen-set and nothing else.
+ * fingerprints, two in the place that their low bits name, and a newcomer pushes the older one out: forgetting costs
+ * a question to the seen-set and nothing else.
  */
 export class MetLinks {
-  readonly #slots = new Uint32Array(2 * SLOTS)
+  readonly #pairs = new Uint32Array(4 * PAIRS)
   readonly #origin = new Uint32Array(2)
   readonly #link = new Uint32Array(2)
 
@@ -30,17 +30,20 @@ export class MetLinks {
     const high = (this.#link[1]! ^ this.#origin[1]!) >>> 0
     this.#link[0] = low
     this.#link[1] = high
-    const slot = 2 * (low & (SLOTS - 1))
-    return this.#slots[slot] === low && this.#slots[slot + 1] === high
+    const pairs = this.#pairs
+    const at = 4 * (low & (PAIRS - 1))
+    return (pairs[at] === low && pairs[at + 1] === high) || (pairs[at + 2] === low && pairs[at + 3] === high)
   }
 
   /** Remembers the link that `has` was last asked about. */
   add(href: string): void {
-    const boundToOrigin =
-      href.charCodeAt(0) === SLASH ? href.charCodeAt(1) !== SLASH : href.startsWith('http')
+    const boundToOrigin = href.charCodeAt(0) === SLASH ? href.charCodeAt(1) !== SLASH : href.startsWith('http')
     if (!boundToOrigin) return
-    const slot = 2 * (this.#link[0]! & (SLOTS - 1))
-    this.#slots[slot] = this.#link[0]!
-    this.#slots[slot + 1] = this.#link[1]!
+    const pairs = this.#pairs
+    const at = 4 * (this.#link[0]! & (PAIRS - 1))
+    pairs[at + 2] = pairs[at]!
+    pairs[at + 3] = pairs[at + 1]!
+    pairs[at] = this.#link[0]!
+    pairs[at + 1] = this.#link[1]!
   }
 }

@@ -260,11 +260,12 @@ export class Visits {
   }
 }
 
-const NO_OUTCOME = 'the fetcher did not return an outcome (an object with ok, and status or code)'
+const NO_OUTCOME =
+  'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
 
 /** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */
 function isOutcome(value: Outcome | undefined): boolean {
-  if (value?.ok === true) return typeof value.status === 'number' && typeof value.headers?.get === 'function'
+  if (value?.ok === true) return value.body instanceof Uint8Array && typeof value.headers?.get === 'function'
   return value?.ok === false && typeof value.code === 'string'
 }
 

@@ -93,7 +93,15 @@ class ByType implements ExtractionStep {
   }
 
   async close(): Promise<void> {
-    for (const extractor of this.#opened.splice(0)) await extractor.close?.()
+    const failures: unknown[] = []
+    for (const extractor of this.#opened.splice(0)) {
+      try {
+        await extractor.close?.()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   #runOne(extractor: Extractor, page: FetchedPage): MaybePromise<ExtractionProblem | undefined> {
@@ -154,5 +162,6 @@ function failed(extractor: Extractor, error: unknown): ExtractionProblem {
 function typeMatcher(patterns: readonly string[]): (mediaType: string) => boolean {
   const exact = new Set(patterns.map((pattern) => pattern.toLowerCase()))
   if (exact.has('*/*')) return () => true
-  return (mediaType) => exact.has(mediaType) || exact.has(`${mediaType.slice(0, mediaType.indexOf('/'))}/*`)
+  return (mediaType) =>
+    exact.has(mediaType) || exact.has(`${mediaType.slice(0, mediaType.indexOf('/') + 1)}*`)
 }

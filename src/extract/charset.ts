@@ -4,6 +4,7 @@
  */
 
 import { isAscii, isUtf8 } from 'node:buffer'
+import { WINDOWS_1252 } from './entities.js'
 
 /** Where browsers look for a declaration in the markup. */
 const PRESCAN_BYTES = 1024
@@ -22,8 +23,8 @@ export function decodeBytes(body: Uint8Array, contentType: string | undefined): 
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const marked = byteOrderMark(bytes)
   if (marked !== undefined) return decodeAs(bytes, marked)
-  const declared = headerCharset(contentType) ?? markupCharset(bytes)
-  if (declared !== undefined && decoderFor(declared) !== undefined) return decodeAs(bytes, declared)
+  const declared = known(headerCharset(contentType)) ?? known(markupCharset(bytes))
+  if (declared !== undefined) return decodeAs(bytes, declared)
   return isUtf8(bytes) ? decodeAs(bytes, 'utf-8') : decodeAs(bytes, 'windows-1252')
 }
 
@@ -32,7 +33,18 @@ function decodeAs(bytes: Buffer, charset: string): DecodedText {
   const { encoding } = decoder
   if (encoding === 'utf-8' && isAscii(bytes))
     return { text: bytes.toString('latin1'), charset: encoding, ascii: true }
-  return { text: decoder.decode(bytes), charset: encoding, ascii: false }
+  const text = encoding === 'windows-1252' ? fromWindows1252(bytes) : decoder.decode(bytes)
+  return { text, charset: encoding, ascii: false }
+}
+
+/**
+ * Node's own decoder takes windows-1252 for Latin-1 in many versions (20.18.3 to 24.x), and turns quotation marks,
+ * dashes and the euro sign into control characters.
+ */
+function fromWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!)
 }
 
 function byteOrderMark(bytes: Buffer): string | undefined {
@@ -53,6 +65,11 @@ function markupCharset(bytes: Buffer): string | undefined {
   const charset = match?.[1] ?? match?.[2]
   // A declaration that could be read as ASCII cannot be true if it says UTF-16.
   return charset !== undefined && /^utf-16/i.test(charset) ? 'utf-8' : charset
+}
+
+/** A label that names no encoding says nothing, and the next declaration is asked. */
+function known(label: string | undefined): string | undefined {
+  return label !== undefined && decoderFor(label) !== undefined ? label : undefined
 }
 
 /** By label as written. There are some 220 valid labels; the bound is for invented ones. */

@@ -29,8 +29,7 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: Document | undefined
   #text: string | undefined
-  /** What extractors found, as written. Set once they have run. */
-  found: readonly Link[] = []
+  #found: readonly Link[] | undefined
   data: object = {}
   readonly mediaType: string
 
@@ -104,6 +103,17 @@ export class FetchedPage implements Page {
     const { base } = this.scanned
     if (base === undefined) return this.url
     return resolve(base, baseFor(this.url)) ?? this.url
+  }
+
+  /** Links as written: those of the scan, and once extractors have run, theirs too. */
+  get found(): readonly Link[] {
+    return this.#found ?? this.scanned.links
+  }
+
+  set found(links: readonly Link[]) {
+    this.#found = links
+    // An extractor may have looked at `links` before another added to them.
+    this.#links = undefined
   }
 
   get links(): readonly PageLink[] {

@@ -35,8 +35,8 @@ export function readableText(html: string): string {
     line += html.slice(at, open < 0 ? html.length : open)
     if (open < 0) break
     const next = html.charCodeAt(open + 1)
-    if (isLetter(next) || next === SLASH) {
-      const start = open + (next === SLASH ? 2 : 1)
+    const start = open + (next === SLASH ? 2 : 1)
+    if (isLetter(html.charCodeAt(start))) {
       const end = nameEnd(html, start)
       const name = html.slice(start, end).toLowerCase()
       if (!INLINE.has(name)) endLine()
@@ -44,7 +44,8 @@ export function readableText(html: string): string {
       if (next !== SLASH) at = afterUnread(html, name, at)
     } else if (html.startsWith('<!--', open)) {
       at = endOfComment(html, open)
-    } else if (next === BANG || next === QUESTION_MARK) {
+    } else if (next === BANG || next === QUESTION_MARK || next === SLASH) {
+      // A doctype, or what browsers take for a comment: `<?xml …>`, `</ …>`, `</3>`.
       at = html.indexOf('>', open) + 1 || -1
     } else {
       line += '<'

@@ -38,6 +38,18 @@ describe('an extractor', () => {
       'extract-failed',
       "extractor 'plug' threw: boom",
     ],
+    [
+      'rejects in one field and throws in the next',
+      (c) => c.extract({ one: onBad(reject), two: onBad(raise) }),
+      'extract-failed',
+      'boom',
+    ],
+    [
+      'throws in one extractor and rejects in the next',
+      (c) => c.extract({ one: onBad(raise) }).extract({ name: 'next', extract: onBad(reject) }),
+      'extract-failed',
+      'fields one',
+    ],
     ['never returns', (c) => c.extract({ name: 'slow', extract: onBad(never) }), 'extract-timeout', "'slow'"],
     [
       'returns something that is no link',
@@ -92,8 +104,10 @@ describe('an extractor', () => {
 
   test('may return a promise of any make', async () => {
     const { url } = await site({ '/': 'start', '/found': 'end' })
-    const thenable = <T>(value: T) =>
-      ({ then: (take: (value: T) => void) => take(value) }) as unknown as Promise<T>
+    const thenable = <T>(value: T) => {
+      // biome-ignore lint/suspicious/noThenProperty: a promise that is not a Promise is the subject.
+      return { then: (take: (value: T) => void) => take(value) } as unknown as Promise<T>
+    }
     const { pages } = await crawl(
       direct
         .seeds(url())

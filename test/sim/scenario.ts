@@ -144,7 +144,7 @@ export async function runScenario(seed: number, changes: ScenarioChanges = {}): 
       if (course.kind === 'leave' && clock.now() - startedAt >= course.afterMs) break
     }
   }
-  const summary = await clock.run(scenario.reads ? read() : crawler.run({ signal: abort.signal }))
+  const summary = await clock.run(scenario.reads ? read() : crawler.run({ signal: abort.signal }), { withinMs: 86_400_000 })
   const stats = summary ?? (crawler.stats() as Summary)
 
   const left = course.kind === 'leave' && stats.reason === 'aborted'

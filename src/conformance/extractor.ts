@@ -1,0 +1,143 @@
+/** Proves an `Extractor`. */
+
+import assert from 'node:assert/strict'
+import type { Extraction, Extractor, Page } from '../extract/contract.js'
+import type { Link } from '../types.js'
+import { casesOf, type SuiteOptions } from './suite.js'
+import { viewOf } from './view.js'
+
+/** What the extractor's suite is given. */
+export interface ExtractorSuiteOptions extends SuiteOptions<Extractor> {
+  /**
+   * Pages of the types that the extractor wants, the more different the better; made anew on each call, the same
+   * each time. See `pageOf`.
+   */
+  pages: () => Page[]
+}
+
+/** `text/html`, `image/*`, `application/rss+xml`, or everything. */
+const MEDIA_TYPE = /^(?:\*\/\*|[a-z0-9!#$&^_.+-]+\/(?:\*|[a-z0-9!#$&^_.+-]+))$/
+
+/**
+ * Registers the cases that every extractor must pass.
+ *
+ * @example
+ * import { it } from 'node:test'
+ * import { extractorSuite, pageOf } from 'kumo/conformance'
+ *
+ * const pages = () => [pageOf({ url: 'https://example.com/', body: '<h1>Hello</h1>' })]
+ * extractorSuite({ it, create: () => myExtractor(), pages })
+ */
+export function extractorSuite(options: ExtractorSuiteOptions): void {
+  const { pages } = options
+  const check = casesOf(options)
+
+  check('it has a name', (extractor) => {
+    assert.equal(typeof extractor.name, 'string')
+    assert.notEqual(extractor.name.trim(), '')
+  })
+
+  check('it names media types that exist', (extractor) => {
+    const { mediaTypes } = extractor
+    if (mediaTypes === undefined) return
+    assert.ok(mediaTypes.length > 0, 'an extractor of no media type is never given a page')
+    for (const type of mediaTypes) assert.match(type, MEDIA_TYPE, 'small letters, no parameters')
+  })
+
+  check('it answers with links and data, or with nothing', async (extractor) => {
+    await extractor.open?.()
+    const given = pages()
+    assert.ok(given.length > 0, 'the suite needs at least one page')
+    for (const page of given) assertShape(await extractor.extract(page), page.url)
+    await extractor.close?.()
+  })
+
+  check('it does not change the page', async (extractor) => {
+    await extractor.open?.()
+    const untouched = pages()
+    for (const [i, page] of pages().entries()) {
+      plain(await extractor.extract(page))
+      assert.deepEqual(viewOf(page), viewOf(untouched[i]!), `${page.url} was changed`)
+    }
+    await extractor.close?.()
+  })
+
+  check('it says the same about the same page', async (extractor) => {
+    await extractor.open?.()
+    const twins = pages()
+    for (const [i, page] of pages().entries()) {
+      const first = plain(await extractor.extract(page))
+      assert.deepEqual(plain(await extractor.extract(page)), first, `${page.url}, asked twice`)
+      assert.deepEqual(plain(await extractor.extract(twins[i]!)), first, `${page.url}, fetched again`)
+    }
+    await extractor.close?.()
+  })
+
+  check('it keeps pages apart that it is given at once', async (extractor) => {
+    await extractor.open?.()
+    const alone: unknown[] = []
+    for (const page of pages()) alone.push(plain(await extractor.extract(page)))
+    const together = [...pages(), ...pages().reverse()].map(async (page) =>
+      plain(await extractor.extract(page)),
+    )
+    assert.deepEqual(await Promise.all(together), [...alone, ...alone.toReversed()])
+    await extractor.close?.()
+  })
+
+  check('an answer is not changed by later ones', async (extractor) => {
+    await extractor.open?.()
+    const answers: Answer[] = []
+    for (const page of pages()) answers.push(await extractor.extract(page))
+    const data = answers.map((answer) => (answer ? answer.data : undefined))
+    const before = structuredClone(data)
+    for (const page of pages().reverse()) plain(await extractor.extract(page))
+    assert.deepEqual(data, before)
+    await extractor.close?.()
+  })
+
+  check('a crawl without a page is a crawl too', async (extractor) => {
+    await extractor.open?.()
+    await extractor.close?.()
+  })
+
+  check('closing twice does nothing', async (extractor) => {
+    await extractor.open?.()
+    for (const page of pages()) plain(await extractor.extract(page))
+    await extractor.close?.()
+    await extractor.close?.()
+  })
+}
+
+type Answer = Extraction | undefined | void
+
+function assertShape(answer: Answer, url: string): void {
+  if (answer === undefined) return
+  assert.ok(isObject(answer), `the answer about ${url} is neither an object nor undefined`)
+  const { links, data } = answer
+  if (data !== undefined) assert.ok(isObject(data), `data of ${url} is no object`)
+  if (links === undefined) return
+  assert.ok(typeof links !== 'string', `links of ${url} are a string, which is a list of letters`)
+  assert.equal(typeof links[Symbol.iterator], 'function', `links of ${url} cannot be iterated over`)
+  for (const link of links) {
+    if (typeof link === 'string') continue
+    assert.ok(isObject(link), `a link of ${url} is neither a string nor an object`)
+    assertLink(link, url)
+  }
+}
+
+function assertLink({ href, tag, rel, priority }: Link, url: string): void {
+  assert.equal(typeof href, 'string', `the href of a link of ${url}`)
+  assert.equal(typeof tag, 'string', `the tag of a link of ${url}`)
+  if (rel !== undefined) assert.equal(typeof rel, 'string', `the rel of a link of ${url}`)
+  if (priority !== undefined) assert.ok(Number.isFinite(priority), `the priority of a link of ${url}`)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An answer that can be compared: links may come from a generator, which can be read once. */
+function plain(answer: Answer): unknown {
+  if (!answer) return undefined
+  return { links: [...(answer.links ?? [])], data: structuredClone(answer.data) }
+}

@@ -1,0 +1,96 @@
+/** Thousands of random operations on a frontier, each watched by the model. A seed replays a walk. */
+
+import assert from 'node:assert/strict'
+import type { Frontier, Politeness, Settlement } from '../frontier/contract.js'
+import { seededRandom } from '../time.js'
+import type { CrawlRequest } from '../types.js'
+import { FrontierModel } from './frontier-model.js'
+
+export interface Walk {
+  readonly frontier: Frontier
+  readonly politeness: Politeness
+  readonly seed: number
+  readonly operations: number
+  readonly start: number
+}
+
+/** Few enough for hosts to fill up and run dry many times. */
+const HOSTS = 12
+const PRIORITIES = [0, 0, 0, 1, -1]
+/** Adding stops above this, so that walks also see an empty frontier. */
+const ENOUGH_PENDING = 200
+/** Longer than any pause, backoff or retry of a walk, in ms. */
+const LONG_MS = 10_000
+
+/** Walks, then visits all that is left; every request must have been handed out once for each time it was due. */
+export async function randomWalk({ frontier, politeness, seed, operations, start }: Walk): Promise<void> {
+  const random = seededRandom(seed)
+  const upTo = (limit: number) => Math.floor(random.next() * limit)
+  const chance = (share: number) => random.next() < share
+  const model = new FrontierModel(politeness)
+  let now = start
+  let added = 0
+
+  const add = async () => {
+    if (model.pending > ENOUGH_PENDING) return
+    const requests: CrawlRequest[] = []
+    // A few hosts get most of the requests: they grow, the others run dry.
+    const host = `h${chance(0.5) ? upTo(2) : upTo(HOSTS)}.example`
+    for (let left = 1 + upTo(chance(0.1) ? 30 : 3); left > 0; left--) {
+      const priority = PRIORITIES[upTo(PRIORITIES.length)]!
+      const url = `https://${host}/${added++}`
+      requests.push({ url, host, depth: 1, priority, attempt: 0, redirects: 0, parent: undefined })
+    }
+    await frontier.add(requests)
+    model.added(requests)
+  }
+
+  const lease = async (max: number) => {
+    const leases = await frontier.lease(max, now)
+    model.handedOut(leases, max, now)
+    if (leases.length === 0 && max > 0) {
+      assert.ok(frontier.nextDue() > now, 'an empty lease, but nextDue() asks for another at once')
+    }
+    return leases
+  }
+
+  const settlementOf = (request: CrawlRequest): Settlement => ({
+    request,
+    visitedAt: chance(0.8) ? now - upTo(20) : undefined,
+    ...(chance(0.2) && { again: { at: now + upTo(chance(0.5) ? 5 : 3000), attempt: request.attempt + 1 } }),
+    ...(chance(0.05) && { hostNotBefore: now + upTo(5000) }),
+    // One word for each host: whether a host may take a longer pause back is left open.
+    ...(chance(0.1) && { hostDelayMs: request.host === 'h3.example' ? 2500 : 100 }),
+  })
+
+  const settle = async (settlements: readonly Settlement[]) => {
+    await frontier.settle(settlements)
+    model.settled(settlements)
+  }
+
+  const passTime = () => {
+    const due = frontier.nextDue()
+    if (chance(0.5) && due > now && due < now + LONG_MS) now = chance(0.5) ? due : Math.max(now, due - 1)
+    else now += upTo(chance(0.1) ? 2000 : 30)
+  }
+
+  for (let operation = 0; operation < operations; operation++) {
+    const dice = random.next()
+    if (dice < 0.25) await add()
+    else if (dice < 0.5) await lease(chance(0.5) ? 1 + upTo(3) : upTo(30))
+    else if (dice < 0.75) await settle(model.leased.filter(() => chance(0.4)).map(settlementOf))
+    else passTime()
+    model.agreesWith(frontier, now)
+  }
+
+  await settle(model.leased.map((request) => ({ request, visitedAt: now })))
+  while (model.pending > 0) {
+    const due = frontier.nextDue()
+    assert.ok(due < now + LONG_MS, `${model.pending} requests are pending, but nothing is due any more`)
+    now = Math.max(now, due)
+    const leases = await lease(30)
+    await settle(leases.map((request) => ({ request, visitedAt: now })))
+    model.agreesWith(frontier, now)
+  }
+  assert.deepEqual([frontier.pending, frontier.leased, frontier.hosts], [0, 0, 0])
+}

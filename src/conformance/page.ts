@@ -1,0 +1,49 @@
+/** Pages to give to hooks and extractors, made as the crawl makes them. */
+
+import type { Page } from '../extract/contract.js'
+import { FetchedPage } from '../extract/page.js'
+import type { ResponseHeaders } from '../fetch/contract.js'
+import { canonicalise } from '../url/canonicalise.js'
+
+/** What a page is made of. */
+export interface PageOfOptions {
+  /** Absolute http(s) URL. */
+  url: string
+  /** A string is sent as UTF-8. */
+  body: string | Uint8Array
+  /** Default: `content-type: text/html; charset=utf-8`. */
+  headers?: Readonly<Record<string, string>>
+  /** Default 200. */
+  status?: number
+}
+
+/** When the page was fetched, and how long that took: fixed, so that a test sees the same page each time. */
+const TIMING = { fetchedAt: 1_700_000_000_000, fetchMs: 12 }
+const HTML = { 'content-type': 'text/html; charset=utf-8' }
+
+/**
+ * A real page for a test: links, title, text and DOM are worked out on first touch, as in a crawl.
+ *
+ * @example
+ * const page = pageOf({ url: 'https://example.com/', body: '<title>Hello</title><a href="/about">' })
+ * page.title        // 'Hello'
+ * page.links[0].url // 'https://example.com/about'
+ */
+export function pageOf({ url: given, body: content, headers = HTML, status = 200 }: PageOfOptions): Page {
+  const url = canonicalise(given)
+  if (url === undefined) throw new TypeError(`pageOf: not an http(s) URL: ${given}`)
+  const { host } = new URL(url)
+  const request = { url, host, depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined }
+  const body = typeof content === 'string' ? Buffer.from(content) : content
+  const wireBytes = body.byteLength
+  return new FetchedPage(
+    request,
+    { ok: true, status, headers: headersOf(headers), body, wireBytes, skippedBody: false },
+    TIMING,
+  )
+}
+
+function headersOf(given: Readonly<Record<string, string>>): ResponseHeaders {
+  const byName = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  return { get: (name) => byName.get(name), entries: () => byName.entries() }
+}

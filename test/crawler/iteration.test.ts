@@ -1,0 +1,161 @@
+/** `for await`: every page once, at the reader's pace, and nothing goes on after the reader has left. */
+
+import { type Crawler, fingerprintTable, type KumoError, type Page } from 'kumo'
+import { describe, expect, test } from 'vitest'
+import {
+  crawl,
+  direct,
+  linkedPages,
+  linksTo,
+  pathsOf,
+  quick,
+  rejectionOf,
+  site,
+  sleep,
+  watchRejections,
+} from './support.js'
+
+async function read<D extends object>(crawler: Crawler<D>): Promise<Page<D>[]> {
+  const pages: Page<D>[] = []
+  for await (const page of crawler) pages.push(page)
+  return pages
+}
+
+describe('a loop over a crawler', () => {
+  test('gets every page once, in the order of the crawl, with its data', async () => {
+    const { url } = await site(linkedPages(15))
+    const listened: string[] = []
+    const crawler = quick.seeds(url()).extract({ size: (page) => page.body.length })
+    const pages = await read(crawler.on('page', ({ url }) => void listened.push(url)))
+    expect(pathsOf(pages)).toEqual(Object.keys(linkedPages(15)).sort())
+    expect(pages.map(({ url }) => url)).toEqual(listened)
+    expect(pages.every(({ data, body }) => data.size === body.length)).toBe(true)
+  })
+
+  test('gets what is left even if it comes late', async () => {
+    const { url } = await site({ '/': linksTo('/a'), '/a': 'end' })
+    const paths: string[] = []
+    for await (const page of direct.seeds(url(), url('/', '127.0.0.2'), url('/', '127.0.0.3'))) {
+      await sleep(40)
+      paths.push(new URL(page.url).pathname)
+    }
+    expect(paths.sort()).toEqual(['/', '/', '/', '/a', '/a', '/a'])
+  })
+
+  test('a slow reader slows the crawl: about as many pages are fetched ahead as there are slots', async () => {
+    const { url, requests } = await site({ '/': 'end' })
+    const seeds = Array.from({ length: 100 }, (_, i) => url('/', `127.0.3.${i}`))
+    const slots = 4
+    let read = 0
+    for await (const _ of direct.concurrency(slots).seeds(seeds)) {
+      await sleep(read < 10 ? 30 : 0)
+      read++
+      if (read <= 10) expect(requests.length).toBeLessThanOrEqual(read + slots + 1)
+    }
+    expect(read).toBe(100)
+    expect(requests).toHaveLength(100)
+  })
+
+  test('leaving the loop ends the crawl', async () => {
+    const rejections = watchRejections()
+    const { url, requests } = await site({ '/p': linksTo('/never'), '/never': () => {} })
+    const seeds = Array.from({ length: 200 }, (_, i) => url('/p', `127.0.4.${i}`))
+    const crawler = direct.concurrency(5).seeds(seeds)
+    const startedAt = performance.now()
+    for await (const page of crawler) {
+      expect(page.status).toBe(200)
+      break
+    }
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    expect(crawler.stats()).toMatchObject({ reason: 'aborted' })
+    // Requests that were on the wire when the loop was left may still arrive.
+    await sleep(100)
+    expect(requests.length).toBeLessThan(20)
+    expect(await rejections()).toEqual([])
+  })
+
+  test('an error thrown in the loop is the one that comes out, and the crawl ends', async () => {
+    const { url } = await site(linkedPages(5))
+    const crawler = direct.seeds(url())
+    const loop = async () => {
+      for await (const _ of crawler) throw new Error('mine')
+    }
+    await expect(loop()).rejects.toThrow('mine')
+    expect(crawler.stats()).toMatchObject({ reason: 'aborted', pages: 1 })
+  })
+
+  test('an error of the store comes out of the loop, after the pages that were there', async () => {
+    const { url } = await site({ '/': linksTo('/1'), '/1': linksTo('/2'), '/2': linksTo('/3') })
+    const table = fingerprintTable()
+    let calls = 0
+    const seen = {
+      addAll: (urls: readonly string[]) => {
+        if (++calls === 3) throw new Error('disk full')
+        return table.addAll(urls)
+      },
+      size: 0,
+      close: () => {},
+    }
+    const pages: Page[] = []
+    const loop = async () => {
+      for await (const page of direct.seeds(url()).seen(seen)) pages.push(page)
+    }
+    const error = (await rejectionOf(loop())) as KumoError
+    expect(error).toMatchObject({ name: 'KumoError', code: 'KUMO_STORE_FAILED' })
+    expect(error.message).toContain('disk full')
+    expect(pages).toHaveLength(2)
+  })
+
+  test('without seeds it throws at the first step', async () => {
+    await expect(read(direct)).rejects.toMatchObject({ code: 'KUMO_NO_SEEDS' })
+  })
+
+  test('a reader that is never asked again leaves the crawl waiting, not running away', async () => {
+    const { url, requests } = await site({ '/': 'end' })
+    const seeds = Array.from({ length: 50 }, (_, i) => url('/', `127.0.5.${i}`))
+    const iterator = direct.concurrency(3).seeds(seeds)[Symbol.asyncIterator]()
+    await iterator.next()
+    await sleep(200)
+    expect(requests.length).toBeLessThanOrEqual(5)
+    await iterator.return()
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+})
+
+describe('one crawler value', () => {
+  test('runs twice with the same result', async () => {
+    const { url } = await site({ ...linkedPages(8), '/1': { status: 404 } })
+    const crawler = quick.seeds(url())
+    const runs = [await crawler.run(), await crawler.run()]
+    const told = runs.map(({ pages, failures, known, robots, statuses }) => ({
+      pages,
+      failures,
+      known,
+      robots,
+      statuses,
+    }))
+    expect(told[1]).toEqual(told[0])
+    expect(told[0]).toMatchObject({ pages: 7, failures: { 'http-status': 1 }, known: 8 })
+    expect(pathsOf(await read(crawler))).toEqual(pathsOf((await crawl(crawler)).pages))
+  })
+
+  test('does not run while it runs, but a branch of it does', async () => {
+    const { url } = await site(linkedPages(4))
+    const crawler = direct.seeds(url())
+    const first = crawler.run()
+    const error = (await rejectionOf(crawler.run())) as KumoError
+    expect(error).toMatchObject({ code: 'KUMO_ALREADY_RUNNING' })
+    await expect(read(crawler)).rejects.toMatchObject({ code: 'KUMO_ALREADY_RUNNING' })
+    expect(await crawler.depth(0).run()).toMatchObject({ pages: 1 })
+    expect(await first).toMatchObject({ pages: 4, reason: 'done' })
+    expect(await crawler.run()).toMatchObject({ pages: 4 })
+  })
+
+  test('stopping, pausing and asking a crawler that does not run does nothing', () => {
+    const crawler = direct.seeds('http://example.com/')
+    crawler.stop()
+    crawler.pause()
+    crawler.resume()
+    expect(crawler.stats()).toBeUndefined()
+  })
+})
