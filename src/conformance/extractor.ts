@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Extraction, Extractor, Page } from '../extract/contract.js'
 import type { Link } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
-import { viewOf } from './view.js'
+import { copyOf, viewOf } from './view.js'
 
 /** What the extractor's suite is given. */
 export interface ExtractorSuiteOptions extends SuiteOptions<Extractor> {
@@ -89,7 +89,7 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     const answers: Answer[] = []
     for (const page of pages()) answers.push(await extractor.extract(page))
     const data = answers.map((answer) => (answer ? answer.data : undefined))
-    const before = structuredClone(data)
+    const before = copyOf(data)
     for (const page of pages().reverse()) plain(await extractor.extract(page))
     assert.deepEqual(data, before)
     await extractor.close?.()
@@ -139,5 +139,5 @@ function isObject(value: unknown): value is object {
 /** An answer that can be compared: links may come from a generator, which can be read once. */
 function plain(answer: Answer): unknown {
   if (!answer) return undefined
-  return { links: [...(answer.links ?? [])], data: structuredClone(answer.data) }
+  return { links: [...(answer.links ?? [])], data: copyOf(answer.data) }
 }

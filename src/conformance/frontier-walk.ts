@@ -17,8 +17,10 @@ export interface Walk {
 /** Few enough for hosts to fill up and run dry many times. */
 const HOSTS = 12
 const PRIORITIES = [0, 0, 0, 1, -1]
-/** Adding stops above this, so that walks also see an empty frontier. */
+/** The model looks at everything all the time, and more than this would teach it nothing new. */
 const ENOUGH_PENDING = 200
+/** Operations after which a walk stops or begins to add: an empty frontier has its own ways to be wrong. */
+const SEASON = 200
 /** Longer than any pause, backoff or retry of a walk, in ms. */
 const LONG_MS = 10_000
 
@@ -76,7 +78,8 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
 
   for (let operation = 0; operation < operations; operation++) {
     const dice = random.next()
-    if (dice < 0.25) await add()
+    const plenty = Math.floor(operation / SEASON) % 2 === 0
+    if (plenty && dice < 0.25) await add()
     else if (dice < 0.5) await lease(chance(0.5) ? 1 + upTo(3) : upTo(30))
     else if (dice < 0.75) await settle(model.leased.filter(() => chance(0.4)).map(settlementOf))
     else passTime()

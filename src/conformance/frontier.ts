@@ -130,6 +130,11 @@ function keepingCases(check: Check): void {
     assertCounts(frontier, 2, 0, 1)
     await frontier.add([request('b.example', 2)])
     assertCounts(frontier, 3, 0, 2)
+    const later = await frontier.lease(10, START + DELAY_MS)
+    assertCounts(frontier, 1, 2, 2)
+    await frontier.settle(later.map((lease) => done(lease, START + DELAY_MS)))
+    await frontier.lease(10, START + 2 * A_DAY_MS)
+    assertCounts(frontier, 0, 1, 1)
   })
 
   check('requests may be added and settled while a lease is pending', HURRIED, async (frontier) => {

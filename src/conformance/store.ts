@@ -9,7 +9,7 @@ import { systemClock } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
 import { type FrontierSuiteOptions, frontierSuite } from './frontier.js'
 import { type SeenStoreSuiteOptions, seenStoreSuite } from './seen.js'
-import { eventually, type SuiteOptions } from './suite.js'
+import { eventually, pause, type SuiteOptions } from './suite.js'
 
 /** What the store's suite is given. `create` describes an empty place each time. */
 export interface StoreSuiteOptions extends SuiteOptions<Store> {
@@ -18,6 +18,8 @@ export interface StoreSuiteOptions extends SuiteOptions<Store> {
    * the case that two openings know nothing of each other.
    */
   durable?: boolean
+  /** How long a case waits for handles to be gone after close, in ms. Default 5000. */
+  patienceMs?: number
   /** See `seenStoreSuite`. */
   urls?: SeenStoreSuiteOptions['urls']
   /** See `frontierSuite`. */
@@ -64,30 +66,30 @@ export function storeSuite(options: StoreSuiteOptions): void {
   })
 
   check('closing it closes what its parts had open', async (store) => {
-    const before = activeResources()
+    const before = await quietResources()
     const opened = await open(store)
     await works(opened)
     await opened.close()
-    await calmsDown(before)
+    await calmsDown(before, options.patienceMs)
   })
 
   check('it may be closed after its parts were', async (store) => {
-    const before = activeResources()
+    const before = await quietResources()
     const opened = await open(store)
     await works(opened)
     await opened.seen.close()
     await opened.frontier.close()
     await opened.close()
-    await calmsDown(before)
+    await calmsDown(before, options.patienceMs)
   })
 
   check('it may be closed with requests pending and leased', async (store) => {
-    const before = activeResources()
+    const before = await quietResources()
     const opened = await open(store)
     await opened.frontier.add([REQUEST, { ...REQUEST, url: `${URL_ADDED}2` }])
     await opened.frontier.lease(1, NOW)
     await opened.close()
-    await calmsDown(before)
+    await calmsDown(before, options.patienceMs)
   })
 
   check('a description can be opened again after it was closed', async (store) => {
@@ -197,7 +199,21 @@ function activeResources(): Map<string, number> {
   return counts
 }
 
-async function calmsDown(before: ReadonlyMap<string, number>): Promise<void> {
+/** The fewest of each kind within a moment: test runners have timers of their own that come and go. */
+async function quietResources(): Promise<Map<string, number>> {
+  let fewest = activeResources()
+  for (let look = 0; look < LOOKS; look++) {
+    await pause(BETWEEN_LOOKS_MS)
+    const now = activeResources()
+    fewest = new Map([...fewest].map(([kind, count]) => [kind, Math.min(count, now.get(kind) ?? 0)]))
+  }
+  return fewest
+}
+
+const LOOKS = 10
+const BETWEEN_LOOKS_MS = 5
+
+async function calmsDown(before: ReadonlyMap<string, number>, patienceMs?: number): Promise<void> {
   const more = () => [...activeResources()].filter(([kind, count]) => count > (before.get(kind) ?? 0))
-  await eventually('no handle remains after close', () => more().length === 0)
+  await eventually('no handle remains after close', () => more().length === 0, patienceMs)
 }

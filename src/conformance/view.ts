@@ -16,7 +16,7 @@ export function viewOf(page: Page): Record<string, unknown> {
     links: page.links.map(({ url, tag, rel }) => ({ url, tag, rel })),
     robots: { ...page.robots },
     text: page.text,
-    data: structuredClone(page.data),
+    data: page.data,
     document: documentOf(page),
   }
 }
@@ -28,5 +28,14 @@ function documentOf(page: Page): string | undefined {
   } catch {
     // No markup, no DOM.
     return undefined
+  }
+}
+
+/** A copy that later changes do not reach; what cannot be copied (a function, say) is taken as it is. */
+export function copyOf<T>(value: T): T {
+  try {
+    return structuredClone(value)
+  } catch {
+    return value
   }
 }

@@ -4,9 +4,10 @@ import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
-import { bottleneckOf, Meters } from './meters.js'
+import { Meters } from './meters.js'
 import type { EngineRules, Parts } from './parts.js'
 import { SeedSource } from './seed-source.js'
+import { snapshot } from './snapshot.js'
 import type { EndReason, Stats, Summary } from './stats.js'
 import { Tally } from './tally.js'
 import { Visits } from './visits.js'
@@ -33,7 +34,8 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
-  readonly #timers: Timer[] = []
+  #progress: Timer | undefined = undefined
+  #timeLimit: Timer | undefined = undefined
   /** Filled by visits that ended, emptied by the loop before it leases. */
   #settled: Settlement[] = []
   #inFlight = 0
@@ -73,9 +75,10 @@ export class Engine {
   async run(): Promise<Summary> {
     const { exchange, clock, outlet } = this.#parts
     exchange.receive((requests) => this.#arrive(requests))
-    if (outlet.hears('progress')) this.#everySecond()
-    if (this.#rules.limit.timeMs < Number.POSITIVE_INFINITY) {
-      this.#timers.push(clock.wakeAt(clock.now() + this.#rules.limit.timeMs, () => this.#end('limit', true)))
+    if (outlet.hears('progress')) this.#tellProgress()
+    const { timeMs } = this.#rules.limit
+    if (timeMs < Number.POSITIVE_INFINITY) {
+      this.#timeLimit = clock.wakeAt(clock.now() + timeMs, () => this.#end('limit', true))
     }
     try {
       await this.#loop()
@@ -117,37 +120,7 @@ export class Engine {
   }
 
   #statsNow(): Stats {
-    const { frontier, seen } = this.#parts
-    const tally = this.#tally
-    const elapsedMs = this.#meters.elapsedMs
-    const threadBusy = this.#meters.threadBusy
-    const stages = this.#meters.stages(threadBusy)
-    const idle = this.#meters.idle
-    return {
-      elapsedMs,
-      pages: tally.pages,
-      pagesPerSecond: (tally.pages * 1000) / Math.max(elapsedMs, 1),
-      recentPagesPerSecond: tally.recentPagesPerSecond(this.#parts.clock.now()),
-      bytes: tally.bytes,
-      redirects: tally.redirects,
-      robots: tally.robots,
-      retries: tally.retries,
-      failures: { ...tally.failures },
-      failed: tally.failed,
-      skips: { ...tally.skips },
-      skipped: tally.skipped,
-      statuses: { ...tally.statuses },
-      known: seen.size,
-      pending: frontier.pending,
-      inFlight: this.#inFlight,
-      hosts: frontier.hosts,
-      hostsVisited: tally.hostsVisited,
-      shortestGapMs: this.#rules.connectionsPerHost === 1 ? tally.shortestGapMs : undefined,
-      stages,
-      idle,
-      threadBusy,
-      bottleneck: bottleneckOf(stages, idle, threadBusy),
-    }
+    return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, this.#inFlight)
   }
 
   async #loop(): Promise<void> {
@@ -277,18 +250,17 @@ export class Engine {
     this.#wake.rouse()
   }
 
-  #everySecond(): void {
+  #tellProgress(): void {
     const { clock, outlet } = this.#parts
-    const tick = () => {
-      if (this.#closed) return
+    this.#progress = clock.wakeAt(clock.now() + PROGRESS_MS, () => {
       void outlet.tell('progress', this.stats())
-      this.#timers[0] = clock.wakeAt(clock.now() + PROGRESS_MS, tick)
-    }
-    this.#timers.unshift(clock.wakeAt(clock.now() + PROGRESS_MS, tick))
+      this.#tellProgress()
+    })
   }
 
   async #close(): Promise<void> {
-    for (const timer of this.#timers) timer.cancel()
+    this.#progress?.cancel()
+    this.#timeLimit?.cancel()
     this.#wake.close()
     this.#visits.close()
     this.#seeds.close()

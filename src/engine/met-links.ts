@@ -4,6 +4,8 @@ import { fingerprint } from '../url/fingerprint.js'
 const PAIRS = 2 ** 16
 
 const SLASH = 0x2f
+/** Any large odd number: multiplying by it changes every number but zero and loses none. */
+const ODD = 0x9e3779b1
 
 /**
  * Links as written that were admitted lately, with the origin of the page they stood on. Most links of a page stood on
@@ -22,6 +24,9 @@ export class MetLinks {
   /** The links asked about from now on stand on pages of this origin. */
   turnTo(origin: string): void {
     fingerprint(origin, this.#origin)
+    // A link that is spelled as its page's origin must not cancel it out: zeros are what an empty place holds.
+    this.#origin[0] = Math.imul(this.#origin[0]!, ODD)
+    this.#origin[1] = Math.imul(this.#origin[1]!, ODD)
   }
 
   has(href: string): boolean {
@@ -37,8 +42,7 @@ export class MetLinks {
 
   /** Remembers the link that `has` was last asked about. */
   add(href: string): void {
-    const boundToOrigin = href.charCodeAt(0) === SLASH ? href.charCodeAt(1) !== SLASH : href.startsWith('http')
-    if (!boundToOrigin) return
+    if (!isBoundToOrigin(href)) return
     const pairs = this.#pairs
     const at = 4 * (this.#link[0]! & (PAIRS - 1))
     pairs[at + 2] = pairs[at]!
@@ -46,4 +50,10 @@ export class MetLinks {
     pairs[at] = this.#link[0]!
     pairs[at + 1] = this.#link[1]!
   }
+}
+
+/** `httpd/docs.html` begins like a URL, but leads from every directory to another place. */
+function isBoundToOrigin(href: string): boolean {
+  if (href.charCodeAt(0) === SLASH) return href.charCodeAt(1) !== SLASH
+  return href.startsWith('https://') || href.startsWith('http://')
 }

@@ -174,7 +174,8 @@ export class Visits {
       try {
         const answer = fetcher.fetch(request, context)
         if (answer instanceof Promise) answer.then(done, threw)
-        else done(answer)
+        else if (isOutcome(answer)) resolve(answer)
+        else Promise.resolve(answer).then(done, threw)
       } catch (error) {
         threw(error)
       }

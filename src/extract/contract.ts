@@ -60,7 +60,7 @@ export interface Extractor<Data extends object = object> {
   /** Before the first page. */
   open?(): MaybePromise<void>
   extract(page: Page): MaybePromise<Extraction<Data> | undefined | void>
-  /** After the last page; also if the crawl was aborted. */
+  /** After the last page; also if the crawl was aborted. Calling it twice does nothing. */
   close?(): MaybePromise<void>
 }
 

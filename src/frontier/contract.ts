@@ -65,7 +65,10 @@ export interface Politeness {
   readonly delayMs: number
   /** Most connections to one host at a time. */
   readonly connections: number
-  /** One more connection for each so many waiting requests (system B). */
+  /**
+   * One more connection for each so many waiting requests (system B). Waiting is what `pending` counts, the request
+   * about to be handed out included; a connection that is out or rests is one of those allowed.
+   */
   readonly growAt: number
 }
 

@@ -16,5 +16,6 @@ export interface Hook<Data extends object = object> {
   open?(): MaybePromise<void>
   page?(page: Page<Data>): MaybePromise<void>
   failure?(failure: Failure): MaybePromise<void>
+  /** After the last page; also if the crawl was aborted. Calling it twice does nothing. */
   close?(): MaybePromise<void>
 }

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Crawler } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { direct, linkedPages, linksTo, rawServer, site, sleep, until, web } from './support.js'
 
@@ -52,7 +53,7 @@ describe('pause and resume', () => {
     const { url } = await site(linkedPages(5))
     for (const end of ['stop', 'abort'] as const) {
       const controller = new AbortController()
-      const crawler = direct.seeds(url()).on('page', () => crawler.pause())
+      const crawler: Crawler = direct.seeds(url()).on('page', () => crawler.pause())
       const running = crawler.run({ signal: controller.signal })
       await until(() => crawler.stats()?.pages === 1, 'the first page')
       if (end === 'stop') crawler.stop()

@@ -80,6 +80,22 @@ describe('a crawl of a small site', () => {
     expect(askedPaths(started)).toEqual(['/', '/a'])
   })
 
+  test('links lead where a browser would go, also those that look alike', async () => {
+    const routes: Record<string, string> = {
+      '/a/': linksTo('httpd/one', '../b/', 'same'),
+      '/b/': linksTo('httpd/one', '../c/', 'same'),
+      '/c/': '',
+      ...Object.fromEntries(
+        ['/a/httpd/one', '/b/httpd/one', '/a/same', '/b/same', '/'].map((path) => [path, 'end']),
+      ),
+    }
+    const started = await site(routes)
+    // The home page is linked as many sites do it: by the bare origin.
+    routes['/c/'] = linksTo(new URL(started.url()).origin)
+    const { pages } = await crawl(quick.seeds(started.url('/a/')))
+    expect(pathsOf(pages)).toEqual(Object.keys(routes).sort())
+  })
+
   test('sends the user agent and the headers that it was given', async () => {
     const { url, requests } = await site({ '/': 'end' })
     await quick

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../loopback/site.js'
-import { askedPaths, crawl, direct, linksTo, pathsOf, rawServer, reply, site } from './support.js'
+import { askedPaths, crawl, direct, hastyClock, linksTo, pathsOf, rawServer, reply, site } from './support.js'
 
 /** Retries come after half their usual wait. */
 const eager = direct.random({ next: () => 0 })
@@ -15,11 +15,13 @@ function failsAtFirst(times: number, status = 503): Route {
 }
 
 describe('retries', () => {
+  const hasty = eager.clock(hastyClock(10))
+
   test.each([408, 429, 500, 502, 503, 504])(
     'after %i the page is tried again and delivered once',
     async (status) => {
       const started = await site({ '/': linksTo('/shaky'), '/shaky': failsAtFirst(1, status) })
-      const { pages, failures, summary } = await crawl(eager.seeds(started.url()))
+      const { pages, failures, summary } = await crawl(hasty.seeds(started.url()))
       expect(pathsOf(pages)).toEqual(['/', '/shaky'])
       expect(pages[1]!.attempt).toBe(1)
       expect(failures).toMatchObject([

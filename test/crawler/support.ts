@@ -1,6 +1,7 @@
 /** What the crawler's tests share: servers that close themselves, and a crawl whose every event is kept. */
 
 import {
+  type Clock,
   Crawler,
   type Failure,
   type Fetcher,
@@ -9,6 +10,7 @@ import {
   type Redirect,
   type Skip,
   type Summary,
+  systemClock,
 } from 'kumo'
 import { onTestFinished } from 'vitest'
 import { type LoopbackSite, type Route, startSite } from '../loopback/site.js'
@@ -117,4 +119,15 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   )
   if (outcome === nothing) throw new Error('Expected a rejection, but the promise was kept.')
   return outcome
+}
+
+/** Real time, but so many times as fast: for tests that would wait for a backoff. */
+export function hastyClock(factor: number): Clock {
+  const real = systemClock()
+  const start = real.now()
+  return {
+    now: () => start + (real.now() - start) * factor,
+    // A hair later, or the division could make it a hair too early.
+    wakeAt: (at, callback) => real.wakeAt(start + (at - start) / factor + 0.001, callback),
+  }
 }

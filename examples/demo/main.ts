@@ -1,0 +1,109 @@
+/**
+ * `npm run demo` crawls a synthetic web of many hosts on loopback; `npm run demo -- https://example.com/` crawls real
+ * seeds. Either way it shows how the crawl stands, and tells at the end what it came to.
+ */
+
+import { parseArgs } from 'node:util'
+import { Crawler, type Failure, type FailureCode, KumoError } from 'kumo'
+import { counted, paint } from './format.js'
+import { showProgress } from './progress.js'
+import { summaryLines } from './summary.js'
+import { type DemoWeb, startDemoWeb } from './web.js'
+
+const USAGE = `npm run demo                        crawl a synthetic web on this machine
+npm run demo -- <url> …             crawl from these URLs (at most 100 pages)
+npm run demo -- --hosts 20 --pages 5   a smaller synthetic web`
+
+/** A fifth of the default, so that the demo is over soon; the hosts are our own. */
+const LOOPBACK_DELAY_MS = 200
+const WEB_DELAY_MS = 1000
+const WEB_PAGES = 100
+const CONCURRENCY = 100
+const DEFAULT_HOSTS = 200
+const DEFAULT_PAGES = 20
+const NARROWEST = 20
+const USUAL_WIDTH = 80
+
+const common = new Crawler().concurrency(CONCURRENCY).userAgent('KumoDemo/0.1')
+
+await main().catch((error: unknown) => {
+  const isExpected =
+    error instanceof KumoError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+  console.error(isExpected ? (error as Error).message : error)
+  process.exitCode = 1
+})
+
+async function main(): Promise<void> {
+  // A reader that leaves early, such as `| head`, is no reason for a stack trace.
+  process.stdout.on('error', () => process.exit())
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { hosts: { type: 'string' }, pages: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) return console.log(USAGE)
+  if (positionals.length > 0) {
+    const pages = await crawl(
+      common.seeds(positionals).delay(WEB_DELAY_MS).limit({ pages: WEB_PAGES }),
+      WEB_DELAY_MS,
+    )
+    if (pages === 0) process.exitCode = 1
+    return
+  }
+  const web = await startDemoWeb(
+    wholeNumber('--hosts', values.hosts, DEFAULT_HOSTS),
+    wholeNumber('--pages', values.pages, DEFAULT_PAGES),
+  )
+  try {
+    console.log(
+      `A web of ${counted(web.hosts, 'host')} with ${counted(web.pages, 'page')}; ` +
+        `${counted(web.seeds.length, 'seed')}, a visit to a host every ${LOOPBACK_DELAY_MS} ms.`,
+    )
+    // Its links lead nowhere else; the rule says so all the same.
+    const crawler = common.seeds(web.seeds).scope('all').include('127.*').delay(LOOPBACK_DELAY_MS)
+    await crawl(crawler, LOOPBACK_DELAY_MS, web)
+  } finally {
+    await web.close()
+  }
+}
+
+/** Runs the crawl with everything around it; answers with the number of pages. */
+async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promise<number> {
+  const out = process.stdout
+  const examples = new Map<FailureCode, Failure>()
+  const crawler = described.on('failure', (failure) => {
+    if (failure.final && !examples.has(failure.code)) examples.set(failure.code, failure)
+  })
+  const interrupted = new AbortController()
+  const onInterrupt = () => {
+    // The first time gently: what is in flight may finish. Who asks twice is in a hurry.
+    if (interrupts++ === 0) crawler.stop()
+    else interrupted.abort()
+  }
+  let interrupts = 0
+  process.on('SIGINT', onInterrupt).on('SIGTERM', onInterrupt)
+  const progress = showProgress(() => crawler.stats(), out)
+  try {
+    const summary = await crawler.run({ signal: interrupted.signal })
+    progress.stop()
+    const lines = summaryLines(summary, {
+      delayMs,
+      concurrency: CONCURRENCY,
+      examples,
+      witness: await web?.report(delayMs),
+      paint: paint(out.isTTY && out.hasColors()),
+      width: Math.max(NARROWEST, out.columns ?? USUAL_WIDTH),
+    })
+    console.log(lines.join('\n'))
+    return summary.pages
+  } finally {
+    progress.stop()
+    process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
+  }
+}
+
+function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 1) return value
+  throw new KumoError('KUMO_INVALID_OPTION', `${flag}: got '${text}'; allowed: a whole number, 1 or more`)
+}

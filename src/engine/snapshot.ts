@@ -1,0 +1,43 @@
+import { bottleneckOf, type Meters } from './meters.js'
+import type { EngineRules, Parts } from './parts.js'
+import type { Stats } from './stats.js'
+import type { Tally } from './tally.js'
+
+/** How a crawl stands at this moment, put together from everything that counts. */
+export function snapshot(
+  { clock, frontier, seen }: Parts,
+  rules: EngineRules,
+  tally: Tally,
+  meters: Meters,
+  inFlight: number,
+): Stats {
+  const elapsedMs = meters.elapsedMs
+  const threadBusy = meters.threadBusy
+  const stages = meters.stages(threadBusy)
+  const idle = meters.idle
+  return {
+    elapsedMs,
+    pages: tally.pages,
+    pagesPerSecond: (tally.pages * 1000) / Math.max(elapsedMs, 1),
+    recentPagesPerSecond: tally.recentPagesPerSecond(clock.now()),
+    bytes: tally.bytes,
+    redirects: tally.redirects,
+    robots: tally.robots,
+    retries: tally.retries,
+    failures: { ...tally.failures },
+    failed: tally.failed,
+    skips: { ...tally.skips },
+    skipped: tally.skipped,
+    statuses: { ...tally.statuses },
+    known: seen.size,
+    pending: frontier.pending,
+    inFlight,
+    hosts: frontier.hosts,
+    hostsVisited: tally.hostsVisited,
+    shortestGapMs: rules.connectionsPerHost === 1 ? tally.shortestGapMs : undefined,
+    stages,
+    idle,
+    threadBusy,
+    bottleneck: bottleneckOf(stages, idle, threadBusy),
+  }
+}

@@ -1,0 +1,152 @@
+/** Runs a drawn crawl with the public `Crawler` in virtual time, and checks it from outside. */
+
+import { Crawler, type Frontier, type StoreContext, type Summary, seededRandom } from '../../src/index.js'
+import {
+  checkRun,
+  type FetchRecord,
+  type SimulatedWeb,
+  simulatedWeb,
+  type VirtualClock,
+  virtualClock,
+} from '../../src/sim/index.js'
+import type { Scenario } from './scenario.js'
+import { slowFrontier, slowSeen } from './slow-store.js'
+import { wrongInSummary } from './wrong-in-summary.js'
+
+/** Half of the first wait before a retry: chance takes at most the other half. */
+const LEAST_BACKOFF_MS = 500
+const HOOK_TIMEOUT_MS = 10_000
+/** Far more than any of these crawls needs. */
+const BOUND_MS = 86_400_000
+
+export interface ScenarioRun {
+  readonly log: readonly FetchRecord[]
+  readonly delivered: readonly string[]
+  readonly summary: Summary
+  /** What is wrong; empty if all is well. The kind comes first. */
+  readonly findings: readonly string[]
+}
+
+/** What happens while the crawl runs, as it is seen from outside. */
+class Observer {
+  readonly delivered: string[] = []
+  readonly quiet: [from: number, to: number][] = []
+  readonly abort = new AbortController()
+  startedAt = 0
+}
+
+/** `frontier` takes the place of the drawn one: for frontiers that are to be found out. */
+export async function runScenario(
+  scenario: Scenario,
+  frontier?: (context: StoreContext) => Frontier,
+): Promise<ScenarioRun> {
+  const clock = virtualClock()
+  const web = simulatedWeb({ ...scenario.web, clock })
+  const seen = new Observer()
+  const crawler = crawlerOf(scenario, web, clock, seen, frontier)
+  const running = scenario.reads
+    ? read(crawler, scenario, clock, seen)
+    : crawler.run({ signal: seen.abort.signal })
+  await clock.run<unknown>(running, { withinMs: BOUND_MS })
+
+  const summary = crawler.stats() as Summary
+  const { course, concurrency, delayMs, connections, retries, robots, timeoutMs } = scenario
+  const expected = web.expected({ retries, robots, timeoutMs })
+  const { delivered, quiet } = seen
+  const complete = summary.reason === 'done' && course.kind !== 'host limit'
+  const findings = checkRun({
+    log: web.log,
+    delivered,
+    expected,
+    complete,
+    concurrency,
+    delayMs,
+    connections,
+    retries,
+    robots,
+    quiet,
+    allows: (url) => web.allows(url),
+    crawlDelayMs: (host) => web.crawlDelayMs(host),
+    backoffMs: LEAST_BACKOFF_MS,
+  }).map(({ kind, message }) => `${kind}: ${message}`)
+  const run = { log: web.log, delivered, summary }
+  return { ...run, findings: [...findings, ...wrongInSummary(scenario, run, expected)] }
+}
+
+function crawlerOf(
+  scenario: Scenario,
+  web: SimulatedWeb,
+  clock: VirtualClock,
+  seen: Observer,
+  frontier: ((context: StoreContext) => Frontier) | undefined,
+): Crawler {
+  const { seed, course, connections, growAt, slowHooksMs, slowStoreMs } = scenario
+  const user = seededRandom(seed + 1)
+  let crawler = new Crawler()
+    .seeds(web.seeds)
+    .scope('all')
+    .concurrency(scenario.concurrency)
+    .delay(scenario.delayMs)
+    .perHost({ connections, growAt })
+    .retries(scenario.retries)
+    .robots(scenario.robots)
+    .timeout({ fetch: scenario.timeoutMs, hook: HOOK_TIMEOUT_MS })
+    .clock(clock)
+    .random(seededRandom(seed + 2))
+    .fetch(web)
+    .use({
+      name: 'observer',
+      // When hooks are opened all modules are loaded: from here on nothing happens but in virtual time.
+      open: () => setMoments(crawler, scenario, clock, seen),
+      page(page) {
+        seen.delivered.push(page.url)
+        if (user.next() < scenario.badHooks) throw new Error('a defect of the user')
+        if (slowHooksMs > 0) return clock.sleep(user.next() * slowHooksMs)
+      },
+    })
+  if (slowHooksMs > 0) {
+    const takeTime = () => clock.sleep(user.next() * slowHooksMs)
+    crawler = crawler.on('failure', takeTime).on('redirect', takeTime).on('progress', takeTime)
+  }
+  if (course.kind === 'page limit') crawler = crawler.limit({ pages: course.pages })
+  if (course.kind === 'host limit') crawler = crawler.limit({ pagesPerHost: course.pagesPerHost })
+  if (course.kind === 'byte limit') crawler = crawler.limit({ bytes: course.bytes })
+  if (course.kind === 'time limit') crawler = crawler.limit({ time: course.afterMs })
+  if (frontier !== undefined) return (crawler = crawler.frontier(frontier))
+  if (slowStoreMs > 0) {
+    const lag = () => clock.sleep(user.next() * slowStoreMs)
+    crawler = crawler.frontier((context) => slowFrontier(context, lag)).seen(slowSeen(lag))
+  }
+  return crawler
+}
+
+function setMoments(crawler: Crawler, { course }: Scenario, clock: VirtualClock, seen: Observer): void {
+  const startedAt = clock.now()
+  seen.startedAt = startedAt
+  const after = (ms: number, act: () => void, quietForMs: number) => {
+    clock.wakeAt(startedAt + ms, () => {
+      act()
+      seen.quiet.push([startedAt + ms, startedAt + ms + quietForMs])
+    })
+  }
+  if (course.kind === 'stop') after(course.afterMs, () => crawler.stop(), Number.POSITIVE_INFINITY)
+  if (course.kind === 'abort') after(course.afterMs, () => seen.abort.abort(), Number.POSITIVE_INFINITY)
+  if (course.kind !== 'pauses') return
+  for (const { afterMs, forMs } of course.moments) {
+    after(afterMs, () => crawler.pause(), forMs)
+    after(afterMs + forMs, () => crawler.resume(), 0)
+  }
+}
+
+async function read(
+  crawler: Crawler,
+  scenario: Scenario,
+  clock: VirtualClock,
+  seen: Observer,
+): Promise<void> {
+  const { slowHooksMs, course } = scenario
+  for await (const _ of crawler) {
+    if (slowHooksMs > 0) await clock.sleep(slowHooksMs)
+    if (course.kind === 'leave' && clock.now() - seen.startedAt >= course.afterMs) break
+  }
+}
