@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util'
 import { Crawler, type Failure, type FailureCode, KumoError } from 'kumo'
-import { counted, paint } from './format.js'
+import { counted, paint, wrap } from './format.js'
 import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
 import { type DemoWeb, startDemoWeb } from './web.js'
@@ -46,7 +46,9 @@ async function main(): Promise<void> {
       common.seeds(positionals).delay(WEB_DELAY_MS).limit({ pages: WEB_PAGES }),
       WEB_DELAY_MS,
     )
-    if (pages === 0) process.exitCode = 1
+    if (pages > 0) return
+    console.error('No page came back. A host that does not answer for its robots.txt is not crawled.')
+    process.exitCode = 1
     return
   }
   const web = await startDemoWeb(
@@ -54,10 +56,10 @@ async function main(): Promise<void> {
     wholeNumber('--pages', values.pages, DEFAULT_PAGES),
   )
   try {
-    console.log(
+    const introduction =
       `A web of ${counted(web.hosts, 'host')} with ${counted(web.pages, 'page')}; ` +
-        `${counted(web.seeds.length, 'seed')}, a visit to a host every ${LOOPBACK_DELAY_MS} ms.`,
-    )
+      `${counted(web.seeds.length, 'seed')}, at least ${LOOPBACK_DELAY_MS} ms between visits to a host.`
+    console.log(wrap(introduction, width(), '').join('\n'))
     // Its links lead nowhere else; the rule says so all the same.
     const crawler = common.seeds(web.seeds).scope('all').include('127.*').delay(LOOPBACK_DELAY_MS)
     await crawl(crawler, LOOPBACK_DELAY_MS, web)
@@ -89,9 +91,9 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
       delayMs,
       concurrency: CONCURRENCY,
       examples,
-      witness: await web?.report(delayMs),
+      witness: web && ((await web.report(delayMs)) ?? 'gone'),
       paint: paint(out.isTTY && out.hasColors()),
-      width: Math.max(NARROWEST, out.columns ?? USUAL_WIDTH),
+      width: width(),
     })
     console.log(lines.join('\n'))
     return summary.pages
@@ -99,6 +101,10 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
     progress.stop()
     process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
   }
+}
+
+function width(): number {
+  return Math.max(NARROWEST, process.stdout.columns ?? USUAL_WIDTH)
 }
 
 function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {

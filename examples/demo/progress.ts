@@ -2,7 +2,7 @@
 
 import type { WriteStream } from 'node:tty'
 import type { Stats } from 'kumo'
-import { count, rate } from './format.js'
+import { count, counted, rate } from './format.js'
 
 const REWRITE_MS = 100
 const LINE_MS = 1000
@@ -11,9 +11,9 @@ const ERASE_LINE = '\r\x1b[K'
 /** What is most worth knowing comes first: a narrow terminal shows as many fields as fit. */
 function fields(stats: Stats): string[] {
   return [
-    `${count(stats.pages)} pages`,
+    counted(stats.pages, 'page'),
     `${rate(stats.recentPagesPerSecond)} pages/s`,
-    `${count(stats.hostsVisited)} hosts`,
+    counted(stats.hostsVisited, 'host'),
     `${count(stats.pending)} pending`,
     `${count(stats.inFlight)} in flight`,
     `bottleneck: ${stats.bottleneck}`,

@@ -20,8 +20,8 @@ export interface SummaryDetails {
   readonly concurrency: number
   /** The first failure of each kind. */
   readonly examples: ReadonlyMap<FailureCode, Failure>
-  /** What the server saw; absent where the server is somebody else's. */
-  readonly witness: Witness | undefined
+  /** What the server saw. Undefined: it is somebody else's. `gone`: it was ours, and ended before it could tell. */
+  readonly witness: Witness | 'gone' | undefined
   readonly paint: Paint
   /** Columns of the terminal. */
   readonly width: number
@@ -30,7 +30,7 @@ export interface SummaryDetails {
 const ENDINGS: Record<EndReason, string> = {
   done: 'Nothing was left to fetch.',
   limit: 'The limit was reached.',
-  stopped: 'It was stopped; what was in flight came to its end.',
+  stopped: 'It was stopped.',
   aborted: 'It was aborted.',
 }
 
@@ -139,16 +139,20 @@ function tally<K extends string>(
   title: string,
   counts: Readonly<Partial<Record<K, number>>>,
   explain: (key: K) => string,
-  { paint }: SummaryDetails,
+  { paint, width }: SummaryDetails,
 ): string[] {
   const entries = (Object.entries(counts) as [K, number][]).sort((a, b) => b[1] - a[1])
   if (entries.length === 0) return [`${title}: ${paint.good('none')}`]
   const digits = Math.max(...entries.map(([, value]) => count(value).length))
+  const indent = ' '.repeat(digits + '  '.length * 2)
   return [
     title,
-    ...entries.map(([key, value]) =>
-      `  ${count(value).padStart(digits)}  ${key}  ${paint.faint(explain(key))}`.trimEnd(),
-    ),
+    ...entries.flatMap(([key, value]) => {
+      const line = `  ${count(value).padStart(digits)}  ${key}`
+      const reason = explain(key)
+      if (line.length + '  '.length + reason.length <= width) return [`${line}  ${paint.faint(reason)}`]
+      return [line, ...wrap(reason, width, indent).map(paint.faint)]
+    }),
   ]
 }
 
@@ -164,6 +168,7 @@ function politeness(summary: Summary, { delayMs, witness, paint }: SummaryDetail
     `  shortest gap, crawler's  ${gap(summary.shortestGapMs)}`,
   ]
   if (witness === undefined) return lines
+  if (witness === 'gone') return [...lines, paint.faint('  (the server has ended, and its log with it)')]
   return [
     ...lines,
     `  shortest gap, server's   ${gap(witness.shortestGapMs)}`,

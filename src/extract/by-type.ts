@@ -144,6 +144,8 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
   if (!extraction) return
   if (extraction.data !== undefined) page.data = { ...page.data, ...extraction.data }
   if (extraction.links === undefined) return
+  // To the compiler a string is a list of strings; to a crawl it would be a link for each letter.
+  if (typeof extraction.links === 'string') throw new TypeError('it returned a string for a list of links')
   const links: Link[] = []
   for (const link of extraction.links) {
     if (typeof link === 'string') links.push({ href: link, tag: 'plugin' })

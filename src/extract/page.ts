@@ -7,6 +7,7 @@ import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageLink } from './contract.js'
 import { type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
+import { makeWhole } from './whole-document.js'
 
 /** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
 const require = createRequire(import.meta.url)
@@ -157,7 +158,9 @@ export class FetchedPage implements Page {
     }
     try {
       const { parseHTML } = require('linkedom') as typeof import('linkedom')
-      return parseHTML(this.content).document
+      const { document } = parseHTML(this.content)
+      makeWhole(document)
+      return document
     } catch (error) {
       const message = `page.document: the DOM of ${this.url} could not be built: ${messageOf(error)}`
       throw new KumoError('KUMO_NO_DOCUMENT', message, { cause: error })

@@ -80,6 +80,11 @@ export class Workbench {
     return this.#hosts.size
   }
 
+  /** Entries in the queues, stale ones included: never many more than there are hosts. */
+  get entries(): number {
+    return this.#waiting.size + this.#ready.size
+  }
+
   /** The host's record, made if need be. */
   host(name: string): Host {
     let host = this.#hosts.get(name)

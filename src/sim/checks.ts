@@ -26,7 +26,7 @@ export interface RunRecord {
   readonly crawlDelayMs: (host: string) => number
   /** Times in which no fetch may start: after a stop, during a pause. Their edges are not part of them. */
   readonly quiet?: readonly (readonly [from: number, to: number])[]
-  /** Shortest pause of a host after a fetch that is to be tried again. Checked where a host has one connection. */
+  /** Shortest pause of a host after a first failed try; it doubles with each. Checked for hosts with one connection. */
   readonly backoffMs?: number
 }
 
@@ -150,7 +150,7 @@ function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report
   for (const [i, { url, attempt, result, endedAt }] of visits.slice(0, -1).entries()) {
     if (result !== 'trouble' || attempt >= retries || isRules(url)) continue
     const gap = visits[i + 1]!.startedAt - endedAt
-    if (gap < backoffMs) {
+    if (gap < backoffMs * 2 ** attempt) {
       found('backoff', `${host}: ${gap} ms after the failure of ${url}`)
     }
   }

@@ -13,6 +13,11 @@ const DEFAULT_BOUND_MS = 30 * DAY_MS
 const DEFAULT_PATIENCE_MS = 2000
 /** Timers at one and the same instant. 100,000 hosts need a few each; a loop of timers has no end. */
 const MOST_AT_ONE_INSTANT = 5_000_000
+/**
+ * Readings of the clock before a turn is over. Starting 100,000 visits at once takes two million; a loop of promises
+ * that waits for nothing never ends its turn, and would hang the process without a word.
+ */
+const MOST_READINGS_A_TURN = 10_000_000
 
 /** When to give up driving. */
 export interface DriveBounds {
@@ -57,12 +62,17 @@ class DrivenClock implements VirtualClock {
   #now: number
   #driven = false
   #atThisInstant = 0
+  #readings = 0
 
   constructor(start: number) {
     this.#now = start
   }
 
   now(): number {
+    if (++this.#readings > MOST_READINGS_A_TURN) {
+      this.#readings = 0
+      throw stuck(`a loop of promises: the time was asked for ${MOST_READINGS_A_TURN} times in one turn`)
+    }
     return this.#now
   }
 
@@ -135,6 +145,7 @@ class DrivenClock implements VirtualClock {
     alarm.cancel()
     alarm.callback()
     await turn()
+    this.#readings = 0
   }
 
   #since(startedAt: number): string {

@@ -112,8 +112,8 @@ function crawlerOf(
   if (course.kind === 'host limit') crawler = crawler.limit({ pagesPerHost: course.pagesPerHost })
   if (course.kind === 'byte limit') crawler = crawler.limit({ bytes: course.bytes })
   if (course.kind === 'time limit') crawler = crawler.limit({ time: course.afterMs })
-  if (frontier !== undefined) return (crawler = crawler.frontier(frontier))
-  if (slowStoreMs > 0) {
+  if (frontier !== undefined) crawler = crawler.frontier(frontier)
+  else if (slowStoreMs > 0) {
     const lag = () => clock.sleep(user.next() * slowStoreMs)
     crawler = crawler.frontier((context) => slowFrontier(context, lag)).seen(slowSeen(lag))
   }

@@ -59,7 +59,7 @@ export function drawScenario(seed: number): Scenario {
 function drawWeb(seed: number, random: Random): WebShape {
   const hosts = 1 + Math.floor(50 * random.next() ** 2)
   // Few pages on many hosts, many on few: a run stays small.
-  const pages = 10 + Math.floor(250 * random.next() ** 2)
+  const pages = 10 + Math.floor(600 * random.next() ** 2)
   const sometimes = (most: number) => (random.next() < 0.5 ? most * random.next() : 0)
   const fastest = random.next() < 0.5 ? 1 : 50
   return {

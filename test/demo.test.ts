@@ -1,0 +1,87 @@
+/** The demo runs as a stranger runs it, and its summary can be believed. */
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startSite } from './loopback/site.js'
+import { type RunOptions, runProgram } from './run-program.js'
+
+const demo = (args: readonly string[], options?: RunOptions) =>
+  runProgram('examples/demo/main.ts', args, options)
+
+describe('npm run demo', { timeout: 60_000 }, () => {
+  test('crawls its own web and tells what came of it', async () => {
+    const { code, stdout, stderr } = await demo(['--hosts', '20', '--pages', '9'])
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    const lines = stdout.split('\n')
+    expect(lines[0]).toBe('A web of 20 hosts with 180 pages; 1 seed, at least 200 ms between visits to a')
+    expect(stdout).toMatch(
+      /^\d+ pages · [\d.]+ pages\/s · \d+ hosts · \d+ pending · \d+ in flight · bottleneck: \w+$/m,
+    )
+    expect(stdout).toMatch(/^160 pages from 20 hosts in \d\.\d s$/m)
+    expect(stdout).toMatch(/^[\d.]+ pages\/s, 1\.6 MB of bodies$/m)
+    expect(stdout).toMatch(/^ {2}politeness {2}█+.* +\d+ %$/m)
+    expect(stdout).toMatch(/^Bottleneck: politeness\n {2}Hosts are resting/m)
+    expect(stdout).toMatch(/^ {2}20 {2}robots {2}closed by robots\.txt/m)
+    expect(lines).toContain('Failed: none')
+    expect(lines).toContain('  visit interval           200.0 ms')
+    for (const side of ["crawler's", "server's "]) {
+      const gap = new RegExp(`^ {2}shortest gap, ${side} +([\\d.]+) ms$`, 'm').exec(stdout)?.[1]
+      expect(Number(gap)).toBeGreaterThanOrEqual(200)
+      expect(Number(gap)).toBeLessThan(400)
+    }
+    expect(lines).toContain('  gaps below the interval  0')
+    expect(lines).toContain('  overlaps on a host       0')
+    expect(stdout).not.toContain('\x1b')
+  })
+
+  test('has several hosts also where loopback is a single address', async () => {
+    const { code, stdout } = await demo(['--hosts', '3', '--pages', '3'], {
+      env: { KUMO_DEMO_ONE_ADDRESS: '1' },
+    })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^A web of 3 hosts with 9 pages; 3 seeds/)
+    expect(stdout).toMatch(/^9 pages from 3 hosts in/m)
+    expect(stdout).toMatch(/overlaps on a host {7}0\n/)
+  })
+
+  test('crawls the URLs that it is given', async () => {
+    const site = await startSite({ '/': '<a href="/a">a</a><a href="/gone">b</a>', '/a': 'end' })
+    onTestFinished(() => site.close())
+    const { code, stdout } = await demo([site.url()])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^2 pages from 1 host in/m)
+    expect(stdout).toMatch(/^Failed\n {2}1 {2}http-status {2}.*404/m)
+    expect(stdout).not.toContain("server's")
+    expect(site.requests[0]!.headers['user-agent']).toMatch(/^KumoDemo\//)
+  })
+
+  test('Ctrl-C ends it with a summary', async () => {
+    const pages = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`/${i}`, 'page']))
+    const links = Object.keys(pages).map((path) => `<a href="${path}">x</a>`)
+    const site = await startSite({ '/': links.join(''), ...pages })
+    onTestFinished(() => site.close())
+    let interrupted = false
+    const { code, stdout } = await demo([site.url()], {
+      onOutput: (printed, child) => {
+        if (interrupted || !/^[2-9] pages ·/m.test(printed)) return
+        interrupted = true
+        child.kill('SIGINT')
+      },
+    })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^[2-9] pages from 1 host in/m)
+    expect(stdout).toContain('It was stopped')
+  })
+
+  test.each([
+    [['not a url'], /^seeds: got 'not a url'; allowed: absolute http\(s\) URLs/],
+    [['--hosts', 'many'], /^--hosts: got 'many'; allowed: a whole number/],
+    [['--host', '3'], /^Unknown option '--host'/],
+  ])('%j is refused with a sentence', async (args, message) => {
+    const { code, stdout, stderr } = await demo(args)
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toContain('    at ')
+  })
+})

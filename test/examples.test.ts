@@ -1,0 +1,176 @@
+/** Every example is executed against a site on loopback, and what it prints is what it promises. */
+
+import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { seenStoreSuite } from 'kumo/conformance'
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { type Route, startSite } from './loopback/site.js'
+import { PROJECT, type RunOptions, runProgram } from './run-program.js'
+
+const FOLDER = join(PROJECT, 'examples')
+const NAMES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.slice(0, -'.ts'.length))
+
+/** An example is read in one go, or it is about two things. */
+const MOST_LINES = 60
+
+const anchor = (href: string) => `<a href="${href}">${href}</a>`
+const html = (title: string, ...hrefs: string[]) =>
+  `<title>${title}</title><h1>${title}</h1><p>Some words <img src="x.png">${hrefs.map(anchor).join(' ')}`
+
+/** Runs an example against a site, whose address is cut out of what it printed, for short expectations. */
+async function run(name: string, routes: Record<string, Route>, start = '/', options: RunOptions = {}) {
+  const site = await startSite(routes)
+  try {
+    const { code, stdout, stderr } = await runProgram(`examples/${name}.ts`, [site.url(start)], options)
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+    const lines = stdout.replaceAll(site.url(''), '').trimEnd().split('\n')
+    return { lines, asked: site.requests.map(({ path }) => path) }
+  } finally {
+    await site.close()
+  }
+}
+
+const CASES: Record<string, () => Promise<void>> = {
+  async 'quick-start'() {
+    const { lines } = await run('quick-start', {
+      '/': html('Home', '/a', '/gone', 'https://elsewhere.example/'),
+      '/a': html('About'),
+    })
+    expect(lines).toEqual([
+      '200 / Home',
+      '200 /a About',
+      expect.stringMatching(/^http-status \/gone .*404/),
+      '2 pages, 1 failed; it ended with: done',
+    ])
+  },
+
+  async 'async-iteration'() {
+    const { lines, asked } = await run('async-iteration', {
+      '/': html('Home', '/1', '/2', '/3', '/4'),
+      '/1': html('One', '/5'),
+      '/2': html('Two'),
+      '/3': html('Three'),
+    })
+    expect(lines.slice(0, 3)).toEqual(['/ has 4 links', '  /1 has 1 links', '  /2 has 0 links'])
+    expect(lines[3]).toMatch(/^read 3 pages; [23] known URLs were left$/)
+    expect(asked).not.toContain('/4')
+  },
+
+  async 'typed-extraction'() {
+    const { lines } = await run('typed-extraction', { '/': html('Home', '/a'), '/a': '<p>no heading here' })
+    expect(lines).toEqual(['/: "Home", 4 words, 1 images', '/a: "(no heading)", 3 words, 0 images'])
+  },
+
+  async 'custom-scope'() {
+    const { lines } = await run('custom-scope', {
+      '/': html(
+        'Home',
+        '/a?x=1',
+        '/a?x=1&y=2&z=3',
+        '/a/print/b',
+        '/login',
+        '/b.pdf',
+        'https://elsewhere.example/',
+      ),
+      '/a': html('A'),
+    })
+    expect(lines.filter((line) => line.startsWith('page'))).toEqual(['page /', 'page /a?x=1'])
+    expect(lines.filter((line) => line.startsWith('skip')).sort()).toEqual([
+      'skip (scope) /a/print/b',
+      'skip (scope) /a?x=1&y=2&z=3',
+      'skip (scope) /b.pdf',
+      'skip (scope) /login',
+      'skip (scope) https://elsewhere.example/',
+    ])
+    expect(lines.at(-1)).toBe('2 pages; skipped by scope: 5')
+  },
+
+  async 'custom-seen-set'() {
+    const { lines } = await run('custom-seen-set', {
+      '/': html('Home', '/b', '/a', '/'),
+      '/a': 'a',
+      '/b': 'b',
+    })
+    expect(lines).toEqual(['3 pages fetched, 3 URLs known:', '/', '/a', '/b'])
+  },
+
+  async 'extractor-plugin'() {
+    const { lines } = await run(
+      'extractor-plugin',
+      { '/links.txt': '# my links\n/a\n\nsub/b\n', '/a': html('A'), '/sub/b': html('B') },
+      '/links.txt',
+    )
+    expect(lines).toEqual(['/links.txt lists 2 links', '/a A', '/sub/b B', '1 lists were read'])
+  },
+
+  async 'stopping-and-limits'() {
+    const pages = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`/${i}`, html(`${i}`)]))
+    const site = { '/': html('Home', ...Object.keys(pages)), ...pages }
+    const [limited, stopped] = await Promise.all([
+      run('stopping-and-limits', site),
+      run('stopping-and-limits', site, '/', {
+        onOutput: (stdout, child) => {
+          if (stdout.split('\n').length === 3) child.kill('SIGINT')
+        },
+      }),
+    ])
+    expect(limited.lines.at(-1)).toBe('ended with: limit; 5 pages, 5 URLs left')
+    expect(stopped.lines.at(-1)).toBe('ended with: stopped; 2 pages, 8 URLs left')
+
+    let program: ChildProcess | undefined
+    const interruptTwice = () => {
+      program?.kill('SIGINT')
+      setTimeout(() => program?.kill('SIGINT'), 300)
+    }
+    // A page that never comes would hold up a gentle stop for the thirty seconds of its timeout.
+    const startedAt = performance.now()
+    const hurried = await run(
+      'stopping-and-limits',
+      { '/': html('Home', '/never'), '/never': interruptTwice },
+      '/',
+      { onOutput: (_, child) => void (program = child) },
+    )
+    expect(hurried.lines.at(-1)).toBe('ended with: stopped; 1 pages, 1 URLs left')
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
+  },
+}
+
+describe('examples', { timeout: 60_000 }, () => {
+  test('each has a test, and each test an example', () => {
+    expect(Object.keys(CASES).sort()).toEqual([...NAMES].sort())
+  })
+
+  test('examples/README.md lists each', () => {
+    const list = readFileSync(join(FOLDER, 'README.md'), 'utf8')
+    for (const name of NAMES) expect(list).toContain(`[${name}.ts](${name}.ts)`)
+  })
+
+  test.each(NAMES)('%s is short', (name) => {
+    const lines = readFileSync(join(FOLDER, `${name}.ts`), 'utf8')
+      .trimEnd()
+      .split('\n')
+    expect(lines.length).toBeLessThanOrEqual(MOST_LINES)
+  })
+
+  for (const [name, check] of Object.entries(CASES)) {
+    test.concurrent(`${name} does what it says`, check)
+  }
+})
+
+describe("the seen-set of examples/custom-seen-set.ts, by its contract's suite", () => {
+  let example: typeof import('../examples/custom-seen-set.js')
+
+  beforeAll(async () => {
+    // Importing the example runs it, so it is given something to crawl.
+    const site = await startSite({ '/': 'one page' })
+    process.argv[2] = site.url()
+    example = await import('../examples/custom-seen-set.js')
+    await site.close()
+  })
+
+  seenStoreSuite({ it, create: () => new example.ListedSeen() })
+})

@@ -1,0 +1,43 @@
+/** Runs a TypeScript program of this project as its reader would, in a process of its own. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const PROJECT = fileURLToPath(new URL('..', import.meta.url))
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What a run may be given besides its arguments. */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Called with all that was printed so far, whenever there is more. */
+  readonly onOutput?: (stdout: string, child: ChildProcess) => void
+}
+
+/** The program's path is relative to the project. Resolves when it has ended. */
+export function runProgram(path: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  // What vitest sets for itself is no business of the program.
+  const { NODE_OPTIONS: _, FORCE_COLOR: __, ...inherited } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+    cwd: PROJECT,
+    env: { ...inherited, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    options.onOutput?.(stdout, child)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
