@@ -9,6 +9,7 @@ import { politeness } from './politeness.js'
 import { type Bench, report } from './report.js'
 import { scanner } from './scanner.js'
 import { seen } from './seen.js'
+import { virtual } from './virtual.js'
 
 const BENCHES: Record<string, Bench> = {
   core,
@@ -16,6 +17,7 @@ const BENCHES: Record<string, Bench> = {
   seen,
   frontier,
   politeness,
+  virtual,
   memory,
   abort,
   import: importing,

@@ -70,7 +70,8 @@ describe('npm run demo', { timeout: 60_000 }, () => {
     })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[2-9] pages from 1 host in/m)
-    expect(stdout).toContain('It was stopped')
+    expect(stdout).toContain('\nStopping; what is in flight may finish.')
+    expect(stdout).toContain('\nIt was stopped.\n')
   })
 
   test.each([

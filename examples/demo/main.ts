@@ -21,6 +21,8 @@ const WEB_PAGES = 100
 const CONCURRENCY = 100
 const DEFAULT_HOSTS = 200
 const DEFAULT_PAGES = 20
+/** `npm run` passes on a Ctrl-C that the terminal has sent to everybody already. */
+const ECHO_MS = 500
 const NARROWEST = 20
 const USUAL_WIDTH = 80
 
@@ -76,14 +78,19 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
     if (failure.final && !examples.has(failure.code)) examples.set(failure.code, failure)
   })
   const interrupted = new AbortController()
+  let firstAt: number | undefined
   const onInterrupt = () => {
     // The first time gently: what is in flight may finish. Who asks twice is in a hurry.
-    if (interrupts++ === 0) crawler.stop()
-    else interrupted.abort()
+    if (firstAt === undefined) {
+      firstAt = performance.now()
+      progress.note('Stopping; what is in flight may finish. Ctrl-C again to hurry.')
+      crawler.stop()
+    } else if (performance.now() - firstAt > ECHO_MS) {
+      interrupted.abort()
+    }
   }
-  let interrupts = 0
-  process.on('SIGINT', onInterrupt).on('SIGTERM', onInterrupt)
   const progress = showProgress(() => crawler.stats(), out)
+  process.on('SIGINT', onInterrupt).on('SIGTERM', onInterrupt)
   try {
     const summary = await crawler.run({ signal: interrupted.signal })
     progress.stop()

@@ -14,6 +14,8 @@ import { Visits } from './visits.js'
 import { Wake } from './wake.js'
 
 const PROGRESS_MS = 1000
+/** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
+const FRUITLESS_NAP_MS = 1
 /** How long an aborted crawl waits for user code that is still running before it leaves it behind. */
 const ABORT_GRACE_MS = 500
 
@@ -41,6 +43,8 @@ export class Engine {
   #inFlight = 0
   /** Batches from other shards that are being taken in. */
   #arriving = 0
+  /** The last lease gave nothing although something was pending. */
+  #fruitless = false
   #paused = false
   #ending: EndReason | undefined = undefined
   /** Set by an abort: when to stop waiting for what is still in flight. */
@@ -153,6 +157,7 @@ export class Engine {
   async #startVisits(): Promise<void> {
     const { frontier, clock } = this.#parts
     const room = this.#room()
+    this.#fruitless = false
     if (room <= 0 || frontier.pending === 0) return
     const startedAt = clock.now()
     const leasing = frontier.lease(room, startedAt)
@@ -160,6 +165,7 @@ export class Engine {
     const requests = leasing instanceof Promise ? await leasing : leasing
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
+    this.#fruitless = requests.length === 0
     if (this.#ending === undefined && !this.#paused) {
       for (const request of requests) void this.#visit(request)
     } else {
@@ -211,7 +217,9 @@ export class Engine {
   #sleepUntil(): number {
     if (this.#ending !== undefined) return this.#abandonAt
     const { frontier } = this.#parts
-    return this.#room() > 0 && frontier.pending > 0 ? frontier.nextDue() : Number.POSITIVE_INFINITY
+    if (this.#room() <= 0 || frontier.pending === 0) return Number.POSITIVE_INFINITY
+    const due = frontier.nextDue()
+    return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
   }
 
   #idleReason(): 'paused' | 'discovery' | 'politeness' {

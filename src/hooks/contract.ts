@@ -14,7 +14,8 @@ export interface Hook<Data extends object = object> {
   /** For messages and statistics. */
   readonly name: string
   open?(): MaybePromise<void>
-  page?(page: Page<Data>): MaybePromise<void>
+  /** A property and not a method, so that the compiler refuses a hook that wants data nobody extracts. */
+  page?: (page: Page<Data>) => MaybePromise<void>
   failure?(failure: Failure): MaybePromise<void>
   /** After the last page; also if the crawl was aborted. Calling it twice does nothing. */
   close?(): MaybePromise<void>

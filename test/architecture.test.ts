@@ -1,0 +1,402 @@
+/**
+ * The architecture, guarded: which room may import what, where time, chance and foreign packages may appear, that
+ * nothing goes in circles, and that files stay small enough to be read. docs/architecture.md says why.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+
+const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+
+interface Import {
+  /** As written. */
+  readonly what: string
+  /** The file in src/ that it leads to, e.g. `url/scope.ts`; undefined for packages. */
+  readonly file: string | undefined
+  /** `import type`, or only names marked `type`: gone at run time. */
+  readonly typeOnly: boolean
+}
+
+interface Source {
+  /** Relative to src/, with forward slashes. */
+  readonly file: string
+  /** The folder, '' for files at the top. */
+  readonly room: string
+  readonly text: string
+  readonly imports: readonly Import[]
+  /** Every identifier and property access in code, e.g. `Date.now`, without comments and strings. */
+  readonly names: ReadonlySet<string>
+}
+
+/** Files at the top that every room may use. */
+const COMMON = ['types.ts', 'errors.ts', 'time.ts']
+/** Files at the top that put rooms together. */
+const COMPOSITION = [
+  'crawler.ts',
+  'run.ts',
+  'plan.ts',
+  'options.ts',
+  'seeds.ts',
+  'page-stream.ts',
+  'index.ts',
+]
+/** Rooms that assemble what they need themselves: for simulations, and for the tests of adapters. */
+const ASSEMBLING = ['sim', 'conformance']
+/** Rooms that build on the implementation of other rooms, with the reason. */
+const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
+  // A store's frontier is the workbench over a disk; its seen-set the table over one.
+  stores: ['frontier', 'seen'],
+}
+
+const MOST_LINES = 350
+/** A table of names, not a thought. */
+const MAY_BE_LONG = ['extract/entity-names.ts']
+
+const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  .sort()
+  .map(readSource)
+
+function readSource(file: string): Source {
+  return toSource(file, readFileSync(join(SRC, file), 'utf8'))
+}
+
+function toSource(file: string, text: string): Source {
+  return {
+    file,
+    room: file.includes('/') ? file.slice(0, file.indexOf('/')) : '',
+    text,
+    ...parse(file, text),
+  }
+}
+
+function parse(file: string, text: string): Pick<Source, 'imports' | 'names'> {
+  const imports: Import[] = []
+  const names = new Set<string>()
+  const add = (what: string, typeOnly: boolean) =>
+    imports.push({ what, file: targetOf(file, what), typeOnly })
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      add(node.moduleSpecifier.text, isTypeOnly(node.importClause))
+    } else if (
+      ts.isExportDeclaration(node) &&
+      node.moduleSpecifier &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      const { exportClause } = node
+      const named = exportClause && ts.isNamedExports(exportClause) ? exportClause.elements : []
+      add(
+        node.moduleSpecifier.text,
+        node.isTypeOnly || (named.length > 0 && named.every((each) => each.isTypeOnly)),
+      )
+    } else if (ts.isCallExpression(node) && isLoading(node)) {
+      const [argument] = node.arguments
+      if (argument && ts.isStringLiteral(argument)) add(argument.text, false)
+    } else if (
+      ts.isImportTypeNode(node) &&
+      ts.isLiteralTypeNode(node.argument) &&
+      ts.isStringLiteral(node.argument.literal)
+    ) {
+      add(node.argument.literal.text, true)
+    } else if (ts.isPropertyAccessExpression(node)) {
+      names.add(`${node.expression.getText()}.${node.name.text}`)
+    } else if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression)) {
+      names.add(`${node.expression.getText()}.${node.argumentExpression.text}`)
+    } else if (ts.isIdentifier(node) && !isMember(node)) {
+      names.add(node.text)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true))
+  return { imports, names }
+}
+
+function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
+  if (clause === undefined) return false
+  if (clause.isTypeOnly) return true
+  const { name, namedBindings } = clause
+  if (name || !namedBindings || !ts.isNamedImports(namedBindings)) return false
+  return namedBindings.elements.length > 0 && namedBindings.elements.every((each) => each.isTypeOnly)
+}
+
+/** `import('…')` or `require('…')`. */
+function isLoading({ expression }: ts.CallExpression): boolean {
+  if (expression.kind === ts.SyntaxKind.ImportKeyword) return true
+  return ts.isIdentifier(expression) && expression.text === 'require'
+}
+
+/** The `b` of `a.b`, of `{ b: 1 }` and of a declaration in a class or type: a name of somebody's own. */
+function isMember(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.name === node
+  const declares =
+    ts.isPropertyAssignment(parent) ||
+    ts.isMethodDeclaration(parent) ||
+    ts.isMethodSignature(parent) ||
+    ts.isPropertySignature(parent) ||
+    ts.isPropertyDeclaration(parent)
+  return declares && parent.name === node
+}
+
+function targetOf(file: string, what: string): string | undefined {
+  if (!what.startsWith('.')) return undefined
+  return normalize(join(dirname(file), what))
+    .replaceAll('\\', '/')
+    .replace(/\.js$/, '.ts')
+}
+
+/** One line for each breach, so that a failure says what to change. */
+function breaches(find: (source: Source) => readonly string[]): string[] {
+  return sources.flatMap((source) => find(source).map((breach) => `src/${source.file}: ${breach}`))
+}
+
+function packagesOf({ imports }: Source): string[] {
+  return imports.filter(({ file }) => file === undefined).map(({ what }) => what)
+}
+
+/** Imports of packages whose name fits, outside of the rooms that may have them. */
+function strangers(name: RegExp, rooms: readonly string[]): string[] {
+  return breaches((source) =>
+    rooms.includes(source.room)
+      ? []
+      : packagesOf(source)
+          .filter((what) => name.test(what))
+          .map((what) => `imports ${what}; only ${rooms.map((room) => `${room}/`).join(' and ')} may`),
+  )
+}
+
+const isContract = (file: string) => /(^|[/-])contract\.ts$/.test(file)
+
+function foreignImports({ room, imports }: Source): string[] {
+  if (room === '' || ASSEMBLING.includes(room)) return []
+  return imports
+    .filter(({ file, typeOnly }) => {
+      if (file === undefined || COMMON.includes(file)) return false
+      const other = file.includes('/') ? file.slice(0, file.indexOf('/')) : ''
+      if (other === room || other === 'url' || BUILDS_ON[room]?.includes(other)) return false
+      return !(typeOnly && isContract(file))
+    })
+    .map(({ what, typeOnly }) => `imports ${typeOnly ? 'types from ' : ''}${what}`)
+}
+
+function codeInContract({ file, text, imports }: Source): string[] {
+  if (!isContract(file)) return []
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, removeComments: true },
+  })
+  const code = outputText.replace(/export \{\};?/, '').trim()
+  const values = imports.filter(({ typeOnly }) => !typeOnly).map(({ what }) => `imports ${what} as a value`)
+  return code === '' ? values : [...values, `holds code: ${code.slice(0, 60)}`]
+}
+
+const TIME_AND_CHANCE = [
+  'Date.now',
+  'Math.random',
+  'performance.now',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'process.hrtime',
+  'randomUUID',
+  'crypto.randomUUID',
+]
+
+function timeAndChance({ file, room, names, text }: Source): string[] {
+  if (file === 'time.ts' || room === 'sim') return []
+  const used = TIME_AND_CHANCE.filter((name) => names.has(name) || names.has(`globalThis.${name}`))
+  const dates = /\bnew Date\(\)/.test(text) ? ['new Date()'] : []
+  return [...used, ...dates].map((name) => `uses ${name}`)
+}
+
+describe('rooms', () => {
+  test('there are some, and the parser sees their imports', () => {
+    expect(sources.length).toBeGreaterThan(40)
+    const plan = sources.find(({ file }) => file === 'plan.ts')!
+    expect(plan.imports.map(({ file }) => file)).toContain('engine/outlet.ts')
+    expect(plan.imports.find(({ file }) => file === 'engine/parts.ts')?.typeOnly).toBe(true)
+    expect(plan.imports.find(({ file }) => file === 'engine/outlet.ts')?.typeOnly).toBe(false)
+    const time = sources.find(({ file }) => file === 'time.ts')!
+    expect([...time.names]).toEqual(expect.arrayContaining(['setTimeout', 'Math.random', 'performance.now']))
+    const http = sources.find(({ file }) => file === 'fetch/http.ts')!
+    expect(packagesOf(http)).toContain('undici')
+  })
+
+  test('a file at the top is common, or composition', () => {
+    const top = sources.filter(({ room }) => room === '').map(({ file }) => file)
+    expect(top.filter((file) => !COMMON.includes(file) && !COMPOSITION.includes(file))).toEqual([])
+  })
+
+  test('what is common imports nothing of the project but itself', () => {
+    const found = breaches(({ file, imports }) => {
+      if (!COMMON.includes(file)) return []
+      return imports
+        .filter((each) => each.file !== undefined && !COMMON.includes(each.file))
+        .map(({ what }) => `imports ${what}`)
+    })
+    expect(found).toEqual([])
+  })
+
+  test('a room imports the common files, url/ and itself; of other rooms only types from their contracts', () => {
+    expect(breaches(foreignImports)).toEqual([])
+  })
+
+  test('a contract holds types and nothing else', () => {
+    expect(breaches(codeInContract)).toEqual([])
+  })
+
+  test('relative imports end in .js and lead to a file', () => {
+    const files = new Set(sources.map(({ file }) => file))
+    const found = breaches(({ imports }) =>
+      imports
+        .filter(({ what, file }) => file !== undefined && (!what.endsWith('.js') || !files.has(file)))
+        .map(({ what }) => `imports ${what}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('nothing goes in circles', () => {
+    // Type-only imports are left out: they are gone at run time, and two types may well speak of each other.
+    const graph = new Map(
+      sources.map(({ file, imports }) => [
+        file,
+        imports.filter(({ typeOnly, file }) => !typeOnly && file !== undefined).map(({ file }) => file!),
+      ]),
+    )
+    expect(circleIn(graph)).toBeUndefined()
+    expect(
+      circleIn(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['b']],
+        ]),
+      ),
+    ).toBe('b → c → b')
+  })
+})
+
+/** The first circle, as a picture. */
+function circleIn(graph: ReadonlyMap<string, readonly string[]>): string | undefined {
+  const done = new Set<string>()
+  const walk = (file: string, path: readonly string[]): string | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file].join(' → ')
+    if (done.has(file)) return undefined
+    for (const next of graph.get(file) ?? []) {
+      const circle = walk(next, [...path, file])
+      if (circle) return circle
+    }
+    done.add(file)
+    return undefined
+  }
+  for (const file of graph.keys()) {
+    const circle = walk(file, [])
+    if (circle) return circle
+  }
+  return undefined
+}
+
+describe('the outside world', () => {
+  test('time and chance come in through time.ts; only it and sim/ know others', () => {
+    expect(breaches(timeAndChance)).toEqual([])
+  })
+
+  test.each<[RegExp, string[]]>([
+    [/^undici$/, ['fetch']],
+    [/^(node:)?(http|https|http2|net|tls|dns)(\/|$)/, ['fetch', 'conformance', 'cli']],
+    [/^(node:)?worker_threads$/, ['workers']],
+    [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores', 'cluster']],
+    [/^(ioredis|redis|@redis\/.*)$/, ['stores', 'cluster']],
+    [/^linkedom/, ['extract']],
+    [/^robots-parser$/, ['fetch']],
+    [/^tldts/, ['url']],
+  ])('%s is imported only in %j', (name, rooms) => {
+    expect(strangers(name, rooms)).toEqual([])
+  })
+
+  test('nothing in src/ is meant for tests or development only', () => {
+    const manifest = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8')) as {
+      dependencies: Record<string, string>
+      peerDependencies?: Record<string, string>
+      optionalDependencies?: Record<string, string>
+    }
+    const { dependencies, peerDependencies = {}, optionalDependencies = {} } = manifest
+    const known = new Set(Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies }))
+    const found = breaches((source) =>
+      source.imports
+        .filter(({ file, what, typeOnly }) => file === undefined && !what.startsWith('node:') && !typeOnly)
+        .map(({ what }) =>
+          what
+            .split('/')
+            .slice(0, what.startsWith('@') ? 2 : 1)
+            .join('/'),
+        )
+        .filter((name) => !known.has(name))
+        .map((name) => `imports ${name}, which package.json does not name`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('built-in modules are imported by their full name', () => {
+    const found = breaches((source) =>
+      packagesOf(source)
+        .filter((what) =>
+          /^(fs|path|url|util|events|stream|zlib|crypto|os|net|http|https|worker_threads)(\/|$)/.test(what),
+        )
+        .map((what) => `imports ${what}; write node:${what}`),
+    )
+    expect(found).toEqual([])
+  })
+})
+
+describe('files', () => {
+  test(`have at most ${MOST_LINES} lines`, () => {
+    const found = breaches(({ file, text }) => {
+      const lines = text.trimEnd().split('\n').length
+      return lines > MOST_LINES && !MAY_BE_LONG.includes(file) ? [`has ${lines} lines`] : []
+    })
+    expect(found).toEqual([])
+  })
+
+  test('export names, not defaults', () => {
+    const found = breaches(({ text }) => (/^export default /m.test(text) ? ['has a default export'] : []))
+    expect(found).toEqual([])
+  })
+})
+
+describe('the guard itself', () => {
+  test.each<[string, string, (source: Source) => string[], number]>([
+    ['engine/a.ts', "import { scan } from '../extract/scanner.js'", foreignImports, 1],
+    ['engine/a.ts', "import type { Scan } from '../extract/scanner.js'", foreignImports, 1],
+    ['engine/a.ts', "import { type Page } from '../extract/contract.js'", foreignImports, 0],
+    ['engine/a.ts', "import { Page } from '../extract/contract.js'", foreignImports, 1],
+    ['engine/a.ts', "import type { RobotsGate } from '../fetch/robots-contract.js'", foreignImports, 0],
+    ['engine/a.ts', "export * from '../frontier/memory.js'", foreignImports, 1],
+    ['engine/a.ts', "const x = await import('../frontier/memory.js')", foreignImports, 1],
+    ['engine/a.ts', "let x: import('../frontier/memory.js').X", foreignImports, 1],
+    ['engine/a.ts', "import { DEFAULTS } from '../options.js'", foreignImports, 1],
+    [
+      'engine/a.ts',
+      "import { resolve } from '../url/resolve.js'\nimport { b } from './b.js'",
+      foreignImports,
+      0,
+    ],
+    ['stores/memory.ts', "import { memoryFrontier } from '../frontier/memory.js'", foreignImports, 0],
+    ['stores/memory.ts', "import { httpFetcher } from '../fetch/http.js'", foreignImports, 1],
+    ['plan.ts', "import { httpFetcher } from './fetch/http.js'", foreignImports, 0],
+    ['seen/contract.ts', 'export interface A { b: 1 }', codeInContract, 0],
+    ['seen/contract.ts', 'export const a = 1', codeInContract, 1],
+    ['seen/a.ts', 'const at = Date.now()', timeAndChance, 1],
+    ['seen/a.ts', "const at = Date['now']()", timeAndChance, 1],
+    ['seen/a.ts', 'globalThis.setTimeout(f, 1)', timeAndChance, 1],
+    ['seen/a.ts', "import { setTimeout as pause } from 'node:timers/promises'", timeAndChance, 1],
+    ['seen/a.ts', 'const at = new Date()', timeAndChance, 1],
+    ['seen/a.ts', '// Date.now is not used\nclock.now()\nconst s = "Math.random"', timeAndChance, 0],
+    ['time.ts', 'Date.now()', timeAndChance, 0],
+  ])('%s with %j', (file, text, rule, found) => {
+    expect(rule(toSource(file, text))).toHaveLength(found)
+  })
+})

@@ -1,0 +1,170 @@
+/** README and docs are held to the source: their code compiles, their links lead somewhere, their lists are whole. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { Crawler } from 'kumo'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+import { PROJECT } from './run-program.js'
+
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
+const markdownIn = (folder: string) =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name))
+const DOCS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md', ...markdownIn('docs')]
+
+interface Block {
+  /** Where the compiler is told it stands: `README.md.7.ts` begins below line 7 of README.md. */
+  readonly path: string
+  readonly source: string
+}
+
+/** The TypeScript blocks of a page, without those marked `ts ignore`. */
+function blocksOf(page: string): Block[] {
+  const blocks: Block[] = []
+  let open: { line: number; indent: string; lines: string[] } | undefined
+  for (const [index, line] of read(page).split('\n').entries()) {
+    const fence = /^(\s*)```(.*)$/.exec(line)
+    if (open === undefined) {
+      if (fence?.[2]?.trim() === 'ts') open = { line: index + 1, indent: fence[1]!, lines: [] }
+    } else if (fence !== null) {
+      blocks.push({ path: join(PROJECT, `${page}.${open.line}.ts`), source: open.lines.join('\n') })
+      open = undefined
+    } else {
+      open.lines.push(line.slice(open.indent.length))
+    }
+  }
+  return blocks
+}
+
+/** All blocks as one program: each a module of its own, `kumo` meaning the source. */
+function compile(blocks: readonly Block[]): string[] {
+  const { config } = ts.readConfigFile(join(PROJECT, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, PROJECT)
+  // A snippet may name a thing only to show how it is made.
+  const settings = {
+    ...options,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    moduleDetection: ts.ModuleDetectionKind.Force,
+  }
+  const sources = new Map(blocks.map(({ path, source }) => [path, source]))
+  const host = ts.createCompilerHost(settings)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (path) => sources.has(path) || fileExists(path)
+  host.readFile = (path) => sources.get(path) ?? readFile(path)
+  host.getSourceFile = (path, ...rest) => {
+    const source = sources.get(path)
+    if (source !== undefined) return ts.createSourceFile(path, source, ts.ScriptTarget.ES2022, true)
+    return getSourceFile(path, ...rest)
+  }
+  const program = ts.createProgram([...sources.keys()], settings, host)
+  return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
+    const { file, start = 0, messageText } = diagnostic
+    const text = ts.flattenDiagnosticMessageText(messageText, '\n')
+    if (file === undefined) return text
+    const place = relative(PROJECT, file.fileName)
+    const [, page = place, line = '0'] = /^(.*)\.(\d+)\.ts$/.exec(place) ?? []
+    return `${page}:${Number(line) + file.getLineAndCharacterOfPosition(start).line + 1} ${text}`
+  })
+}
+
+describe('code in the docs', () => {
+  test('type-checks', { timeout: 120_000 }, () => {
+    const blocks = DOCS.flatMap(blocksOf)
+    expect(blocks.length).toBeGreaterThan(15)
+    expect(compile(blocks)).toEqual([])
+  })
+
+  test('a mistake would be noticed, with its place', { timeout: 120_000 }, () => {
+    const path = join(PROJECT, 'README.md.10.ts')
+    const wrong = {
+      path,
+      source: "import { Crawler } from 'kumo'\nnew Crawler().sedes('https://example.com/')",
+    }
+    expect(compile([wrong])).toEqual([expect.stringMatching(/^README\.md:12 .*sedes/)])
+  })
+})
+
+describe('links in the docs', () => {
+  test.each(DOCS)('%s', (page) => {
+    const broken: string[] = []
+    for (const [, target = ''] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? page : join(dirname(page), file)
+      if (!existsSync(join(PROJECT, path))) broken.push(target)
+      else if (anchor !== undefined && !anchorsOf(path).includes(anchor)) broken.push(target)
+    }
+    expect(broken).toEqual([])
+  })
+})
+
+/** Headings as GitHub makes anchors of them. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The words of a union of string literals, as the source lists them. */
+function wordsOf(file: string, type: string): string[] {
+  const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.ES2022)
+  const words: string[] = []
+  for (const statement of source.statements) {
+    if (!ts.isTypeAliasDeclaration(statement) || statement.name.text !== type) continue
+    if (!ts.isUnionTypeNode(statement.type)) continue
+    for (const member of statement.type.types) {
+      if (ts.isLiteralTypeNode(member) && ts.isStringLiteral(member.literal)) words.push(member.literal.text)
+    }
+  }
+  return words
+}
+
+/** The first cells of the tables under a heading, without their code marks. */
+function rowsUnder(page: string, heading: string): string[] {
+  const [, section = ''] = read(page).split(`\n## ${heading}\n`)
+  const [upToNext = ''] = section.split('\n## ')
+  return [...upToNext.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, cell = '']) => cell)
+}
+
+describe('docs/errors.md', () => {
+  test.each([
+    ['Errors', 'src/errors.ts', 'KumoErrorCode'],
+    ['Failures', 'src/types.ts', 'FailureCode'],
+    ['Skips', 'src/types.ts', 'SkipReason'],
+  ])('%s: has every word of %s, and no other', (heading, file, type) => {
+    const words = wordsOf(file, type)
+    expect(words.length).toBeGreaterThan(5)
+    expect(rowsUnder('docs/errors.md', heading).sort()).toEqual(words.sort())
+  })
+})
+
+describe('docs/options.md', () => {
+  const methods = Object.getOwnPropertyNames(Crawler.prototype).filter((name) => name !== 'constructor')
+
+  test.each(methods)('%s', (method) => {
+    expect(read('docs/options.md')).toMatch(new RegExp(`\`${method}\\(`))
+  })
+})
+
+describe('docs/seeing.md', () => {
+  test('names every field of the statistics', () => {
+    const source = ts.createSourceFile('stats.ts', read('src/engine/stats.ts'), ts.ScriptTarget.ES2022)
+    const fields = source.statements
+      .filter(ts.isInterfaceDeclaration)
+      .flatMap(({ members }) => members.map((member) => (member.name as ts.Identifier).text))
+    expect(fields.length).toBeGreaterThan(25)
+    const page = read('docs/seeing.md')
+    expect(fields.filter((field) => !page.includes(`\`${field}\``) && field !== 'stages')).toEqual([])
+  })
+})
+
+test('README.md has the two commands as they are to be typed', () => {
+  for (const command of ['npm ci && npm run demo', 'npm cit'])
+    expect(read('README.md').split('\n')).toContain(command)
+})
