@@ -15,7 +15,7 @@ describe('npm run demo', { timeout: 60_000 }, () => {
     const lines = stdout.split('\n')
     expect(lines[0]).toBe('A web of 20 hosts with 180 pages; 1 seed, at least 200 ms between visits to a')
     expect(stdout).toMatch(
-      /^\d+ pages · [\d.]+ pages\/s · \d+ hosts · \d+ pending · \d+ in flight · bottleneck: \w+$/m,
+      /^\d+ pages · [\d.]+\/s · \d+ hosts · \d+ pending · \d+ in flight · bottleneck: \w+$/m,
     )
     expect(stdout).toMatch(/^160 pages from 20 hosts in \d\.\d s$/m)
     expect(stdout).toMatch(/^[\d.]+ pages\/s, 1\.6 MB of bodies$/m)

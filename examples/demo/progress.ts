@@ -10,27 +10,27 @@ const LINE_MS = 1000
 const MARGIN = 3
 const ERASE_LINE = '\r\x1b[K'
 
-/** What is most worth knowing comes first: a narrow terminal shows as many fields as fit. */
-function fields(stats: Stats): string[] {
+/** Each field with its rank: what is least worth knowing is the first to go where the terminal is narrow. */
+function fields(stats: Stats): { text: string; rank: number }[] {
   return [
-    counted(stats.pages, 'page'),
-    `${rate(stats.recentPagesPerSecond)} pages/s`,
-    counted(stats.hostsVisited, 'host'),
-    `${count(stats.pending)} pending`,
-    `${count(stats.inFlight)} in flight`,
-    `bottleneck: ${stats.bottleneck}`,
+    { text: counted(stats.pages, 'page'), rank: 1 },
+    { text: `${rate(stats.recentPagesPerSecond)}/s`, rank: 2 },
+    { text: counted(stats.hostsVisited, 'host'), rank: 4 },
+    { text: `${count(stats.pending)} pending`, rank: 5 },
+    { text: `${count(stats.inFlight)} in flight`, rank: 6 },
+    { text: `bottleneck: ${stats.bottleneck}`, rank: 3 },
   ]
 }
 
 /** The progress line, at most `width` characters wide. */
 export function progressLine(stats: Stats, width: number): string {
-  let line = ''
-  for (const field of fields(stats)) {
-    const longer = line === '' ? field : `${line} · ${field}`
-    if (longer.length > width) break
-    line = longer
+  const all = fields(stats)
+  for (let most = all.length; most > 0; most--) {
+    const shown = all.filter(({ rank }) => rank <= most)
+    const line = shown.map(({ text }) => text).join(' · ')
+    if (line.length <= width) return line
   }
-  return line
+  return ''
 }
 
 export interface Progress {

@@ -110,6 +110,10 @@ export class Visits {
       this.skipped(request.url, 'robots', request.parent)
       return { request, visitedAt: undefined }
     }
+    if ('failed' in verdict) {
+      await this.#report(request, verdict.failed, true)
+      return { request, visitedAt: undefined }
+    }
     if ('retryAt' in verdict)
       return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     const underWay = this.#robotsUnderWay.get(verdict.fetch)

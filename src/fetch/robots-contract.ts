@@ -1,4 +1,4 @@
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, FailureCode } from '../types.js'
 import type { Outcome } from './contract.js'
 
 /**
@@ -10,6 +10,7 @@ export interface RobotsGate {
    * - `allow`: go on.
    * - `deny`: the request is skipped with reason `robots`.
    * - `{ fetch }`: the rules are not known; fetch that URL (on the same host), `learn` it, and ask again.
+   * - `{ failed }`: the host could not be reached, so its pages cannot be either; the request fails with that.
    * - `{ retryAt }`: the rules could not be had; ask again then.
    */
   check(request: CrawlRequest, now: number): RobotsVerdict
@@ -19,4 +20,9 @@ export interface RobotsGate {
   delayMs(request: CrawlRequest): number | undefined
 }
 
-export type RobotsVerdict = 'allow' | 'deny' | { readonly fetch: string } | { readonly retryAt: number }
+export type RobotsVerdict =
+  | 'allow'
+  | 'deny'
+  | { readonly fetch: string }
+  | { readonly failed: { readonly code: FailureCode; readonly message: string } }
+  | { readonly retryAt: number }

@@ -6,7 +6,7 @@
 import type { default as robotsParser } from 'robots-parser'
 import { type Random, systemRandom } from '../time.js'
 import type { CrawlRequest } from '../types.js'
-import type { FetchedResponse, Outcome } from './contract.js'
+import type { FetchedResponse, FetchFailure, Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
 
 export interface RobotsOptions {
@@ -31,6 +31,7 @@ type Standing =
   | { readonly kind: 'unknown'; readonly ask: string; readonly hops: number; readonly notBefore: number }
   | { readonly kind: 'rules'; readonly rules: Rules; readonly until: number }
   | { readonly kind: 'allow' | 'deny'; readonly until: number }
+  | { readonly kind: 'unreachable'; readonly failure: FetchFailure; readonly until: number }
 
 /** What is remembered of one origin. */
 interface Entry {
@@ -115,6 +116,8 @@ class Gate implements RobotsGate {
         return isRobotsFile(request.url, origin) || this.#allows(standing.rules, request.url)
           ? 'allow'
           : 'deny'
+      case 'unreachable':
+        return { failed: standing.failure }
       default:
         return isRobotsFile(request.url, origin) ? 'allow' : standing.kind
     }
@@ -132,7 +135,7 @@ class Gate implements RobotsGate {
 
     const until = now + this.#cacheMs
     if (!outcome.ok || outcome.skippedBody || outcome.status >= 500 || outcome.status === TOO_MANY_REQUESTS) {
-      this.#failed(entry, origin, now)
+      this.#failed(entry, origin, outcome, now)
     } else if (outcome.status >= 400) {
       entry.standing = { kind: 'allow', until }
     } else if (outcome.status >= 300) {
@@ -157,10 +160,11 @@ class Gate implements RobotsGate {
   }
 
   /** A host whose rules cannot be had may forbid anything (RFC 9309, 2.3.1.4); but a crawl must end. */
-  #failed(entry: Entry, origin: string, now: number): void {
+  #failed(entry: Entry, origin: string, outcome: Outcome, now: number): void {
     entry.failures++
     if (entry.failures >= this.#maxTries) {
-      entry.standing = { kind: 'deny', until: now + this.#cacheMs }
+      const until = now + this.#cacheMs
+      entry.standing = outcome.ok ? { kind: 'deny', until } : { kind: 'unreachable', failure: outcome, until }
       return
     }
     const wait = FIRST_RETRY_MS * RETRY_FACTOR ** (entry.failures - 1)

@@ -46,6 +46,19 @@ describe('retries', () => {
     expect(third! - second!).toBeGreaterThanOrEqual(1000)
   })
 
+  test('a host in trouble is spared altogether until the retry', async () => {
+    const started = await site({
+      '/': linksTo('/busy', '/a', '/b'),
+      '/busy': failsAtFirst(1),
+      '/a': 'a',
+      '/b': 'b',
+    })
+    await crawl(eager.seeds(started.url()))
+    expect(askedPaths(started)).toEqual(['/', '/busy', '/busy', '/a', '/b'])
+    const [, failed, next] = started.requests.map(({ at }) => at)
+    expect(next! - failed!).toBeGreaterThanOrEqual(500)
+  })
+
   test.each([400, 401, 403, 404, 410, 451, 501])('%i is final at once, with its status', async (status) => {
     const started = await site({ '/': linksTo('/x', '/good'), '/x': { status }, '/good': 'end' })
     const { pages, failures, summary } = await crawl(direct.seeds(started.url()))

@@ -249,32 +249,37 @@ describe('a part that cannot be opened or closed', () => {
     expect(story).toEqual(what === 'extractor' ? ['closed'] : ['closed', 'closed'])
   })
 
-  test('nobody is told anything after the close, whatever is still running', async () => {
-    const rejections = watchRejections()
-    const { url } = await site({ '/': linksTo('/a'), '/a': 'a' })
-    const controller = new AbortController()
-    const story: string[] = []
-    let release = () => {}
-    const tell = (failure: Failure) => void story.push(failure.code)
-    const summary = await direct
-      .seeds(url())
-      .extract({
-        slow: () => {
-          controller.abort()
-          return new Promise<void>((_, fail) => (release = () => fail(boom)))
-        },
-      })
-      .use({
-        name: 'h',
-        page: () => void story.push('page'),
-        failure: tell,
-        close: () => void story.push('close'),
-      })
-      .run({ signal: controller.signal })
-    expect(summary.reason).toBe('aborted')
-    release()
-    await sleep(30)
-    expect(story).toEqual(['close'])
-    expect(await rejections()).toEqual([])
-  })
+  test.each(['resolves', 'rejects'])(
+    'nobody is told anything after the close, though an extractor %s',
+    async (how) => {
+      const rejections = watchRejections()
+      const { url } = await site({ '/': linksTo('/a'), '/a': 'a' })
+      const controller = new AbortController()
+      const story: string[] = []
+      let release = () => {}
+      const tell = (failure: Failure) => void story.push(failure.code)
+      const summary = await direct
+        .seeds(url())
+        .extract({
+          slow: () => {
+            controller.abort()
+            return new Promise<void>((done, fail) => {
+              release = how === 'resolves' ? done : () => fail(boom)
+            })
+          },
+        })
+        .use({
+          name: 'h',
+          page: () => void story.push('page'),
+          failure: tell,
+          close: () => void story.push('close'),
+        })
+        .run({ signal: controller.signal })
+      expect(summary.reason).toBe('aborted')
+      release()
+      await sleep(30)
+      expect(story).toEqual(['close'])
+      expect(await rejections()).toEqual([])
+    },
+  )
 })

@@ -163,5 +163,7 @@ function serve(shape) {
 }
 
 process.on('uncaughtException', (error) => process.send?.({ error: error.message }, () => process.exit(1)))
+// Ctrl-C goes to the whole process group; the parent still wants the log, and its leaving ends this process.
+process.on('SIGINT', () => {})
 process.on('disconnect', () => process.exit())
 process.once('message', (/** @type {any} */ options) => serve(shapeOf(options)))

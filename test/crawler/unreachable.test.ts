@@ -1,0 +1,49 @@
+import { createServer } from 'node:net'
+import { Crawler, type Failure } from 'kumo'
+import { virtualClock } from 'kumo/sim'
+import { describe, expect, it } from 'vitest'
+import { startSite } from '../loopback/site.js'
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describe('a host that cannot be reached', () => {
+  it('fails with its code, not as if robots.txt had closed it, and holds nobody up', async () => {
+    const site = await startSite({ '/': '<a href="/b">b</a>', '/b': 'b' })
+    const dead = `http://127.0.0.1:${await closedPort()}/`
+    const failures: Failure[] = []
+    const summary = await new Crawler()
+      .seeds(dead, site.url('/'))
+      .delay(1)
+      .on('failure', (failure) => failures.push(failure))
+      .run()
+    await site.close()
+    expect(summary.pages).toBe(2)
+    expect(summary.skips).toEqual({})
+    expect(summary.failures).toEqual({ 'connect-failed': 1 })
+    expect(failures.map(({ url, code, final }) => ({ url, code, final }))).toEqual([
+      { url: dead, code: 'connect-failed', final: true },
+    ])
+  })
+
+  it('fails for each of its pages, after robots.txt was asked for three times only', async () => {
+    const asked: string[] = []
+    const clock = virtualClock()
+    const run = new Crawler()
+      .seeds('https://dead.example/a', 'https://dead.example/b', 'https://dead.example/c')
+      .clock(clock)
+      .fetch(({ url }) => {
+        asked.push(url)
+        return { ok: false, code: 'dns-failed', message: 'dead.example has no address.' }
+      })
+      .run()
+    const summary = await clock.run(run)
+    expect(summary.failures).toEqual({ 'dns-failed': 3 })
+    expect(asked).toEqual(Array(3).fill('https://dead.example/robots.txt'))
+  })
+})
