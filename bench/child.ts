@@ -1,15 +1,22 @@
-/** Runs a script of this folder in a process of its own and answers with what it printed. */
+/** Scripts of this folder in processes of their own. */
 
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
+const nodeFlags = ['--import', 'tsx']
+/** `kumo` is to mean the built package, not its source: see tsconfig.json of this folder. */
+const env = { ...process.env, TSX_TSCONFIG_PATH: `${folder}tsconfig.json` }
 
-export async function runTypeScript(script: string, args: readonly string[], flags: readonly string[] = []) {
-  // `kumo` is to mean the built package here, not its source: see tsconfig.json of this folder.
-  const env = { ...process.env, TSX_TSCONFIG_PATH: `${folder}tsconfig.json` }
-  const nodeArgs = ['--import', 'tsx', ...flags, `${folder}${script}`, ...args]
+/** Runs a script to its end and answers with what it printed. */
+export async function runTypeScript(script: string, args: readonly string[]): Promise<string> {
+  const nodeArgs = [...nodeFlags, `${folder}${script}`, ...args]
   const { stdout } = await promisify(execFile)(process.execPath, nodeArgs, { env, maxBuffer: 2 ** 26 })
   return stdout
+}
+
+/** Starts a script that takes messages. */
+export function forkTypeScript(script: string): ChildProcess {
+  return fork(`${folder}${script}`, { env, execArgv: nodeFlags })
 }
