@@ -27,7 +27,8 @@ process.on('message', async (message: Contest | 'run') => {
     return
   }
   const { name, urls, concurrency } = contest!
-  const round = name === 'kumo' ? await crawl(contest!) : await rawUndici({ urls, concurrency, flavour: name })
+  const round =
+    name === 'kumo' ? await crawl(contest!) : await rawUndici({ urls, concurrency, flavour: name })
   process.send?.({ pagesPerSecond: round.pagesPerSecond, cpuMsPerPage: round.cpuMsPerPage } satisfies Round)
 })
 process.on('disconnect', () => process.exit())

@@ -1,7 +1,7 @@
 import { KumoError, messageOf } from '../errors.js'
 import type { Extracted } from '../extract/contract.js'
 import type { HostPartitioner } from '../partition/contract.js'
-import type { CrawlRequest, SkipReason } from '../types.js'
+import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { scopeTarget } from '../url/scope.js'
@@ -61,7 +61,7 @@ export class Admission {
   }
 
   /** The links of a page. Each is admitted, sent to its owner, or reported as skipped; known ones are dropped. */
-  async links(extracted: Extracted, from: CrawlRequest): Promise<void> {
+  links(extracted: Extracted, from: CrawlRequest): MaybePromise<void> {
     const base = baseFor(extracted.base)
     const here = this.#placeOf(base.origin)
     const depth = from.depth + 1
@@ -86,7 +86,8 @@ export class Admission {
         priorities.set(url, link.priority)
       }
     }
-    await this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, 0, from.url))
+    if (batch.isEmpty) return
+    return this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, 0, from.url))
   }
 
   /** The target of a redirect: as deep as its source, and a request of its own on its own host. */
@@ -212,6 +213,10 @@ class Batch {
   readonly mine: string[] = []
   readonly hosts: string[] = []
   others: Map<number, string[]> | undefined = undefined
+
+  get isEmpty(): boolean {
+    return this.mine.length === 0 && this.others === undefined
+  }
 
   put(url: string, place: Place): void {
     if (place.owner === MINE) {

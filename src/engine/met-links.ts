@@ -1,7 +1,8 @@
 import { fingerprint } from '../url/fingerprint.js'
 
-/** Pairs of links remembered: a power of two. At eight bytes a link this is one megabyte, whatever the crawl. */
-const PAIRS = 2 ** 16
+/** Pairs of links remembered: a power of two. At eight bytes a link this is half a megabyte, whatever the crawl:
+ * small enough to stay in a processor's cache. */
+const PAIRS = 2 ** 15
 
 const SLASH = 0x2f
 /** Any large odd number: multiplying by it changes every number but zero and loses none. */

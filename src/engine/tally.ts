@@ -23,7 +23,7 @@ export class Tally {
   readonly failures: Partial<Record<FailureCode, number>> = {}
   readonly skips: Partial<Record<SkipReason, number>> = {}
   readonly statuses: Record<number, number> = {}
-  /** When the last visit to a host ended; the host longest unvisited is forgotten first. */
+  /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
   readonly #lastVisit = new Map<string, number>()
   #samples: { at: number; pages: number }[] = []
 
@@ -61,7 +61,6 @@ export class Tally {
   }
 
   visitEnds(host: string, now: number): void {
-    this.#lastVisit.delete(host)
     this.#lastVisit.set(host, now)
     if (this.#lastVisit.size > HOSTS_REMEMBERED) {
       this.#lastVisit.delete(this.#lastVisit.keys().next().value as string)

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
+import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
 import type { Admission } from './admit.js'
@@ -73,8 +74,8 @@ export class Visits {
     }
     let delivered = false
     try {
-      const gate = await this.#passRobots(request)
-      if (gate !== undefined) return gate
+      const permission = this.#parts.robots.check(request, this.#parts.clock.now())
+      if (permission !== 'allow') return await this.#heedRobots(request, permission)
       const startedAt = this.#parts.clock.now()
       const outcome = await this.#fetch(request, this.#wants)
       const endedAt = this.#parts.clock.now()
@@ -101,11 +102,9 @@ export class Visits {
     await this.#parts.outlet.fail(failure)
   }
 
-  /** Undefined: go on. Otherwise the visit ends here. */
-  async #passRobots(request: CrawlRequest): Promise<Settlement | undefined> {
+  /** The visit ends here: denied, put off, or spent on robots.txt itself. */
+  async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     const { robots, clock } = this.#parts
-    const verdict = robots.check(request, clock.now())
-    if (verdict === 'allow') return undefined
     if (verdict === 'deny') {
       this.skipped(request.url, 'robots', request.parent)
       return { request, visitedAt: undefined }
@@ -218,7 +217,7 @@ export class Visits {
     const admitAt = clock.now()
     const admitting = this.#admission.links(extracted, request)
     this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
-    await admitting
+    if (admitting instanceof Promise) await admitting
     return delivered
   }
 

@@ -19,6 +19,9 @@ export const ENCODING = 64
 /** Any of `color`, `face` and `size`; it is only asked whether one is there. */
 export const FONT_STYLE = 128
 
+/** Up to this length a loop over the codes beats `indexOf`. */
+const SHORT_VALUE = 32
+
 /**
  * Holds what the last tag said; each `read` forgets the one before. The first of two attributes with the same name
  * wins, and one without a value has an empty one.
@@ -66,7 +69,7 @@ export class TagReader {
   }
 
   private walk(from: number, wanted: number): number {
-    const { html, codes } = this
+    const { codes } = this
     const length = codes.length
     let at = from
     while (at < length) {
@@ -106,7 +109,7 @@ export class TagReader {
       if (at === length) return -1
       code = codes[at]!
       if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-        const close = html.indexOf(code === DOUBLE_QUOTE ? '"' : "'", at + 1)
+        const close = this.closingQuote(at + 1, code)
         if (close === -1) return -1
         if (attribute !== 0) this.keep(attribute, this.value(at + 1, close))
         at = close + 1
@@ -117,6 +120,14 @@ export class TagReader {
       }
     }
     return -1
+  }
+
+  /** Most values are shorter than a search costs to begin; the long ones are left to it. */
+  private closingQuote(from: number, quote: number): number {
+    const { codes } = this
+    const near = Math.min(from + SHORT_VALUE, codes.length)
+    for (let at = from; at < near; at++) if (codes[at] === quote) return at
+    return this.html.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", near)
   }
 
   private afterSpace(at: number): number {

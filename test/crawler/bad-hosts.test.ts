@@ -125,11 +125,11 @@ describe('a bad host', () => {
   test('that does not answer for robots.txt holds nobody up, and is let be in the end', async () => {
     const bad = await rawServer(({ socket }) => socket.destroy())
     const healthy = await site({ '/': linksTo('/a'), '/a': 'end' })
-    const { pages, skips, summary } = await crawl(
+    const { pages, failures, summary } = await crawl(
       quick.retries(0).seeds(bad.url('/', BAD), healthy.url()).clock(hastyClock(10)),
     )
     expect(pages.map(({ url }) => url)).toEqual([healthy.url('/'), healthy.url('/a')])
-    expect(skips).toEqual([{ url: bad.url('/', BAD), reason: 'robots', parent: undefined }])
+    expect(failures).toMatchObject([{ url: bad.url('/', BAD), code: 'connection-lost', final: true }])
     expect(bad.requests.every((line) => line.includes('/robots.txt'))).toBe(true)
     expect(summary).toMatchObject({ robots: 4, reason: 'done' })
   })
