@@ -1,13 +1,14 @@
 import type { CrawlEvents } from './engine/events.js'
+import type { Reader } from './engine/outlet.js'
 import type { Stats, Summary } from './engine/stats.js'
 import { KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { FetchContext, Fetcher, Outcome } from './fetch/contract.js'
 import type { Frontier } from './frontier/contract.js'
 import type { Hook } from './hooks/contract.js'
+import { iterate, type PageIterator } from './iterate.js'
 import * as check from './options.js'
 import { type CrawlOptions, DEFAULTS, invalidOption, type Listener } from './options.js'
-import { PageStream } from './page-stream.js'
 import type { HostPartitioner } from './partition/contract.js'
 import { Run } from './run.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
@@ -16,17 +17,11 @@ import type { Store, StoreContext } from './stores/contract.js'
 import type { Clock, Duration, Random } from './time.js'
 import type { CrawlRequest, MaybePromise } from './types.js'
 import { all } from './url/combine.js'
-import { anywhere, pathPrefix, sameHost, sameOrigin, sameSite } from './url/rules.js'
 import type { ScopeLike } from './url/scope.js'
 
-/** The ready scopes by name, all relative to the seeds. `all` follows every link: say it only if you mean it. */
-export type ScopeName = 'site' | 'host' | 'origin' | 'path' | 'all'
-
-const NAMED_SCOPES = { site: sameSite, host: sameHost, origin: sameOrigin, path: pathPrefix, all: anywhere }
-const SCOPES =
-  "'site', 'host', 'origin', 'path', 'all', a rule, a glob such as '/blog/**', a RegExp or a function"
-/** Neither a path nor a host with a dot, a port or a wildcard. */
-const BARE_WORD = /^\w+$/
+const NO_SEEDS =
+  'nothing to crawl: give at least one URL with .seeds(); ' +
+  'every method returns a new crawler, so run the one that .seeds() returned'
 const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'end'] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
@@ -102,15 +97,10 @@ export class Crawler<Data extends object = object> {
    * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
    * expression or a function; several must all agree. Default `'site'`: the registrable domains of the seeds.
    */
-  scope(...rules: [ScopeName | ScopeLike, ...(ScopeName | ScopeLike)[]]): Crawler<Data> {
-    if (rules.length === 0) throw invalidOption('scope', undefined, SCOPES)
-    const named = rules.map((rule) => {
-      if (typeof rule !== 'string' || !BARE_WORD.test(rule)) return check.scopeRule('scope', rule)
-      if (Object.hasOwn(NAMED_SCOPES, rule)) return NAMED_SCOPES[rule as ScopeName]()
-      // As a glob it would mean a host of that name, and a misspelt 'site' would quietly follow nothing.
-      throw invalidOption('scope', rule, `${SCOPES}; for a host without a dot: glob('${rule}')`)
-    })
-    return this.#with({ scope: named.length === 1 ? named[0]! : all(...named) })
+  scope(...rules: [ScopeLike, ...ScopeLike[]]): Crawler<Data> {
+    const [first, ...more] = rules.map((rule) => check.scopeRule('scope', rule))
+    if (first === undefined) return this.#with({ scope: check.scopeRule('scope', undefined) })
+    return this.#with({ scope: more.length === 0 ? first : all(first, ...more) })
   }
 
   /** Within the scope, only links that match one of these; each call adds. */
@@ -137,7 +127,7 @@ export class Crawler<Data extends object = object> {
     const limit = { ...this.#options.limit }
     if (given.pages !== undefined) limit.pages = check.count('limit.pages', given.pages, 1)
     if (given.bytes !== undefined) limit.bytes = check.count('limit.bytes', given.bytes, 1)
-    if (given.time !== undefined) limit.timeMs = check.duration('limit.time', given.time, 1)
+    if (given.time !== undefined) limit.timeMs = check.timeLimit('limit.time', given.time)
     if (given.pagesPerHost !== undefined) {
       limit.pagesPerHost = check.count('limit.pagesPerHost', given.pagesPerHost, 1)
     }
@@ -166,7 +156,7 @@ export class Crawler<Data extends object = object> {
     return this.#with({ maxBodyBytes: check.integer('maxBodyBytes', bytes, 1) })
   }
 
-  /** How often a request is tried again after a timeout, a lost connection, 429 or 5xx. Default 2. */
+  /** How often a request is tried again after a lost connection, a timeout, or the status 408, 425, 429, 500, 502, 503 or 504. Default 2. */
   retries(times: number): Crawler<Data> {
     return this.#with({ retries: check.integer('retries', times, 0) })
   }
@@ -209,8 +199,7 @@ export class Crawler<Data extends object = object> {
   fetch(
     fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>),
   ): Crawler<Data> {
-    const part = typeof fetcher === 'function' ? { fetch: fetcher } : fetcher
-    return this.#with({ fetcher: check.part('fetch', part, ['fetch'], 'a Fetcher') })
+    return this.#with({ fetcher: check.fetcher(fetcher) })
   }
 
   /**
@@ -258,27 +247,8 @@ export class Crawler<Data extends object = object> {
   }
 
   /** Crawls while you read. A slow loop slows the crawl; leaving the loop ends it. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Page<Data>, void, undefined> {
-    const stream = new PageStream()
-    const run = this.#begin(stream.put)
-    let problem: unknown
-    const finished = run.finish(undefined).then(
-      () => stream.end(false),
-      (error) => {
-        problem = error
-        stream.end(false)
-      },
-    )
-    try {
-      for (let page = await stream.take(); page !== undefined; page = await stream.take()) {
-        yield page as Page<Data>
-      }
-      if (problem !== undefined) throw problem
-    } finally {
-      run.tell((engine) => engine.abort())
-      stream.end(true)
-      await finished
-    }
+  [Symbol.asyncIterator](): PageIterator<Page<Data>> {
+    return iterate((reader) => this.#begin(reader)) as PageIterator<Page<Data>>
   }
 
   /** How the run stands; undefined before the first. After a run it tells how it ended. */
@@ -300,9 +270,9 @@ export class Crawler<Data extends object = object> {
     this.#run?.tell((engine) => engine.resume())
   }
 
-  #begin(reader: ((page: Page) => Promise<void>) | undefined): Run {
+  #begin(reader: Reader | undefined): Run {
     if (this.#options.seeds.length === 0) {
-      throw new KumoError('KUMO_NO_SEEDS', 'nothing to crawl: give at least one URL with .seeds()')
+      throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
     }
     if (this.#run?.isGoingOn) {
       const message = 'this crawler is running; wait for it, or run another value, e.g. crawler.seeds(…)'

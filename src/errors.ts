@@ -15,7 +15,7 @@ export type KumoErrorCode =
   | 'KUMO_ALREADY_RUNNING'
   /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
   | 'KUMO_STORE_FAILED'
-  /** A hook, an extractor or a fetcher could not be opened. */
+  /** A hook, an extractor or the scope could not be opened; nothing was fetched. */
   | 'KUMO_OPEN_FAILED'
   /** A part could not be closed, e.g. a hook that writes its last lines then; the crawl itself is over. */
   | 'KUMO_CLOSE_FAILED'

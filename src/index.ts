@@ -1,9 +1,18 @@
-export { Crawler, type ScopeName } from './crawler.js'
+export { Crawler } from './crawler.js'
 export type { CrawlEvents, Redirect, Skip } from './engine/events.js'
 export type { Bottleneck, EndReason, StageName, StageStats, Stats, Summary } from './engine/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Exchange } from './exchange/contract.js'
-export type { Extraction, Extractor, Page, PageLink } from './extract/contract.js'
+export type {
+  BareDocument,
+  BareElement,
+  BareParent,
+  Extraction,
+  Extractor,
+  Page,
+  PageDocument,
+  PageLink,
+} from './extract/contract.js'
 export type {
   FetchContext,
   FetchedResponse,
@@ -16,6 +25,7 @@ export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
 export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook } from './hooks/contract.js'
+export type { PageIterator } from './iterate.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
 export type { SeedInput } from './seeds.js'
@@ -45,4 +55,4 @@ export {
   sameOrigin,
   sameSite,
 } from './url/rules.js'
-export type { ScopeLike, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'
+export type { ScopeLike, ScopeName, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'

@@ -108,12 +108,26 @@ export function show(value: unknown): string {
     return `'${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
+  const made = classOf(value)
+  if (made !== undefined) return `${/^[AEIOU]/i.test(made) ? 'an' : 'a'} ${made}`
   try {
     const text = JSON.stringify(value) ?? String(value)
     return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   } catch {
     return Object.prototype.toString.call(value)
   }
+}
+
+/** The name of the class of an object whose JSON says little or nothing about it, such as a Set. */
+function classOf(value: object): string | undefined {
+  if (Array.isArray(value) || isPlain(value) || 'toJSON' in value) return undefined
+  return value.constructor?.name || undefined
+}
+
+/** Made by `{ … }`, here or in another realm, or without a prototype. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** An option was given what it does not take. */
@@ -136,14 +150,26 @@ export function integer(
 /** A count that may also be Infinity, which means no bound. */
 export function count(option: string, value: unknown, least: number): number {
   if (value === Number.POSITIVE_INFINITY) return value
-  return integer(option, value, least)
+  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
+  throw invalidOption(option, value, `a whole number, ${least} or more, or Infinity`)
 }
 
 export function duration(option: string, value: unknown, least = 0): number {
   const ms = parseDuration(value)
   if (ms !== undefined && ms >= least) return ms
-  const allowed = `milliseconds${least > 0 ? ` (at least ${least})` : ''}, or a text such as '250ms', '5s', '2m', '1h'`
-  throw invalidOption(option, value, allowed)
+  throw invalidOption(option, value, durations(least))
+}
+
+/** A duration that may also be Infinity, which lifts the limit. */
+export function timeLimit(option: string, value: unknown): number {
+  if (value === Number.POSITIVE_INFINITY) return value
+  const ms = parseDuration(value)
+  if (ms !== undefined && ms >= 1) return ms
+  throw invalidOption(option, value, `${durations(1)}, or Infinity`)
+}
+
+function durations(least: number): string {
+  return `milliseconds${least > 0 ? ` (at least ${least})` : ''}, or a text such as '250ms', '5s', '2m', '1h'`
 }
 
 export function text(option: string, value: unknown): string {
@@ -157,8 +183,10 @@ export function record<K extends string>(
   value: unknown,
   keys: readonly K[],
 ): Partial<Record<K, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption(option, value, `an object with ${keys.join(', ')}`)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  // A signal or a Map in place of `{ … }` has no keys that could be wrong, and would pass for no options at all.
+  if (!isObject || (!isPlain(value) && !keys.some((key) => key in value))) {
+    throw invalidOption(option, value, `{ ${keys.join(', ')} }`)
   }
   for (const key of Object.keys(value)) {
     if (!keys.includes(key as K)) throw invalidOption(option, `${key}`, `the keys ${keys.join(', ')}`)
@@ -176,6 +204,16 @@ export function part<T>(option: string, value: unknown, methods: readonly string
 
 export function frontierPart(option: string, value: unknown): Frontier {
   return part(option, value, ['add', 'lease', 'settle', 'nextDue', 'close'], 'a Frontier')
+}
+
+/** A fetcher, or its `fetch` alone. The fetch of the platform takes and returns other things. */
+export function fetcher(value: unknown): Fetcher {
+  const what = 'a Fetcher'
+  if (value === globalThis.fetch) {
+    const allowed = `${what}, which makes an Outcome of a CrawlRequest: docs/extending.md shows one`
+    throw new KumoError('KUMO_INVALID_OPTION', `fetch: got the global fetch function; allowed: ${allowed}`)
+  }
+  return part('fetch', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
 }
 
 /** A text that can be sent as the value of a header. */
@@ -201,8 +239,8 @@ export function headers(option: string, value: unknown): Readonly<Record<string,
 }
 
 /** Something that stands for a scope rule. */
-export function scopeRule(option: string, value: ScopeLike): ScopeRule {
-  return naming(option, () => toRule(value))
+export function scopeRule(option: string, value: ScopeLike | undefined): ScopeRule {
+  return naming(option, () => toRule(value as ScopeLike))
 }
 
 export function scopeRules(option: string, values: readonly ScopeLike[]): ScopeRule[] {
@@ -218,10 +256,20 @@ function naming<T>(option: string, make: () => T): T {
   }
 }
 
+const PARTS_OF_EXTRACTORS = ['name', 'mediaTypes', 'open', 'extract', 'close']
+
 /** Functions that make fields. */
 export function fields(value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidOption('extract', value, 'an object of functions, or an extractor (with name and extract())')
+  }
+  const isNameless = 'extract' in value && typeof value.extract === 'function'
+  if (isNameless && Object.keys(value).every((key) => PARTS_OF_EXTRACTORS.includes(key))) {
+    throw invalidOption(
+      'extract.name',
+      (value as Partial<Extractor>).name,
+      'a text: an extractor needs a name',
+    )
   }
   for (const [field, make] of Object.entries(value)) {
     if (typeof make === 'function') continue

@@ -1,48 +1,49 @@
+import type { Reader } from './engine/outlet.js'
 import type { Page } from './extract/contract.js'
 
 interface Waiting {
   readonly page: Page
-  readonly taken: () => void
+  readonly answer: (taken: boolean) => void
 }
 
 /**
  * Between the crawl and a `for await`: a page keeps its slot until the reader has taken it. So a slow reader slows
  * the crawl, and at most as many pages wait here as there are slots.
  */
-export class PageStream {
+export class PageStream implements Reader {
   readonly #waiting: Waiting[] = []
-  #wanted: ((page: Page | undefined) => void) | undefined = undefined
+  /** Readers that wait for a page; more than one only if `next` is called without waiting. */
+  readonly #wanted: ((page: Page | undefined) => void)[] = []
+  #withdrawn = false
   #ended = false
 
-  /** For the crawl: resolves when the reader has taken the page. */
-  put = (page: Page): Promise<void> => {
-    if (this.#ended) return Promise.resolve()
-    if (this.#wanted !== undefined) {
-      this.#wanted(page)
-      this.#wanted = undefined
-      return Promise.resolve()
-    }
-    return new Promise((taken) => this.#waiting.push({ page, taken }))
+  put(page: Page): Promise<boolean> {
+    if (this.#withdrawn) return Promise.resolve(false)
+    const wanted = this.#wanted.shift()
+    if (wanted === undefined) return new Promise((answer) => this.#waiting.push({ page, answer }))
+    wanted(page)
+    return Promise.resolve(true)
   }
 
-  /** For the reader: the next page, or undefined when there will be none. */
+  withdraw(): void {
+    this.#withdrawn = true
+    for (const { answer } of this.#waiting.splice(0)) answer(false)
+  }
+
+  /** The next page, or undefined when there will be none. */
   take(): Promise<Page | undefined> {
     const next = this.#waiting.shift()
     if (next !== undefined) {
-      next.taken()
+      next.answer(true)
       return Promise.resolve(next.page)
     }
     if (this.#ended) return Promise.resolve(undefined)
-    return new Promise((wanted) => {
-      this.#wanted = wanted
-    })
+    return new Promise((wanted) => this.#wanted.push(wanted))
   }
 
-  /** No more pages. What still waits is dropped if the reader has left, and read to the end if not. */
-  end(readerLeft: boolean): void {
+  /** There will be no more pages. */
+  end(): void {
     this.#ended = true
-    this.#wanted?.(undefined)
-    this.#wanted = undefined
-    if (readerLeft) for (const { taken } of this.#waiting.splice(0)) taken()
+    for (const wanted of this.#wanted.splice(0)) wanted(undefined)
   }
 }

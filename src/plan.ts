@@ -14,10 +14,10 @@ import { firstCome } from './frontier/selection.js'
 import { type CrawlOptions, frontierPart } from './options.js'
 import { byHost } from './partition/by-host.js'
 import { soleOwner } from './partition/ownership.js'
-import { readSeeds } from './seeds.js'
+import { knownSeeds, readSeeds } from './seeds.js'
 import type { StoreContext } from './stores/contract.js'
 import { memory } from './stores/memory.js'
-import { systemClock, systemRandom } from './time.js'
+import { type Clock, LATE, systemClock, systemRandom, within } from './time.js'
 import type { MaybePromise } from './types.js'
 import { all, any, not } from './url/combine.js'
 import { sameSite } from './url/rules.js'
@@ -31,14 +31,22 @@ const MAX_REDIRECTS = 10
 /** Idle connections kept besides those in use, so that a host's next visit finds its connection open. */
 const SPARE_CONNECTIONS = 500
 
+/** After an abort nobody waits longer than this for one part to close. */
+const HASTY_CLOSE_MS = 250
+
 export interface Plan {
   readonly parts: Parts
   readonly rules: EngineRules
 }
 
+/** The clock that a run goes by. */
+export function clockOf(options: CrawlOptions): Clock {
+  return options.clock ?? systemClock()
+}
+
 /** Chooses and builds what the user left open, and opens everything. The only file that knows the defaults. */
 export async function plan(options: CrawlOptions, reader: Reader | undefined): Promise<Plan> {
-  const clock = options.clock ?? systemClock()
+  const clock = clockOf(options)
   const random = options.random ?? systemRandom()
   const closers: Closer[] = []
   try {
@@ -60,6 +68,8 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
     await opened('the scope', () => scope.open?.())
+    // All seeds that are known now count for the scope from the first page on, whenever their turn comes.
+    for (const seed of knownSeeds(options.seeds)) scope.addSeed?.(seed)
     const exchange = localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
     const outlet = new Outlet({
@@ -82,11 +92,12 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       scope,
       outlet,
       seeds: readSeeds(options.seeds),
-      close: () => closeAll(closers),
+      close: (inHaste) =>
+        closeAll(closers, clock, inHaste ? HASTY_CLOSE_MS : options.timeout.hookMs, inHaste),
     }
     return { parts, rules: rulesOf(options) }
   } catch (error) {
-    await closeAll(closers).catch(() => {})
+    await closeAll(closers, clock, options.timeout.hookMs, false).catch(() => {})
     throw error
   }
 }
@@ -135,12 +146,18 @@ async function opened(what: string, open: () => MaybePromise<unknown>): Promise<
 /** What is to be closed, for the message if it cannot be, and how. */
 type Closer = readonly [what: string, close: () => MaybePromise<unknown>]
 
-/** In reverse order of opening; one that fails does not keep the others open. The first failure is thrown. */
-async function closeAll(closers: Closer[]): Promise<void> {
+/**
+ * In reverse order of opening; one that fails or is late does not keep the others open. The first failure is thrown,
+ * but for being late when closing was done in haste: that is what haste accepts.
+ */
+async function closeAll(closers: Closer[], clock: Clock, withinMs: number, inHaste: boolean): Promise<void> {
   const failures: KumoError[] = []
   for (const [what, close] of closers.splice(0).reverse()) {
     try {
-      await close()
+      const answer = close()
+      if (!(answer instanceof Promise)) continue
+      if ((await within(clock, withinMs, answer)) !== LATE || inHaste) continue
+      throw new Error(`it took longer than ${withinMs} ms`)
     } catch (cause) {
       const message = `${what} could not be closed: ${messageOf(cause)}`
       failures.push(new KumoError('KUMO_CLOSE_FAILED', message, { cause }))

@@ -24,6 +24,17 @@ export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
   })
 }
 
+/** The seeds that are known before the crawl starts: all but those of generators and streams. Canonical. */
+export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
+  for (const input of inputs) {
+    const seeds = Array.isArray(input) ? input : isSource(input) ? [] : [input]
+    for (const each of seeds) {
+      const seed = toSeed(each)
+      if ('url' in seed) yield seed.url
+    }
+  }
+}
+
 /** All seeds in order, in batches. */
 export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {

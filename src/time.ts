@@ -89,21 +89,56 @@ export function seededRandom(seed: number): Random {
 export const LATE = Symbol('late')
 
 /** The promise's value, or `LATE` if it is not there after `ms`. The promise itself goes on; its end is ignored. */
-export function within<T>(clock: Clock, ms: number, promise: PromiseLike<T>): Promise<T | typeof LATE> {
+export function within<T>(
+  clock: Clock,
+  ms: number,
+  promise: PromiseLike<T>,
+  timers?: Set<Timer>,
+): Promise<T | typeof LATE> {
   if (ms === Number.POSITIVE_INFINITY) return Promise.resolve(promise)
   return new Promise((resolve, reject) => {
-    const timer = clock.wakeAt(clock.now() + ms, () => resolve(LATE))
+    const over = () => {
+      timer.cancel()
+      timers?.delete(timer)
+    }
+    const timer = clock.wakeAt(clock.now() + ms, () => {
+      over()
+      resolve(LATE)
+    })
+    timers?.add(timer)
     promise.then(
       (value) => {
-        timer.cancel()
+        over()
         resolve(value)
       },
       (error) => {
-        timer.cancel()
+        over()
         reject(error)
       },
     )
   })
+}
+
+/** Waits of one length, whose timers are gone once it is closed: user code that never returns must not keep a process. */
+export class Waits {
+  readonly #clock: Clock
+  readonly ms: number
+  readonly #timers = new Set<Timer>()
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock
+    this.ms = ms
+  }
+
+  /** The promise's value, or `LATE`. After `close` nobody is told any more. */
+  wait<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
+    return within(this.#clock, this.ms, promise, this.#timers)
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.cancel()
+    this.#timers.clear()
+  }
 }
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const

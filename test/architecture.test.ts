@@ -40,6 +40,7 @@ const COMPOSITION = [
   'plan.ts',
   'options.ts',
   'seeds.ts',
+  'iterate.ts',
   'page-stream.ts',
   'index.ts',
 ]

@@ -74,6 +74,32 @@ describe('npm run demo', { timeout: 60_000 }, () => {
     expect(stdout).toContain('\nIt was stopped.\n')
   })
 
+  test('says so where nothing came back', async () => {
+    const site = await startSite({})
+    onTestFinished(() => site.close())
+    const { code, stdout, stderr } = await demo([site.url()])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^Failed\n {2}1 {2}http-status {2}.*404/m)
+    expect(stderr).toBe('No page came back; see above why.\n')
+  })
+
+  test('--help lines up', async () => {
+    const { stdout } = await demo(['--help'])
+    const columns = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.search(/ {2}\S/))
+    expect(
+      new Set(
+        stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.search(/(crawl|a smaller)/)),
+      ).size,
+    ).toBe(1)
+    expect(columns.every((column) => column > 0)).toBe(true)
+  })
+
   test.each([
     [['not a url'], /^seeds: got 'not a url'; allowed: absolute http\(s\) URLs/],
     [['--hosts', 'many'], /^--hosts: got 'many'; allowed: a whole number/],

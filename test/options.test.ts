@@ -1,8 +1,9 @@
 /** A wrong option is an error at the line that wrote it: it names the option, what was given and what is allowed. */
 
-import { any, Crawler, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
+import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
 import { describe, expect, test } from 'vitest'
-import { headers, record, show } from '../src/options.js'
+import { HTTP_DEFAULTS } from '../src/fetch/http.js'
+import { DEFAULTS, headers, record, show } from '../src/options.js'
 
 /** Options as somebody without a compiler might write them. */
 // biome-ignore lint/suspicious/noExplicitAny: mistakes are the subject.
@@ -73,7 +74,7 @@ const mistakes: Mistake[] = [
   [
     'headers(new Headers())',
     () => crawler.headers(new Headers({ a: 'b' })),
-    ['headers: got', 'an object of names'],
+    ['headers: got a Headers;', 'an object of names'],
   ],
   [
     "headers({ 'a b': … })",
@@ -85,7 +86,7 @@ const mistakes: Mistake[] = [
   [
     "headers({ 'User-Agent' })",
     () => crawler.headers({ 'User-Agent': 'x' }),
-    ['headers:', 'User-Agent', 'user agent option'],
+    ['headers:', 'User-Agent', 'use .userAgent()'],
   ],
   ['headers({ Host })', () => crawler.headers({ Host: 'x' }), ['headers:', 'Host', 'follows from the URL']],
 
@@ -95,11 +96,29 @@ const mistakes: Mistake[] = [
     ["scope: got 'sites';", "'site', 'host', 'origin', 'path', 'all'", "glob('sites')"],
   ],
   ["scope('Site')", () => crawler.scope('Site'), ["scope: got 'Site';", "'site'"]],
+  ["scope('same-site')", () => crawler.scope('same-site'), ["scope: got 'same-site';", "'site'"]],
+  ["scope('münchen')", () => crawler.scope('münchen'), ["glob('münchen')"]],
+  ["include('sites')", () => crawler.include('sites'), ["include: got 'sites';", "'site', 'host'"]],
+  [
+    "exclude('login')",
+    () => crawler.exclude('login'),
+    ["exclude: got 'login';", "for a path: '/login'", "glob('login')"],
+  ],
+  ["any('hosts')", () => any('hosts'), ["any(): got 'hosts';", "'site', 'host'"]],
+  ["not(all('b-c'))", () => not(all('b-c')), ["all(): got 'b-c';", "glob('b-c')"]],
   ["scope('')", () => crawler.scope(''), ['scope:', '""', '/blog/**']],
   ['scope()', () => crawler.scope(), ['scope: got undefined;', "'site', 'host'"]],
-  ['scope(undefined)', () => crawler.scope(undefined), ['scope:', 'undefined', 'sameSite()']],
+  [
+    'scope(undefined)',
+    () => crawler.scope(undefined),
+    ['scope: got undefined;', "'site', 'host'", 'sameSite()'],
+  ],
   ['scope(sameSite)', () => crawler.scope(sameSite), ['scope:', 'sameSite()', 'parentheses']],
-  ['scope([…])', () => crawler.scope(['site', '/a']), ['scope:', 'array', 'all() or any()']],
+  [
+    'scope([…])',
+    () => crawler.scope(['site', '/a']),
+    ['scope: got an array', 'all() or any()', "'site', 'host'"],
+  ],
   ['scope({})', () => crawler.scope({}), ['scope:', 'without name and start()']],
   ["scope('ftp://x/')", () => crawler.scope('ftp://x/'), ['scope:', 'ftp://x/', 'http and https']],
   ['include(5)', () => crawler.include(5), ['include:', '5', 'a glob']],
@@ -107,7 +126,7 @@ const mistakes: Mistake[] = [
   ["exclude('/a#b')", () => crawler.exclude('/a#b'), ['exclude:', '#', 'fragment']],
   ['exclude(null)', () => crawler.exclude(null), ['exclude:', 'null']],
 
-  ['depth(-1)', () => crawler.depth(-1), ['depth: got -1;', '0 or more']],
+  ['depth(-1)', () => crawler.depth(-1), ['depth: got -1;', 'a whole number, 0 or more, or Infinity']],
   ['depth(NaN)', () => crawler.depth(Number.NaN), ['depth: got NaN;']],
   ["depth('3')", () => crawler.depth('3'), ["depth: got '3';"]],
 
@@ -122,7 +141,11 @@ const mistakes: Mistake[] = [
   ['limit({ pages: null })', () => crawler.limit({ pages: null }), ['limit.pages: got null;']],
   ["limit({ bytes: '1MB' })", () => crawler.limit({ bytes: '1MB' }), ["limit.bytes: got '1MB';", WHOLE]],
   ["limit({ time: 'soon' })", () => crawler.limit({ time: 'soon' }), ["limit.time: got 'soon';", DURATION]],
-  ['limit({ time: 0 })', () => crawler.limit({ time: 0 }), ['limit.time: got 0;', 'at least 1']],
+  [
+    'limit({ time: 0 })',
+    () => crawler.limit({ time: 0 }),
+    ['limit.time: got 0;', 'at least 1', 'or Infinity'],
+  ],
   ['limit({ pagesPerHost: -3 })', () => crawler.limit({ pagesPerHost: -3 }), ['limit.pagesPerHost: got -3;']],
 
   ['timeout(0)', () => crawler.timeout(0), ['timeout: got 0;', 'at least 1']],
@@ -149,7 +172,7 @@ const mistakes: Mistake[] = [
     () => crawler.frontier({}),
     ['frontier: got {};', 'add(), lease(), settle(), nextDue(), close()'],
   ],
-  ['seen(new Set())', () => crawler.seen(new Set()), ['seen: got {};', 'addAll(), close()']],
+  ['seen(new Set())', () => crawler.seen(new Set()), ['seen: got a Set;', 'addAll(), close()']],
   ['partition(8)', () => crawler.partition(8), ['partition: got 8;', 'partition()']],
   [
     'partition without a number',
@@ -162,6 +185,25 @@ const mistakes: Mistake[] = [
   ['random(Math)', () => crawler.random(Math), ['random: got', 'next()']],
 
   ['extract(5)', () => crawler.extract(5), ['extract: got 5;', 'functions', 'name and extract()']],
+  [
+    'fetch(globalThis.fetch)',
+    () => crawler.fetch(globalThis.fetch),
+    ['fetch: got the global fetch function;', 'docs/extending.md'],
+  ],
+
+  ['httpFetcher()', () => (httpFetcher as Loose)(), ['httpFetcher: got undefined;', 'userAgent, headers']],
+  ['httpFetcher({})', () => (httpFetcher as Loose)({}), ['httpFetcher.userAgent: got undefined;']],
+  [
+    'httpFetcher({ maxBodySize })',
+    () => (httpFetcher as Loose)({ userAgent: 'x', maxBodySize: 5 }),
+    ["httpFetcher: got 'maxBodySize';", 'the keys userAgent,', 'maxBodyBytes'],
+  ],
+  [
+    "httpFetcher({ maxBodyBytes: '8mb' })",
+    () => (httpFetcher as Loose)({ userAgent: 'x', maxBodyBytes: '8mb' }),
+    ['httpFetcher.maxBodyBytes: got 8mb;', 'a number'],
+  ],
+
   ['extract(null)', () => crawler.extract(null), ['extract: got null;']],
   ['extract([])', () => crawler.extract([() => 1]), ['extract: got']],
   [
@@ -172,7 +214,17 @@ const mistakes: Mistake[] = [
   [
     'an extractor without a name',
     () => crawler.extract({ mediaTypes: ['a/b'], extract: () => {} }),
-    ['extract.mediaTypes: got ["a/b"];', 'an extractor needs a name'],
+    ['extract.name: got undefined;', 'an extractor needs a name'],
+  ],
+  [
+    'an extractor of a class without a name',
+    () =>
+      crawler.extract(
+        new (class {
+          extract() {}
+        })(),
+      ),
+    ['extract.name: got undefined;', 'an extractor needs a name'],
   ],
   [
     'mediaTypes as a text',
@@ -240,6 +292,12 @@ describe('a mistake', () => {
       () => crawler.run({ signal: new AbortController() }),
       ['run.signal: got', 'controller.signal'],
     ],
+    [
+      'run(signal)',
+      () => crawler.run(AbortSignal.timeout(5000)),
+      ['run: got an AbortSignal; allowed: { signal }'],
+    ],
+    ['run(new Map())', () => crawler.run(new Map()), ['run: got a Map; allowed: { signal }']],
     ['run(null)', () => crawler.run(null), ['run: got null;']],
   ])('%s rejects, it does not throw', async (_, run, parts) => {
     const error = await run().catch((error: unknown) => error)
@@ -258,7 +316,10 @@ describe('what is right', () => {
     ],
     [
       'limits without bound',
-      () => crawler.limit({ pages: Number.POSITIVE_INFINITY, time: '1h' }).limit({ pages: undefined }),
+      () =>
+        crawler
+          .limit({ pages: Number.POSITIVE_INFINITY, time: '1h' })
+          .limit({ pages: undefined, time: Number.POSITIVE_INFINITY }),
     ],
     ['depth', () => crawler.depth(0).depth(Number.POSITIVE_INFINITY)],
     ['timeouts', () => crawler.timeout('5s').timeout({ hook: '1h' }).timeout({})],
@@ -270,6 +331,24 @@ describe('what is right', () => {
           .scope('host', '/a/**', /x/, () => true, not('/b'), any('localhost:3000', 'a.example')),
     ],
     ['include nothing', () => crawler.include().exclude()],
+    [
+      'names in every place',
+      () =>
+        crawler
+          .scope(any('host', not('path')))
+          .include('site')
+          .exclude('origin'),
+    ],
+    ["a field called 'extract' among others", () => crawler.extract({ extract: () => 1, title: () => 2 })],
+    [
+      'settings with a class of their own',
+      () =>
+        crawler.limit(
+          new (class {
+            pages = 5
+          })(),
+        ),
+    ],
     ['a path prefix', () => crawler.scope(pathPrefix('/a'))],
     ['headers', () => crawler.headers({ 'Accept-Language': 'ja', cookie: 'a=ä' }).headers({})],
     ['a hook of failures only', () => crawler.use({ name: 'h', failure: () => {} })],
@@ -316,7 +395,10 @@ describe('a crawler is a value', () => {
     expect(heard).toEqual([])
     await listening.run()
     expect(heard).toEqual(['http://one.example/'])
-    await expect(base.run()).rejects.toMatchObject({ code: 'KUMO_NO_SEEDS' })
+    await expect(base.run()).rejects.toMatchObject({
+      code: 'KUMO_NO_SEEDS',
+      message: expect.stringContaining('run the one that .seeds() returned'),
+    })
   })
 
   test('every step returns another crawler', () => {
@@ -365,6 +447,11 @@ describe('a crawler is a value', () => {
   })
 })
 
+test('httpFetcher() and a crawl have the same defaults', () => {
+  expect(HTTP_DEFAULTS.maxBodyBytes).toBe(DEFAULTS.maxBodyBytes)
+  expect(HTTP_DEFAULTS.connectTimeoutMs).toBe(DEFAULTS.timeout.fetchMs)
+})
+
 describe('showing values', () => {
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic
@@ -378,6 +465,9 @@ describe('showing values', () => {
     [{ a: 1 }, '{"a":1}'],
     [cyclic, '[object Object]'],
     [Object.create(null), '{}'],
+    [new Set([1]), 'a Set'],
+    [new AbortController(), 'an AbortController'],
+    [new URL('https://e.com/'), '"https://e.com/"'],
     [{ big: 1n }, '[object Object]'],
     [{ toJSON: () => undefined }, '[object Object]'],
   ])('case %#', (value, shown) => {

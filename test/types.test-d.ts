@@ -1,13 +1,18 @@
 /** What the compiler knows about a crawl: the data of a page, the events, and what each step returns. */
 
 import {
+  any,
   type CrawlEvents,
   Crawler,
   type Extractor,
   type Failure,
   type Hook,
+  not,
   type Page,
+  type PageDocument,
   type Redirect,
+  type ScopeLike,
+  type ScopeName,
   type Skip,
   type Stats,
   type Summary,
@@ -165,12 +170,21 @@ describe('the builder', () => {
     crawler.delay('5 weeks')
     // @ts-expect-error: a key that does not exist.
     crawler.limit({ page: 5 })
+    crawler
+      .scope(any('host', not('path')))
+      .include('site')
+      .exclude('/login')
+    assertType<ScopeLike>('origin' satisfies ScopeName)
     // @ts-expect-error: at least one rule.
     crawler.scope()
     // @ts-expect-error: a promise is not an answer.
     crawler.scope(async () => true)
     // @ts-expect-error: options are methods.
     new Crawler({ concurrency: 5 })
+  })
+
+  test('the DOM of a page is the one that the program is compiled with', () => {
+    expectTypeOf<PageDocument>().toEqualTypeOf<Document>()
   })
 
   test('pages cannot be written to', () => {

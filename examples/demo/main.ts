@@ -10,9 +10,9 @@ import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
 import { type DemoWeb, startDemoWeb } from './web.js'
 
-const USAGE = `npm run demo                        crawl a synthetic web on this machine
-npm run demo -- <url> …             crawl from these URLs (at most 100 pages)
-npm run demo -- --hosts 20 --pages 5   a smaller synthetic web`
+const USAGE = `npm run demo                          crawl a synthetic web on this machine
+npm run demo -- <url> …               crawl from these URLs (at most 100 pages)
+npm run demo -- --hosts 20 --pages 5  a smaller synthetic web`
 
 /** A fifth of the default, so that the demo is over soon; the hosts are our own. */
 const LOOPBACK_DELAY_MS = 200
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       WEB_DELAY_MS,
     )
     if (pages > 0) return
-    console.error('No page came back. A host that does not answer for its robots.txt is not crawled.')
+    console.error('No page came back; see above why.')
     process.exitCode = 1
     return
   }
@@ -111,7 +111,8 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
 }
 
 function width(): number {
-  return Math.max(NARROWEST, process.stdout.columns ?? USUAL_WIDTH)
+  // Some terminals say that they have no columns at all.
+  return Math.max(NARROWEST, process.stdout.columns || USUAL_WIDTH)
 }
 
 function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {

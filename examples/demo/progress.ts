@@ -8,6 +8,8 @@ const REWRITE_MS = 100
 const LINE_MS = 1000
 /** A line that wraps cannot be rewritten, and the terminal may add `^C` to it. */
 const MARGIN = 3
+/** Some terminals say that they have no columns at all. */
+const USUAL_WIDTH = 80
 const ERASE_LINE = '\r\x1b[K'
 
 /** Each field with its rank: what is least worth knowing is the first to go where the terminal is narrow. */
@@ -45,7 +47,7 @@ export function showProgress(stats: () => Stats | undefined, out: WriteStream): 
   const show = () => {
     const now = stats()
     if (now === undefined) return
-    if (rewrites) out.write(ERASE_LINE + progressLine(now, out.columns - MARGIN))
+    if (rewrites) out.write(ERASE_LINE + progressLine(now, (out.columns || USUAL_WIDTH) - MARGIN))
     else out.write(`${progressLine(now, Number.POSITIVE_INFINITY)}\n`)
   }
   const timer = setInterval(show, rewrites ? REWRITE_MS : LINE_MS)

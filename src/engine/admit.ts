@@ -23,7 +23,7 @@ interface Place {
 /** Told what did not get in. */
 export interface AdmissionReport {
   skipped(url: string, reason: SkipReason, parent: string | undefined): void
-  scopeFailed(url: string, message: string, cause: unknown): void
+  scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
   /** Whether the host has had all the pages it may have. */
   hostFull(host: string): boolean
 }
@@ -41,6 +41,8 @@ export class Admission {
   readonly #report: AdmissionReport
   #places = new Map<string, Place>()
   readonly #met = new MetLinks()
+  /** Links at which the scope threw: filled while a page's links are looked at, told when the rest is taken in. */
+  readonly #scopeFailures: { url: string; error: unknown }[] = []
 
   constructor(parts: Parts, maxDepth: number, report: AdmissionReport) {
     this.#parts = parts
@@ -86,16 +88,15 @@ export class Admission {
         priorities.set(url, link.priority)
       }
     }
-    if (batch.isEmpty) return
+    if (batch.isEmpty && this.#scopeFailures.length === 0) return
     return this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, 0, from.url))
   }
 
   /** The target of a redirect: as deep as its source, and a request of its own on its own host. */
   async redirect(to: string, from: CrawlRequest): Promise<void> {
     const place = this.#placeOf(originOf(to))
-    if (!this.#wanted(to, place, from.depth, from)) return
     const batch = new Batch()
-    batch.put(to, place)
+    if (this.#wanted(to, place, from.depth, from)) batch.put(to, place)
     await this.#take(batch, (url, host) =>
       request(url, host, from.depth, from.priority, from.redirects + 1, from.parent),
     )
@@ -126,7 +127,7 @@ export class Admission {
       try {
         inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
       } catch (error) {
-        this.#report.scopeFailed(url, `the scope threw: ${messageOf(error)}`, error)
+        this.#scopeFailures.push({ url, error })
         return false
       }
     }
@@ -135,6 +136,7 @@ export class Admission {
   }
 
   async #take(batch: Batch, make: (url: string, host: string) => CrawlRequest): Promise<void> {
+    const failures = this.#scopeFailures.splice(0)
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(batch.mine)
       const fresh = answer instanceof Promise ? await answer : answer
@@ -155,6 +157,9 @@ export class Admission {
           urls.map((url) => make(url, hostOf(url))),
         )
       }
+    }
+    for (const { url, error } of failures) {
+      await this.#report.scopeFailed(url, `the scope threw: ${messageOf(error)}`, error)
     }
   }
 

@@ -6,6 +6,7 @@ import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
 import { Meters } from './meters.js'
 import type { EngineRules, Parts } from './parts.js'
+import { ABANDONED, Patience } from './patience.js'
 import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
 import type { EndReason, Stats, Summary } from './stats.js'
@@ -16,8 +17,11 @@ import { Wake } from './wake.js'
 const PROGRESS_MS = 1000
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
 const FRUITLESS_NAP_MS = 1
-/** How long an aborted crawl waits for user code that is still running before it leaves it behind. */
-const ABORT_GRACE_MS = 500
+/**
+ * After so many turns the loop lets timers and sockets have theirs: fetchers that answer at once (a cache, a test)
+ * would keep it in promises for ever.
+ */
+const TURNS_BETWEEN_BREATHS = 1000
 
 /**
  * One shard: the loop that leases as many requests as there is room for, starts their visits, and sleeps until a
@@ -30,6 +34,7 @@ export class Engine {
   readonly #parts: Parts
   readonly #rules: EngineRules
   readonly #wake: Wake
+  readonly #patience: Patience
   readonly #meters: Meters
   readonly #tally = new Tally()
   readonly #quota: HostQuota
@@ -47,14 +52,15 @@ export class Engine {
   #fruitless = false
   #paused = false
   #ending: EndReason | undefined = undefined
-  /** Set by an abort: when to stop waiting for what is still in flight. */
-  #abandonAt = Number.POSITIVE_INFINITY
+  #turns = 0
   #fatal: KumoError | undefined = undefined
   #closed = false
   #summary: Summary | undefined = undefined
 
-  constructor(parts: Parts, rules: EngineRules) {
+  constructor(parts: Parts, rules: EngineRules, patience = new Patience(parts.clock)) {
     this.#parts = parts
+    this.#patience = patience
+    patience.onOver = () => this.#wake.rouse()
     this.#rules = rules
     this.#wake = new Wake(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
@@ -62,7 +68,7 @@ export class Engine {
     this.#admission = new Admission(parts, rules.maxDepth, {
       skipped: (url, reason, parent) => this.#visits.skipped(url, reason, parent),
       scopeFailed: (url, message, cause) =>
-        void this.#visits.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+        this.#visits.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
       hostFull: (host) => this.#quota.isFull(host),
     })
     this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, this.#quota)
@@ -94,7 +100,7 @@ export class Engine {
     this.#summary = { ...this.#statsNow(), reason: this.#ending ?? 'done' }
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
-    await outlet.end(this.#summary)
+    await this.#patience.wait(outlet.end(this.#summary))
     return this.#summary
   }
 
@@ -137,10 +143,18 @@ export class Engine {
         await this.#startVisits()
       }
       if (this.#isOver()) return
+      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await this.#breathe()
       exchange.flush()
       this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
+  }
+
+  #breathe(): Promise<void> {
+    const { clock } = this.#parts
+    return new Promise((resolve) => {
+      clock.wakeAt(clock.now(), resolve)
+    })
   }
 
   async #settle(): Promise<void> {
@@ -150,7 +164,7 @@ export class Engine {
     const startedAt = this.#parts.clock.now()
     const settling = this.#parts.frontier.settle(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
-    if (settling instanceof Promise) await settling
+    if (settling instanceof Promise) await this.#patience.wait(settling)
     this.#inFlight -= settlements.length
   }
 
@@ -162,7 +176,8 @@ export class Engine {
     const startedAt = clock.now()
     const leasing = frontier.lease(room, startedAt)
     this.#meters.worked('frontier', clock.now() - startedAt)
-    const requests = leasing instanceof Promise ? await leasing : leasing
+    const requests = leasing instanceof Promise ? await this.#patience.wait(leasing) : leasing
+    if (requests === ABANDONED) return
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
     this.#fruitless = requests.length === 0
@@ -207,15 +222,17 @@ export class Engine {
   }
 
   #isOver(): boolean {
-    if (this.#fatal !== undefined) return true
-    if (this.#inFlight > 0) return this.#parts.clock.now() >= this.#abandonAt
-    if (this.#ending !== undefined) return this.#settled.length === 0
+    if (this.#fatal !== undefined || this.#patience.isOver) return true
+    if (this.#inFlight > 0 || this.#settled.length > 0) return false
+    // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
+    if (this.#seeds.admitting || this.#arriving > 0) return false
+    if (this.#ending !== undefined) return true
     const { frontier, exchange } = this.#parts
-    return this.#seeds.done && frontier.pending === 0 && exchange.inTransit === 0 && this.#arriving === 0
+    return this.#seeds.done && frontier.pending === 0 && exchange.inTransit === 0
   }
 
   #sleepUntil(): number {
-    if (this.#ending !== undefined) return this.#abandonAt
+    if (this.#ending !== undefined) return Number.POSITIVE_INFINITY
     const { frontier } = this.#parts
     if (this.#room() <= 0 || frontier.pending === 0) return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
@@ -230,7 +247,7 @@ export class Engine {
   #end(reason: EndReason, abort: boolean): void {
     this.#ending ??= reason
     if (abort) {
-      this.#abandonAt = Math.min(this.#abandonAt, this.#parts.clock.now() + ABORT_GRACE_MS)
+      this.#patience.abort()
       this.#visits.abort()
     }
     this.#wake.rouse()
@@ -273,7 +290,7 @@ export class Engine {
     this.#visits.close()
     this.#seeds.close()
     try {
-      await this.#parts.close()
+      await this.#parts.close(this.#patience.isAborted)
     } catch (error) {
       this.#fatal ??=
         error instanceof KumoError

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'eventemitter3'
 import { messageOf } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import { type Clock, LATE, within } from '../time.js'
+import { type Clock, LATE, Waits } from '../time.js'
 import type { Failure, FailureCode, MaybePromise } from '../types.js'
 import type { CrawlEvents } from './events.js'
 import type { Summary } from './stats.js'
@@ -13,8 +13,16 @@ export interface Problem {
   readonly cause: unknown
 }
 
-/** A reader that takes pages one by one; the promise is kept when it has taken this one. */
-export type Reader = (page: Page) => Promise<void>
+/** Somebody who takes pages one by one. */
+export interface Reader {
+  /** True once the page has been taken; false if it will not be. */
+  put(page: Page): Promise<boolean>
+  /** Pages that were not taken yet will not be, nor any to come. */
+  withdraw(): void
+}
+
+/** The page was offered, but its reader left or the crawl was aborted first: it is still to be delivered. */
+export const UNREAD = Symbol('unread')
 
 export interface OutletOptions {
   readonly clock: Clock
@@ -30,15 +38,17 @@ export interface OutletOptions {
  */
 export class Outlet {
   readonly #options: OutletOptions
+  readonly #waits: Waits
   #closed = false
 
   constructor(options: OutletOptions) {
     this.#options = options
+    this.#waits = new Waits(options.clock, options.timeoutMs)
   }
 
   /** Answers at once if nobody asked for time. */
-  deliver(page: Page): MaybePromise<Problem | undefined> {
-    if (this.#closed) return undefined
+  deliver(page: Page): MaybePromise<Problem | typeof UNREAD | undefined> {
+    if (this.#closed) return UNREAD
     const { hooks, events, reader } = this.#options
     const running: Promise<Problem | undefined>[] = []
     let problem: Problem | undefined
@@ -54,9 +64,12 @@ export class Outlet {
         collect(this.#call('a page listener', () => listener(page)))
       }
     }
-    if (reader !== undefined) running.push(reader(page).then(() => undefined))
-    if (running.length === 0) return problem
-    return Promise.all(running).then((answers) => problem ?? answers.find((answer) => answer !== undefined))
+    const reading = reader?.put(page)
+    if (running.length === 0 && reading === undefined) return problem
+    return Promise.all(running).then(async (answers) => {
+      if ((await reading) === false) return UNREAD
+      return problem ?? answers.find((answer) => answer !== undefined)
+    })
   }
 
   /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on and is dropped. */
@@ -81,9 +94,15 @@ export class Outlet {
     if (!this.#closed) return this.#emit(event, args)
   }
 
+  /** The crawl was aborted: pages that their reader has not taken yet stay pending. */
+  abort(): void {
+    this.#options.reader?.withdraw()
+  }
+
   /** From now on nobody is told anything: hooks are closed, and an abandoned visit may still come to its end. */
   close(): void {
     this.#closed = true
+    this.#waits.close()
   }
 
   /** The one event that comes after the close. */
@@ -114,10 +133,9 @@ export class Outlet {
   }
 
   async #await(who: string, answer: PromiseLike<unknown>): Promise<Problem | undefined> {
-    const { clock, timeoutMs } = this.#options
     try {
-      if ((await within(clock, timeoutMs, answer)) !== LATE) return undefined
-      const message = `${who} did not finish within ${timeoutMs} ms`
+      if ((await this.#waits.wait(answer)) !== LATE) return undefined
+      const message = `${who} did not finish within ${this.#waits.ms} ms`
       return { code: 'hook-timeout', message, cause: undefined }
     } catch (error) {
       return failed(who, error)

@@ -27,8 +27,8 @@ export interface Parts {
   readonly outlet: Outlet
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
-  /** Closes all parts; called once, when the loop is over. */
-  close(): MaybePromise<void>
+  /** Closes all parts; called once, when the loop is over. In haste: whoever does not close soon is left behind. */
+  close(inHaste: boolean): MaybePromise<void>
 }
 
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }

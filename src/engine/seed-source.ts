@@ -21,6 +21,7 @@ export class SeedSource {
   readonly #seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
   readonly #sink: SeedSink
   #pulling = false
+  #admitting = false
   #done = false
 
   constructor(seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>, sink: SeedSink) {
@@ -31,6 +32,11 @@ export class SeedSource {
   /** True once every seed has been admitted. */
   get done(): boolean {
     return this.#done
+  }
+
+  /** True while seeds that were read are being taken in. */
+  get admitting(): boolean {
+    return this.#admitting
   }
 
   refill(pending: number, concurrency: number): void {
@@ -55,7 +61,7 @@ export class SeedSource {
     try {
       const next = await this.#next()
       if (next.done) this.#done = true
-      else await this.#take(next.value)
+      else await this.#admit(next.value)
     } catch (error) {
       this.#done = true
       this.#sink.failed(error)
@@ -70,6 +76,15 @@ export class SeedSource {
     } catch (error) {
       const message = `seeds: the source of seeds threw: ${messageOf(error)}`
       throw new KumoError('KUMO_SEEDS_FAILED', message, { cause: error })
+    }
+  }
+
+  async #admit(seeds: readonly Seed[]): Promise<void> {
+    this.#admitting = true
+    try {
+      await this.#take(seeds)
+    } finally {
+      this.#admitting = false
     }
   }
 

@@ -54,7 +54,7 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules
     return outcome.skippedBody ? { kind: 'skip', reason: 'media-type' } : { kind: 'page' }
   }
   if (REDIRECT_STATUS.has(status))
-    return judgeRedirect(request, status, outcome.headers.get('location'), rules)
+    return judgeRedirect(request, status, outcome.headers.get('location') ?? undefined, rules)
   const again = TRANSIENT_STATUS.has(status) ? retryInMs(request, rules, chance) : undefined
   return failure('http-status', `${request.host} answered with status ${status}`, status, again)
 }

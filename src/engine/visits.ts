@@ -1,14 +1,15 @@
 import { messageOf } from '../errors.js'
-import type { Page } from '../extract/contract.js'
+import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
-import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
+import type { CrawlRequest, Failure, FailureCode, MaybePromise, SkipReason } from '../types.js'
 import type { Admission } from './admit.js'
 import { Deadlines } from './deadlines.js'
 import { VisitContext } from './fetch-context.js'
 import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
+import { UNREAD } from './outlet.js'
 import type { EngineRules, Parts } from './parts.js'
 import { judge, type Verdict } from './settle.js'
 import type { Tally } from './tally.js'
@@ -55,6 +56,7 @@ export class Visits {
   abort(): void {
     this.#aborted = true
     for (const context of this.#fetching.running()) context.abort()
+    this.#parts.outlet.abort()
   }
 
   /** Leaves no timer behind. */
@@ -79,11 +81,12 @@ export class Visits {
       const startedAt = this.#parts.clock.now()
       const outcome = await this.#fetch(request, this.#wants)
       const endedAt = this.#parts.clock.now()
-      const verdict = judge(request, outcome, this.#rules, this.#parts.random.next())
+      const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'page') {
         const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-        const page = this.#parts.extraction.pageOf(request, outcome as FetchedResponse, timing)
-        delivered = await this.#handle(page, request)
+        const handled = await this.#handle(request, outcome as FetchedResponse, timing)
+        if (handled === UNREAD) return { ...this.#again(request, endedAt), visitedAt: endedAt }
+        delivered = handled
       }
       return await this.#conclude(request, outcome, verdict, endedAt)
     } finally {
@@ -185,12 +188,46 @@ export class Visits {
     })
   }
 
+  /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
+  #judge(request: CrawlRequest, outcome: Outcome): Verdict {
+    try {
+      return judge(request, outcome, this.#rules, this.#parts.random.next())
+    } catch (error) {
+      const message = `the fetcher's answer could not be read: ${messageOf(error)}`
+      return { kind: 'failure', code: 'fetcher-failed', message, retryInMs: undefined }
+    }
+  }
+
+  /** Never throws: what cannot be made a page is reported as that page's failure. */
+  #extract(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): { page: Page; running: MaybePromise<Extracted> } | ExtractionProblem {
+    try {
+      const page = this.#parts.extraction.pageOf(request, response, timing)
+      return { page, running: this.#parts.extraction.run(page) }
+    } catch (cause) {
+      return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
+    }
+  }
+
   /** Extracts, delivers and admits the links. True if the page was delivered. */
-  async #handle(page: Page, request: CrawlRequest): Promise<boolean> {
-    const { clock, extraction, outlet } = this.#parts
+  async #handle(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<boolean | typeof UNREAD> {
+    const { clock, outlet } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
-    const running = extraction.run(page)
+    const begun = this.#extract(request, response, timing)
+    if ('code' in begun) {
+      this.#meters.leave('extract', clock.now())
+      await this.#report(request, begun, true)
+      return false
+    }
+    const { page, running } = begun
     const busyUntil = clock.now()
     this.#meters.worked('extract', busyUntil - extractAt)
     const extracted = running instanceof Promise ? await running : running
@@ -204,6 +241,7 @@ export class Visits {
       this.#meters.worked('hooks', clock.now() - hooksAt)
       const problem = delivering instanceof Promise ? await delivering : delivering
       this.#meters.leave('hooks', clock.now())
+      if (problem === UNREAD) return UNREAD
       delivered = true
       this.#tally.page(clock.now())
       if (problem !== undefined) await this.#report(request, problem, true)

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import { type Clock, LATE, within } from '../time.js'
+import { type Clock, LATE, Waits } from '../time.js'
 import type { CrawlRequest, Link, MaybePromise } from '../types.js'
 import type {
   Extracted,
@@ -34,8 +34,7 @@ export function extraction(options: ExtractionOptions): ExtractionStep {
 
 class ByType implements ExtractionStep {
   readonly #extractors: readonly { extractor: Extractor; wants: (mediaType: string) => boolean }[]
-  readonly #clock: Clock
-  readonly #timeoutMs: number
+  readonly #waits: Waits
   readonly #opened: Extractor[] = []
   /** Few types are ever met, and each is met on every page. */
   readonly #answers = new Map<string, boolean>()
@@ -45,8 +44,7 @@ class ByType implements ExtractionStep {
       extractor,
       wants: typeMatcher(extractor.mediaTypes ?? MARKUP_TYPES),
     }))
-    this.#clock = clock
-    this.#timeoutMs = timeoutMs
+    this.#waits = new Waits(clock, timeoutMs)
   }
 
   wants(mediaType: string): boolean {
@@ -93,6 +91,7 @@ class ByType implements ExtractionStep {
   }
 
   async close(): Promise<void> {
+    this.#waits.close()
     const failures: unknown[] = []
     for (const extractor of this.#opened.splice(0)) {
       try {
@@ -121,12 +120,12 @@ class ByType implements ExtractionStep {
     answer: PromiseLike<Extraction | undefined | void>,
   ): Promise<ExtractionProblem | undefined> {
     try {
-      const value = await within(this.#clock, this.#timeoutMs, answer)
+      const value = await this.#waits.wait(answer)
       if (value !== LATE) {
         keep(page, value)
         return undefined
       }
-      const message = `extractor '${extractor.name}' did not return within ${this.#timeoutMs} ms`
+      const message = `extractor '${extractor.name}' did not return within ${this.#waits.ms} ms`
       return { code: 'extract-timeout', message }
     } catch (error) {
       return failed(extractor, error)

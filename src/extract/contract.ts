@@ -32,11 +32,53 @@ export interface Page<Data extends object = object> {
   /** What robots meta elements ask for. */
   readonly robots: { readonly noindex: boolean; readonly nofollow: boolean }
   /** The DOM (linkedom), built on first touch: about a hundred times the cost of the link scan. */
-  readonly document: Document
+  readonly document: PageDocument
   /** The readable text, without scripts and styles. Built on first touch. */
   readonly text: string
   /** What extractors made of the page. */
   readonly data: Data
+}
+
+/**
+ * The type of `page.document`: the platform's `Document` where a program is compiled with the DOM library, and what
+ * most programs use of it where it is not, so that a program for Node.js needs no browser types.
+ */
+export type PageDocument = typeof globalThis extends { document: infer D extends object } ? D : BareDocument
+
+/** What elements and documents have in common, without the DOM library. */
+export interface BareParent {
+  readonly children: ArrayLike<BareElement> & Iterable<BareElement>
+  querySelector(selectors: string): BareElement | null
+  querySelectorAll(selectors: string): ArrayLike<BareElement> & Iterable<BareElement>
+  getElementsByTagName(name: string): ArrayLike<BareElement> & Iterable<BareElement>
+  getElementsByClassName(names: string): ArrayLike<BareElement> & Iterable<BareElement>
+}
+
+/** A document, without the DOM library. */
+export interface BareDocument extends BareParent {
+  readonly title: string
+  readonly documentElement: BareElement
+  readonly head: BareElement
+  readonly body: BareElement
+  getElementById(id: string): BareElement | null
+}
+
+/** An element, without the DOM library. */
+export interface BareElement extends BareParent {
+  readonly tagName: string
+  readonly id: string
+  readonly className: string
+  readonly textContent: string | null
+  readonly innerHTML: string
+  readonly outerHTML: string
+  readonly parentElement: BareElement | null
+  readonly previousElementSibling: BareElement | null
+  readonly nextElementSibling: BareElement | null
+  getAttribute(name: string): string | null
+  getAttributeNames(): string[]
+  hasAttribute(name: string): boolean
+  matches(selectors: string): boolean
+  closest(selectors: string): BareElement | null
 }
 
 export interface PageLink {

@@ -4,7 +4,7 @@ import type { FetchedResponse } from '../fetch/contract.js'
 import type { CrawlRequest, Link } from '../types.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
-import type { FetchTiming, Page, PageLink } from './contract.js'
+import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
@@ -28,7 +28,7 @@ export class FetchedPage implements Page {
   #content: DecodedText | undefined
   #scan: Scan | undefined
   #links: readonly PageLink[] | undefined
-  #document: Document | undefined
+  #document: PageDocument | undefined
   #text: string | undefined
   #found: readonly Link[] | undefined
   data: object = {}
@@ -130,7 +130,7 @@ export class FetchedPage implements Page {
     return { noindex: none || words.includes('noindex'), nofollow: none || words.includes('nofollow') }
   }
 
-  get document(): Document {
+  get document(): PageDocument {
     this.#document ??= this.#parse()
     return this.#document
   }
@@ -141,7 +141,7 @@ export class FetchedPage implements Page {
   }
 
   get #decoded(): DecodedText {
-    this.#content ??= decodeBytes(this.body, this.headers.get('content-type'))
+    this.#content ??= decodeBytes(this.body, this.headers.get('content-type') ?? undefined)
     return this.#content
   }
 
@@ -151,7 +151,7 @@ export class FetchedPage implements Page {
     return ascii ? scan(text, this.body) : scan(text)
   }
 
-  #parse(): Document {
+  #parse(): PageDocument {
     if (!isMarkup(this.mediaType)) {
       const message = `page.document: ${this.url} is ${this.mediaType}, which has no DOM; use page.body or page.content`
       throw new KumoError('KUMO_NO_DOCUMENT', message)
@@ -170,8 +170,9 @@ export class FetchedPage implements Page {
 
 const NO_WISHES = Object.freeze({ noindex: false, nofollow: false })
 
-function mediaTypeOf(contentType: string | undefined): string {
-  if (contentType === undefined) return ''
+function mediaTypeOf(contentType: string | null | undefined): string {
+  // A fetcher of the user's own may hand on the Headers of the web, which answer with null.
+  if (contentType === undefined || contentType === null) return ''
   const end = contentType.indexOf(';')
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }

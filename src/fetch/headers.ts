@@ -70,7 +70,7 @@ const ACCEPT_ENCODING = 'gzip, deflate, br'
 
 /** Headers that belong to the connection or to the fetcher, with what to do instead of setting them. */
 const RESERVED: Readonly<Record<string, string>> = {
-  'user-agent': 'set the user agent option instead',
+  'user-agent': 'use .userAgent()',
   'accept-encoding': 'the fetcher asks for the encodings that it can undo',
   host: 'it follows from the URL',
   connection: 'the fetcher manages connections itself',

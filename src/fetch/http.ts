@@ -3,6 +3,7 @@
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
+import { KumoError } from '../errors.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
@@ -16,7 +17,7 @@ export interface HttpFetcherOptions {
   readonly userAgent: string
   /** More headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Most bytes of a body, on the wire and decoded. Default 10 MiB. */
+  /** Most bytes of a body, on the wire and decoded. Default 8 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Most bytes of header names and values in a response. Default 32 KiB. */
   readonly maxHeaderBytes?: number | undefined
@@ -26,7 +27,7 @@ export interface HttpFetcherOptions {
   readonly maxConnections?: number | undefined
   /** How long an idle connection is kept, if the server does not ask for less. Default 10 s. */
   readonly keepAliveMs?: number | undefined
-  /** How long a connection may take to be made. Default 10 s. */
+  /** How long a connection may take to be made. Default 30 s. */
   readonly connectTimeoutMs?: number | undefined
 }
 
@@ -37,9 +38,10 @@ export interface HttpFetcher extends Fetcher {
   readonly stats: { readonly openConnections: number }
 }
 
-const DEFAULTS = {
+/** Where a crawl has an option of the same meaning, its default is the same; a test compares them. */
+export const HTTP_DEFAULTS = {
   headers: {},
-  maxBodyBytes: 10 * 1024 * 1024,
+  maxBodyBytes: 8 * 1024 * 1024,
   /** Twice what Node accepts: large cookies and policies are common on the web. */
   maxHeaderBytes: 32 * 1024,
   connectionsPerHost: 1,
@@ -47,7 +49,7 @@ const DEFAULTS = {
   maxConnections: 1000,
   /** Longer than the usual pause between two visits to a host, so that the second finds the connection. */
   keepAliveMs: 10_000,
-  connectTimeoutMs: 10_000,
+  connectTimeoutMs: 30_000,
 }
 
 /**
@@ -58,11 +60,12 @@ const DEFAULTS = {
  * const outcome = await fetcher.fetch(request, context)
  * await fetcher.close()
  *
- * @throws KumoError `KUMO_INVALID_OPTION` for a header that cannot be sent.
+ * @throws KumoError `KUMO_INVALID_OPTION` for an unknown or missing option, and for a header that cannot be sent.
  */
 export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
+  checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  const settings = { ...DEFAULTS, ...Object.fromEntries(given) } as Required<typeof DEFAULTS>
+  const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Required<typeof HTTP_DEFAULTS>
   const headers = requestHeaders(options.userAgent, settings.headers)
   let connections: Connections | undefined
   let loading: Promise<void> | undefined
@@ -97,6 +100,31 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
       },
     },
   }
+}
+
+/** A misspelt limit must not pass for one that was left out. */
+function checkOptions(options: unknown): void {
+  const known = ['userAgent', ...Object.keys(HTTP_DEFAULTS)]
+  if (typeof options !== 'object' || options === null) {
+    throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
+  }
+  for (const [key, value] of Object.entries(options)) {
+    if (!known.includes(key))
+      throw invalid(`httpFetcher: got '${key}'; allowed: the keys ${known.join(', ')}`)
+    const isLimit = key !== 'userAgent' && key !== 'headers'
+    if (isLimit && value !== undefined && !(typeof value === 'number' && value >= 0)) {
+      throw invalid(`httpFetcher.${key}: got ${String(value)}; allowed: a number, 0 or more`)
+    }
+  }
+  if ((options as Partial<HttpFetcherOptions>).userAgent === undefined) {
+    throw invalid(
+      "httpFetcher.userAgent: got undefined; allowed: a text such as 'MyBot/1.0 (+https://example.com/bot)'",
+    )
+  }
+}
+
+function invalid(message: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', message)
 }
 
 /** A canonical URL, taken apart without parsing it: origin, path and query. */

@@ -8,13 +8,17 @@ import { type Random, systemRandom } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import type { FetchedResponse, FetchFailure, Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
+import { relevantLines } from './robots-text.js'
 
 export interface RobotsOptions {
   /** The user agent that is sent; its product name is looked for in the groups. */
   readonly userAgent: string
   /** Scatters retries. Default: chance. */
   readonly random?: Random | undefined
-  /** Most origins whose rules are remembered; the least recently asked is forgotten first. Default 10,000. */
+  /**
+   * Most origins whose rules are remembered; the least recently asked is forgotten first, but none before its rules
+   * were used once. Default 100,000.
+   */
   readonly maxHosts?: number | undefined
   /** How long rules are believed. Default and upper bound 24 h, as RFC 9309 (2.4) asks. */
   readonly cacheMs?: number | undefined
@@ -26,22 +30,25 @@ export interface RobotsOptions {
 
 type Rules = ReturnType<typeof robotsParser>
 
-/** `rules` where they were read; otherwise one word for all paths. */
-type Standing =
-  | { readonly kind: 'unknown'; readonly ask: string; readonly hops: number; readonly notBefore: number }
-  | { readonly kind: 'rules'; readonly rules: Rules; readonly until: number }
+/** Rules that are still to be had: from where, and what was tried so far. */
+interface Unknown {
+  readonly kind: 'unknown'
+  readonly ask: string
+  readonly hops: number
+  readonly failures: number
+  readonly notBefore: number
+}
+
+/** `rules` where they were read; otherwise one word for all paths, in as few fields as possible: most hosts have it. */
+type Known =
+  | { readonly kind: 'rules'; readonly rules: Rules; readonly until: number; readonly weight: number }
   | { readonly kind: 'allow' | 'deny'; readonly until: number }
   | { readonly kind: 'unreachable'; readonly failure: FetchFailure; readonly until: number }
 
-/** What is remembered of one origin. */
-interface Entry {
-  standing: Standing
-  failures: number
-  /** Characters of robots.txt that the rules came from: a measure of the memory they take. */
-  weight: number
-}
+type Standing = Unknown | Known
 
-const DEFAULT_MAX_HOSTS = 10_000
+/** An origin that allows all takes about BYTES bytes with its name, so that this is some TOTAL MB. */
+const DEFAULT_MAX_HOSTS = 100_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_MAX_TRIES = 3
 const DEFAULT_MAX_DELAY_MS = 60_000
@@ -58,8 +65,11 @@ const RETRY_FACTOR = 4
 /** Up to this share is added to a wait, so that hosts that failed together do not come back together. */
 const JITTER = 0.25
 
-/** Parsed rules take about five times their text, so that this is some 80 MB at worst. */
+/** In characters of the lines that apply to us. Parsed they take about five times that: some 80 MB at worst. */
 const MAX_WEIGHT = 16 * 1024 * 1024
+
+/** A failure keeps its cause, an error with a stack: some 2 kB, or as much as rules of this length. */
+const FAILURE_WEIGHT = 400
 
 const TOO_MANY_REQUESTS = 429
 
@@ -86,8 +96,15 @@ class Gate implements RobotsGate {
   readonly #cacheMs: number
   readonly #maxTries: number
   readonly #maxDelayMs: number
-  /** By origin; the least recently asked first. */
-  readonly #entries = new Map<string, Entry>()
+  /**
+   * By origin, what was learned and has not answered for a page yet. Filled by `learn`, emptied by `check`; room is never
+   * made here. Otherwise, with more origins than there is room for, each would be forgotten before its turn comes back,
+   * and robots.txt would be fetched for ever and no page. A request waits for each of these, so there are at most as
+   * many as origins with pending requests.
+   */
+  readonly #waiting = new Map<string, Standing>()
+  /** By origin, what has answered for a page; the least recently asked first. */
+  readonly #used = new Map<string, Known>()
   #weight = 0
 
   constructor(options: RobotsOptions, parse: typeof robotsParser) {
@@ -102,16 +119,12 @@ class Gate implements RobotsGate {
 
   check(request: CrawlRequest, now: number): RobotsVerdict {
     const origin = originOf(request.url)
-    const entry = this.#touch(origin)
-    let { standing } = entry
-    if (standing.kind !== 'unknown' && standing.until <= now) {
-      entry.failures = 0
-      this.#weigh(entry, 0)
-      standing = entry.standing = unknown(origin)
+    const standing = this.#standing(origin, now)
+    if (standing.kind === 'unknown') {
+      return standing.notBefore > now ? { retryAt: standing.notBefore } : { fetch: standing.ask }
     }
+    this.#use(origin, standing)
     switch (standing.kind) {
-      case 'unknown':
-        return standing.notBefore > now ? { retryAt: standing.notBefore } : { fetch: standing.ask }
       case 'rules':
         return isRobotsFile(request.url, origin) || this.#allows(standing.rules, request.url)
           ? 'allow'
@@ -127,28 +140,19 @@ class Gate implements RobotsGate {
     // Stopped before there was an answer, which says nothing about the host.
     if (!outcome.ok && outcome.code === 'aborted') return
     const origin = originOf(request.url)
-    const entry = this.#touch(origin)
-    const { standing } = entry
+    const standing = this.#standing(origin, now)
     // Two requests of one host may both have been told to fetch; the second answer brings nothing new.
-    const expected = standing.kind === 'unknown' && standing.ask === fetched && standing.notBefore <= now
-    if (!expected) return
+    if (standing.kind !== 'unknown' || standing.ask !== fetched || standing.notBefore > now) return
 
-    const until = now + this.#cacheMs
-    if (!outcome.ok || outcome.skippedBody || outcome.status >= 500 || outcome.status === TOO_MANY_REQUESTS) {
-      this.#failed(entry, origin, outcome, now)
-    } else if (outcome.status >= 400) {
-      entry.standing = { kind: 'allow', until }
-    } else if (outcome.status >= 300) {
-      entry.standing = redirected(request, fetched, outcome, standing.hops, until)
-    } else {
-      const text = textOf(outcome.body)
-      this.#weigh(entry, text.length)
-      entry.standing = { kind: 'rules', rules: this.#parse(`${origin}/robots.txt`, text), until }
-    }
+    const learned = this.#learned(request, standing, outcome, now)
+    this.#waiting.set(origin, learned)
+    this.#weight += weightOf(learned)
+    this.#makeRoom()
   }
 
   delayMs(request: CrawlRequest): number | undefined {
-    const standing = this.#entries.get(originOf(request.url))?.standing
+    const origin = originOf(request.url)
+    const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
     if (standing?.kind !== 'rules') return undefined
     const seconds = standing.rules.getCrawlDelay(this.#product)
     if (seconds === undefined || !(seconds > 0)) return undefined
@@ -159,46 +163,68 @@ class Gate implements RobotsGate {
     return rules.isAllowed(url, this.#product) !== false
   }
 
-  /** A host whose rules cannot be had may forbid anything (RFC 9309, 2.3.1.4); but a crawl must end. */
-  #failed(entry: Entry, origin: string, outcome: Outcome, now: number): void {
-    entry.failures++
-    if (entry.failures >= this.#maxTries) {
-      const until = now + this.#cacheMs
-      entry.standing = outcome.ok ? { kind: 'deny', until } : { kind: 'unreachable', failure: outcome, until }
-      return
+  /** What is known now. What is no longer believed is forgotten here. */
+  #standing(origin: string, now: number): Standing {
+    const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
+    if (standing === undefined) return unknown(origin)
+    if (standing.kind === 'unknown' || standing.until > now) return standing
+    this.#waiting.delete(origin)
+    this.#used.delete(origin)
+    this.#weight -= weightOf(standing)
+    return unknown(origin)
+  }
+
+  #learned(request: CrawlRequest, asked: Unknown, outcome: Outcome, now: number): Standing {
+    if (!outcome.ok || outcome.skippedBody || outcome.status >= 500 || outcome.status === TOO_MANY_REQUESTS) {
+      return this.#failed(request, asked, outcome, now)
     }
-    const wait = FIRST_RETRY_MS * RETRY_FACTOR ** (entry.failures - 1)
-    entry.standing = unknown(origin, now + wait * (1 + JITTER * this.#random.next()))
+    const until = now + this.#cacheMs
+    if (outcome.status >= 400) return { kind: 'allow', until }
+    if (outcome.status >= 300) return redirected(request, asked, outcome, until)
+    const lines = relevantLines(textOf(outcome.body), this.#product)
+    if (lines === '') return { kind: 'allow', until }
+    const rules = this.#parse(`${originOf(request.url)}/robots.txt`, lines)
+    return { kind: 'rules', rules, until, weight: lines.length }
   }
 
-  #touch(origin: string): Entry {
-    const known = this.#entries.get(origin)
-    const entry = known ?? { standing: unknown(origin), failures: 0, weight: 0 }
-    if (known) this.#entries.delete(origin)
-    this.#entries.set(origin, entry)
-    if (!known) this.#makeRoom()
-    return entry
+  /** A host whose rules cannot be had may forbid anything (RFC 9309, 2.3.1.4); but a crawl must end. */
+  #failed(request: CrawlRequest, asked: Unknown, outcome: Outcome, now: number): Standing {
+    const failures = asked.failures + 1
+    if (failures >= this.#maxTries) {
+      const until = now + this.#cacheMs
+      return outcome.ok ? { kind: 'deny', until } : { kind: 'unreachable', failure: outcome, until }
+    }
+    const wait = FIRST_RETRY_MS * RETRY_FACTOR ** (failures - 1)
+    const notBefore = now + wait * (1 + JITTER * this.#random.next())
+    return { ...unknown(originOf(request.url)), failures, notBefore }
   }
 
-  #weigh(entry: Entry, weight: number): void {
-    this.#weight += weight - entry.weight
-    entry.weight = weight
-    this.#makeRoom()
+  /** From now on the origin is one that may be forgotten, and the last that will be. */
+  #use(origin: string, standing: Known): void {
+    const waited = this.#waiting.delete(origin)
+    if (!waited) this.#used.delete(origin)
+    this.#used.set(origin, standing)
+    if (waited) this.#makeRoom()
   }
 
-  /** The newest entry always stays: it is the one that is being asked about. */
   #makeRoom(): void {
-    for (const [origin, entry] of this.#entries) {
-      const full = this.#entries.size > this.#maxHosts || this.#weight > MAX_WEIGHT
-      if (!full || this.#entries.size === 1) return
-      this.#weight -= entry.weight
-      this.#entries.delete(origin)
+    for (const [origin, standing] of this.#used) {
+      const origins = this.#waiting.size + this.#used.size
+      if (origins <= this.#maxHosts && this.#weight <= MAX_WEIGHT) return
+      this.#weight -= weightOf(standing)
+      this.#used.delete(origin)
     }
   }
 }
 
-function unknown(origin: string, notBefore = 0): Standing {
-  return { kind: 'unknown', ask: `${origin}/robots.txt`, hops: 0, notBefore }
+function unknown(origin: string): Unknown {
+  return { kind: 'unknown', ask: `${origin}/robots.txt`, hops: 0, failures: 0, notBefore: 0 }
+}
+
+/** A measure of the memory that a standing takes beyond the few words that each one does. */
+function weightOf(standing: Standing): number {
+  if (standing.kind === 'rules') return standing.weight
+  return standing.kind === 'unreachable' ? FAILURE_WEIGHT : 0
 }
 
 /**
@@ -208,18 +234,17 @@ function unknown(origin: string, notBefore = 0): Standing {
  */
 function redirected(
   request: CrawlRequest,
-  fetched: string,
+  asked: Unknown,
   { headers }: FetchedResponse,
-  hops: number,
   until: number,
 ): Standing {
   const location = headers.get('location')
-  if (location === undefined || !URL.canParse(location, fetched)) return { kind: 'allow', until }
-  const target = new URL(location, fetched)
+  if (location === undefined || !URL.canParse(location, asked.ask)) return { kind: 'allow', until }
+  const target = new URL(location, asked.ask)
   target.hash = ''
   const isWeb = target.protocol === 'http:' || target.protocol === 'https:'
-  if (!isWeb || target.host !== request.host || hops >= MAX_HOPS) return { kind: 'allow', until }
-  return { kind: 'unknown', ask: target.href, hops: hops + 1, notBefore: 0 }
+  if (!isWeb || target.host !== request.host || asked.hops >= MAX_HOPS) return { kind: 'allow', until }
+  return { ...asked, ask: target.href, hops: asked.hops + 1, notBefore: 0 }
 }
 
 function textOf(body: Uint8Array): string {

@@ -2,7 +2,21 @@
 
 import { KumoError } from '../errors.js'
 import { anywhere, glob, matching, pathPrefix, predicate, sameHost, sameOrigin, sameSite } from './rules.js'
-import type { ScopeLike, ScopeRule, ScopeTest } from './scope.js'
+import type { ScopeLike, ScopeName, ScopeRule, ScopeTest } from './scope.js'
+
+const NAMED: Readonly<Record<ScopeName, () => ScopeRule>> = {
+  site: sameSite,
+  host: sameHost,
+  origin: sameOrigin,
+  path: pathPrefix,
+  all: anywhere,
+}
+
+const NAMES = Object.keys(NAMED).map((name) => `'${name}'`)
+const ALLOWED = `${NAMES.join(', ')}, a rule such as sameSite(), a glob such as '/blog/**', a RegExp or a function`
+
+/** Neither a path nor a host with a dot, a port or a wildcard. */
+const BARE_WORD = /^[\p{L}\p{N}_-]+$/u
 
 /**
  * In scope if every one of these says yes. They are asked in this order, up to the first no.
@@ -18,7 +32,7 @@ export function all(...likes: ScopeLike[]): ScopeRule {
  * In scope if one of these says yes. They are asked in this order, up to the first yes.
  *
  * @example
- * any(sameHost(), 'docs.example.com', /\/help\//)
+ * any('host', 'docs.example.com', /\/help\//)
  */
 export function any(...likes: ScopeLike[]): ScopeRule {
   return combined('any', likes, (tests) => (target) => tests.some((part) => part.test(target)))
@@ -35,14 +49,15 @@ export function not(...likes: ScopeLike[]): ScopeRule {
 }
 
 /**
- * The rule that something stands for: a rule for itself, a string for a glob, a regular expression for a search
- * in the URL, a function for a test.
+ * The rule that something stands for: a rule for itself, a name for the ready rule of that name, any other string for
+ * a glob, a regular expression for a search in the URL, a function for a test. Where it stands, if not in an option
+ * of a crawler, is said first in messages.
  *
  * @example
  * toRule('/blog/**').name // 'glob /blog/**'
  */
-export function toRule(like: ScopeLike): ScopeRule {
-  if (typeof like === 'string') return glob(like)
+export function toRule(like: ScopeLike, place = ''): ScopeRule {
+  if (typeof like === 'string') return named(like, place) ?? glob(like)
   if (like instanceof RegExp) return matching(like)
   if (typeof like === 'function') {
     if (MAKERS.has(like)) {
@@ -53,10 +68,14 @@ export function toRule(like: ScopeLike): ScopeRule {
     return predicate(like)
   }
   if (isRule(like)) return like
-  throw invalid(
-    'A scope takes a rule such as sameSite(), a glob such as "/blog/**", a regular expression or a function, ' +
-      `not ${describe(like)}`,
-  )
+  throw notAllowed(place, describe(like))
+}
+
+function named(word: string, place: string): ScopeRule | undefined {
+  if (!BARE_WORD.test(word)) return undefined
+  if (Object.hasOwn(NAMED, word)) return NAMED[word as ScopeName]()
+  // As a glob it would mean a host of that name, and a misspelt 'site' would quietly follow nothing.
+  throw notAllowed(place, `'${word}'`, `; for a path: '/${word}'; for a host without a dot: glob('${word}')`)
 }
 
 /** As a predicate each of these would return a rule, which is not an answer. */
@@ -81,7 +100,7 @@ function combined(
 ): ScopeRule {
   // No rules at all is more often an empty list in a configuration than a wish for everything or nothing.
   if (likes.length === 0) throw invalid(`${word}() needs at least one scope rule`)
-  const rules = likes.map(toRule)
+  const rules = likes.map((like) => toRule(like, `${word}(): `))
   return {
     name: `${word}(${rules.map((rule) => rule.name).join(', ')})`,
     start() {
@@ -110,6 +129,10 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array (combine rules with all() or any())'
   if (typeof value === 'object' && value !== null) return 'an object without name and start()'
   return String(value)
+}
+
+function notAllowed(place: string, given: string, hint = ''): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${place}got ${given}; allowed: ${ALLOWED}${hint}`)
 }
 
 function invalid(message: string): KumoError {

@@ -42,8 +42,14 @@ export interface ScopeTest {
   test(target: ScopeTarget): boolean
 }
 
-/** What users may write where a rule is expected; a string is a glob (see `glob`). */
-export type ScopeLike = ScopeRule | ScopePredicate | RegExp | string
+/** The ready scopes by name, all relative to the seeds. `all` follows every link: say it only if you mean it. */
+export type ScopeName = 'site' | 'host' | 'origin' | 'path' | 'all'
+
+/** Any other text. Written so, editors still offer the names beside it. */
+type GlobText = string & {}
+
+/** What users may write where a rule is expected; a string that is not a name is a glob (see `glob`). */
+export type ScopeLike = ScopeRule | ScopePredicate | RegExp | ScopeName | GlobText
 
 /**
  * The target for a canonical URL.

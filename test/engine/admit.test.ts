@@ -64,7 +64,7 @@ function setUp({
   } as unknown as Parts
   const admission = new Admission(parts, maxDepth, {
     skipped: (url, reason) => log.skipped.push(`${reason} ${url}`),
-    scopeFailed: (url, message) => log.failed.push(`${url}: ${message}`),
+    scopeFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
     hostFull: (host) => full.includes(host),
   })
   const links = (hrefs: (string | Link)[], from: Partial<CrawlRequest> = {}, base?: string) => {

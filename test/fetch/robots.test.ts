@@ -1,8 +1,11 @@
+import { gunzipSync } from 'node:zlib'
+import robotsParser from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/fetch/contract.js'
 import { RawHeaders } from '../../src/fetch/headers.js'
 import { productName, type RobotsOptions, robotsGate } from '../../src/fetch/robots.js'
-import { requestFor } from './support.js'
+import { relevantLines } from '../../src/fetch/robots-text.js'
+import { requestFor, suiteFile } from './support.js'
 
 const NOW = 1_700_000_000_000
 const HOUR = 3_600_000
@@ -226,26 +229,223 @@ describe('Crawl-delay', () => {
 })
 
 describe('memory', () => {
+  const page = (i: number, path = '/') => requestFor(`https://h${i}.example${path}`)
+  const robotsOf = (i: number) => `https://h${i}.example/robots.txt`
+  const many = Array.from({ length: 60 }, (_, i) => i)
+  const large = answer(
+    200,
+    `User-agent: *\n${'Disallow: /closed/of/forty-eight/characters/or-so\n'.repeat(10_000)}`,
+  )
+
   it('holds the hosts that were asked about last', async () => {
     const gate = await gateWith({ maxHosts: 3 })
-    const page = (i: number) => requestFor(`https://h${i}.example/`)
-    const learn = (i: number) => gate.learn(page(i), `https://h${i}.example/robots.txt`, answer(404), NOW)
-    for (const i of [1, 2, 3]) learn(i)
-    expect(gate.check(page(1), NOW)).toBe('allow')
-    learn(4)
+    const meet = (i: number) => {
+      gate.learn(page(i), robotsOf(i), answer(404), NOW)
+      expect(gate.check(page(i), NOW)).toBe('allow')
+    }
+    for (const i of [1, 2, 3, 1, 4]) meet(i)
     expect([3, 1, 4].map((i) => gate.check(page(i), NOW))).toEqual(['allow', 'allow', 'allow'])
-    expect(gate.check(page(2), NOW)).toEqual({ fetch: 'https://h2.example/robots.txt' })
+    expect(gate.check(page(2), NOW)).toEqual({ fetch: robotsOf(2) })
   })
 
-  it('is bounded for large files too', async () => {
+  it('is bounded for large files too, once they were used', async () => {
     const gate = await gateWith()
-    const large = answer(200, `User-agent: x\n#${'x'.repeat(499_000)}\n`)
-    for (let i = 0; i < 100; i++) {
-      gate.learn(requestFor(`https://h${i}.example/`), `https://h${i}.example/robots.txt`, large, NOW)
+    for (const i of many) {
+      gate.learn(page(i), robotsOf(i), large, NOW)
+      expect(gate.check(page(i), NOW)).toBe('allow')
     }
-    expect(gate.check(requestFor('https://h99.example/'), NOW)).toBe('allow')
-    expect(gate.check(requestFor('https://h0.example/'), NOW)).toEqual({
-      fetch: 'https://h0.example/robots.txt',
-    })
+    expect(gate.check(page(59), NOW)).toBe('allow')
+    expect(gate.check(page(0), NOW)).toEqual({ fetch: robotsOf(0) })
+  })
+
+  it('is not spent on what is said to others', async () => {
+    const gate = await gateWith()
+    const text = `User-agent: other\n${'Disallow: /closed/\n'.repeat(25_000)}\nUser-agent: *\nDisallow: /x`
+    for (const i of many) {
+      gate.learn(page(i), robotsOf(i), answer(200, text), NOW)
+      expect(gate.check(page(i), NOW)).toBe('allow')
+    }
+    expect(many.map((i) => gate.check(page(i, '/x'), NOW))).toEqual(many.map(() => 'deny'))
+  })
+
+  it.each([
+    ['hosts', { maxHosts: 2 }, [1, 2, 3], answer(200, 'User-agent: *\nDisallow: /closed')],
+    ['characters', {}, many, large],
+  ] as const)(
+    'with too many %s, what was learned stays until it was used',
+    async (_, options, hosts, rules) => {
+      const gate = await gateWith(options)
+      // All ask, all learn, and only then the first has its turn again.
+      for (const i of hosts) expect(gate.check(page(i), NOW)).toEqual({ fetch: robotsOf(i) })
+      for (const i of hosts) gate.learn(page(i), robotsOf(i), rules, NOW)
+      expect(hosts.map((i) => gate.check(page(i, '/open'), NOW))).toEqual(hosts.map(() => 'allow'))
+      // Used, the first may be forgotten.
+      for (const i of hosts) gate.learn(page(i), robotsOf(i), rules, NOW)
+      expect(hosts.map((i) => gate.check(page(i, '/closed/of/forty-eight/characters/or-so'), NOW))).toEqual(
+        hosts.map(() => 'deny'),
+      )
+    },
+  )
+
+  it.each([
+    ['a host in trouble', LOST, 3],
+    ['a redirect that never ends', answer(301, '', { location: '/robots.txt' }), 6],
+  ])('with too many hosts, the tries of %s are counted on', async (_, outcome, tries) => {
+    const gate = await gateWith({ maxHosts: 1 })
+    const asked = new Map<number, number>()
+    for (let turn = 0; turn < 20; turn++) {
+      const now = NOW + turn * 60_000
+      const told = [1, 2, 3].map((i) => [i, gate.check(page(i), now)] as const)
+      for (const [i, verdict] of told) {
+        if (typeof verdict !== 'object' || !('fetch' in verdict) || asked.get(i) === tries) continue
+        asked.set(i, (asked.get(i) ?? 0) + 1)
+        gate.learn(page(i), verdict.fetch, outcome, now)
+        if (asked.get(i) === tries) expect(gate.check(page(i), now)).not.toHaveProperty('fetch')
+      }
+    }
+    expect([...asked.values()]).toEqual([tries, tries, tries])
+  })
+})
+
+describe('the lines for one crawler', () => {
+  it.each([
+    ['nothing', '', ''],
+    ['no rules at all', '<html>\n<a href="https://example.com">', ''],
+    ['the group that names it', 'User-agent: a\nDisallow: /a\nUser-agent: Kumo\nDisallow: /b', 'kumo /b'],
+    ['the group for all', 'User-agent: a\nDisallow: /a\nUser-agent: *\nDisallow: /b', '* /b'],
+    [
+      'its own group, not that for all',
+      'User-agent: *\nDisallow: /a\nUser-agent: kumo\nDisallow: /b',
+      'kumo /b',
+    ],
+    [
+      'its own group before that for all',
+      'User-agent: kumo\nDisallow: /b\nUser-agent: *\nDisallow: /',
+      'kumo /b',
+    ],
+    ['agent lines in a row', 'User-agent: a\nUser-agent: kumo\nUser-agent: *\nDisallow: /a', 'kumo /a'],
+    ['agent lines with a blank line between', 'User-agent: kumo\n\nUser-agent: a\nDisallow: /a', 'kumo /a'],
+    ['an agent line without a name between', 'User-agent: kumo\nUser-agent:\nDisallow: /a', 'kumo /a'],
+    [
+      'two groups for it',
+      'User-agent: kumo\nDisallow: /a\nUser-agent: b\nDisallow: /b\nUser-agent: kumo\nDisallow: /c',
+      'kumo /a /c',
+    ],
+    ['an empty group for it', 'User-agent: kumo\nDisallow:\nUser-agent: *\nDisallow: /', ''],
+    ['a name without rules', 'User-agent: kumo\nSitemap: x\nUser-agent: *\nDisallow: /', '* /'],
+    ['mixed case', 'USER-AGENT: KuMo\ndisALLOW: /A', 'kumo /A'],
+    ['a version', 'User-agent: Kumo/2.0 (x)\nDisallow: /a', 'kumo /a'],
+    ['a longer name', 'User-agent: kumobot\nDisallow: /a', ''],
+    ['words after the name', 'User-agent: kumo bot\nDisallow: /a', ''],
+    ['a byte order mark', '\ufeffUser-agent: *\nDisallow: /a', '* /a'],
+    ['comments', '# x\nUser-agent: * # all\n#User-agent: a\nDisallow: /a # b', '* /a'],
+    ['spaces', '  User-agent :  *  \n\t Disallow :\t/a b ', '* /a b'],
+    ['all line ends', 'User-agent: *\rDisallow: /a\r\nDisallow: /b\nDisallow: /c', '* /a /b /c'],
+    ['rules before any agent', 'Disallow: /a\nUser-agent: *\nDisallow: /b', '* /b'],
+    [
+      'a sitemap amid rules',
+      'User-agent: *\nDisallow: /a\nSitemap: https://x.example/\nDisallow: /b',
+      '* /a /b',
+    ],
+    ['unknown fields', 'User-agent: *\nNoindex: /a\nHost: x\nDisallow: /b', '* /b'],
+  ])('%s', (_, text, expected) => {
+    const [name, ...paths] = expected.split(/ (?=\/)/)
+    const lines = [`user-agent: ${name}`, ...paths.map((path) => `disallow: ${path}`)]
+    expect(relevantLines(text, 'Kumo')).toBe(expected === '' ? '' : lines.join('\n'))
+  })
+
+  it('keep their kind and their order', () => {
+    const text =
+      'User-agent: *\nDisallow: /a\nAllow: /a/b\nCrawl-delay: 2\nCrawl-delay:\nAllow:\nDisallow: /c$'
+    expect(relevantLines(text, 'kumo')).toBe(
+      'user-agent: *\ndisallow: /a\nallow: /a/b\ncrawl-delay: 2\ncrawl-delay: \ndisallow: /c$',
+    )
+  })
+
+  /** Small files made by chance from the lines at which groups begin and end: quirks live there. */
+  function* scrambled(): Generator<string> {
+    const parts = [
+      'User-agent: kumo',
+      'User-agent: *',
+      'User-agent: b',
+      'User-agent:',
+      'Sitemap: /s',
+      'Crawl-delay: 3',
+    ]
+    parts.push(
+      'Crawl-delay:',
+      'Disallow: /a',
+      'Allow: /a/b',
+      'Disallow:',
+      'Disallow: /',
+      '',
+      'x',
+      ': y',
+      '#',
+      'Host: h',
+    )
+    let state = 1
+    const next = (below: number) => {
+      state = (state * 48_271) % 2_147_483_647
+      return state % below
+    }
+    for (let i = 0; i < 5000; i++) {
+      yield Array.from({ length: 1 + next(9) }, () => parts[next(parts.length)]).join('\n')
+    }
+  }
+
+  it('answer as the whole text does, whatever the order of lines', () => {
+    let denied = 0
+    for (const text of scrambled()) {
+      const whole = robotsParser(ROBOTS, text)
+      for (const agent of ['Kumo', 'b', 'other', '*']) {
+        const lines = robotsParser(ROBOTS, relevantLines(text, agent))
+        expect([text, lines.getCrawlDelay(agent)]).toEqual([text, whole.getCrawlDelay(agent)])
+        for (const path of ['/', '/a', '/a/b']) {
+          const url = `https://example.com${path}`
+          const allowed = whole.isAllowed(url, agent)
+          if (!allowed) denied++
+          expect([text, url, lines.isAllowed(url, agent)]).toEqual([text, url, allowed])
+        }
+      }
+    }
+    expect(denied).toBeGreaterThan(1000)
+  })
+
+  const sample = suiteFile('robots/real_sample.jsonl.gz')
+
+  it.skipIf(sample === undefined)('answer as the whole text does for real files', () => {
+    let asked = 0
+    let denied = 0
+    let whole = 0
+    let kept = 0
+    const differing: string[] = []
+    for (const row of gunzipSync(sample!).toString().trim().split('\n')) {
+      const { robots_b64, questions } = JSON.parse(row) as {
+        robots_b64: string
+        questions: [string, string][]
+      }
+      const text = new TextDecoder().decode(Buffer.from(robots_b64, 'base64'))
+      whole += text.length
+      kept += relevantLines(text, 'kumo').length
+      const origin = new URL(questions[0]?.[1] ?? 'https://example.com').origin
+      const full = robotsParser(`${origin}/robots.txt`, text)
+      const named = [...text.matchAll(/^\s*user-agent\s*:\s*([^\s/#]+)/gim)].map((match) => match[1]!)
+      const urls = [...new Set(questions.map(([, url]) => url))].slice(0, 12)
+      for (const agent of new Set(['kumo', ...named.slice(0, 6), ...questions.map(([agent]) => agent)])) {
+        const cut = robotsParser(`${origin}/robots.txt`, relevantLines(text, agent))
+        if (cut.getCrawlDelay(agent) !== full.getCrawlDelay(agent)) differing.push(`${origin} ${agent} delay`)
+        for (const url of urls) {
+          asked++
+          const allowed = full.isAllowed(url, agent)
+          if (allowed === false) denied++
+          if (cut.isAllowed(url, agent) !== allowed) differing.push(`${agent} ${url}`)
+        }
+      }
+    }
+    expect(differing).toEqual([])
+    expect(asked).toBeGreaterThan(5000)
+    expect(denied).toBeGreaterThan(1000)
+    expect(kept).toBeLessThan(whole / 2)
   })
 })

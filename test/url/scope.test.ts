@@ -122,6 +122,12 @@ describe('a scope rule', () => {
       ['https://e.com/c'],
       ['https://e.com/a', 'https://e.com/b'],
     ],
+    ['same site', 'site', true, ['https://e.com/'], ['https://site/']],
+    ['glob site', glob('site'), false, ['https://site/'], ['https://e.com/']],
+    ['anywhere', 'all', true, ['http://a.org/b'], []],
+    ['same origin', 'origin', true, ['https://www.e.com/'], ['http://www.e.com/']],
+    ['below the seeds', 'path', false, ['https://www.e.com/docs/a'], ['https://www.e.com/']],
+    ['any(same host, glob f.org)', any('host', 'f.org'), false, ['https://www.e.com/'], ['https://host/']],
     [
       'all(same site, not(same host))',
       all(sameSite(), not(sameHost())),
@@ -213,12 +219,15 @@ describe('a predicate', () => {
 
 describe('what is no scope', () => {
   test.each<[what: string, make: () => unknown, says: RegExp]>([
-    ['undefined', () => toRule(undefined as never), /sameSite\(\).*not undefined/],
-    ['a number', () => toRule(7 as never), /not 7/],
+    ['undefined', () => toRule(undefined as never), /got undefined; allowed: 'site', 'host'.*sameSite\(\)/],
+    ['a number', () => toRule(7 as never), /got 7;/],
     ['an array', () => toRule(['/a'] as never), /all\(\) or any\(\)/],
     ['an object', () => toRule({ test: () => true } as never), /without name and start/],
     ['a maker of rules', () => toRule(sameSite as never), /write sameSite\(\)/],
     ['a maker inside', () => all('/a', not as never), /write not\(\)/],
+    ['a bare word', () => toRule('sites'), /^got 'sites'; .*for a path: '\/sites'; .*glob\('sites'\)$/],
+    ['a bare word inside', () => all('/a', not('same-site')), /^not\(\): got 'same-site'; allowed: 'site'/],
+    ['a name that objects inherit', () => toRule('constructor'), /got 'constructor'/],
     ['an empty glob', () => toRule(''), /glob/],
     ['a relative prefix', () => pathPrefix('docs/'), /"docs\/"/],
     ['another scheme', () => pathPrefix('ftp://e.com/'), /ftp/],
