@@ -2,6 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import type { CrawlEvents } from './engine/events.js'
 import { Outlet, type Reader } from './engine/outlet.js'
 import type { EngineRules, Parts } from './engine/parts.js'
+import { Patience } from './engine/patience.js'
 import { KumoError, messageOf } from './errors.js'
 import { localMesh } from './exchange/local.js'
 import { extraction } from './extract/by-type.js'
@@ -17,7 +18,7 @@ import { soleOwner } from './partition/ownership.js'
 import { knownSeeds, readSeeds } from './seeds.js'
 import type { StoreContext } from './stores/contract.js'
 import { memory } from './stores/memory.js'
-import { type Clock, LATE, systemClock, systemRandom, within } from './time.js'
+import { type Clock, LATE, systemClock, systemRandom, Waits, within } from './time.js'
 import type { MaybePromise } from './types.js'
 import { all, any, not } from './url/combine.js'
 import { sameSite } from './url/rules.js'
@@ -92,12 +93,12 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       scope,
       outlet,
       seeds: readSeeds(options.seeds),
-      close: (inHaste) =>
-        closeAll(closers, clock, inHaste ? HASTY_CLOSE_MS : options.timeout.hookMs, inHaste),
+      close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
     }
     return { parts, rules: rulesOf(options) }
   } catch (error) {
-    await closeAll(closers, clock, options.timeout.hookMs, false).catch(() => {})
+    const waits = new Waits(clock, options.timeout.hookMs)
+    await closeAll(closers, waits, clock, new Patience(clock)).catch(() => {})
     throw error
   }
 }
@@ -148,21 +149,25 @@ type Closer = readonly [what: string, close: () => MaybePromise<unknown>]
 
 /**
  * In reverse order of opening; one that fails or is late does not keep the others open. The first failure is thrown,
- * but for being late when closing was done in haste: that is what haste accepts.
+ * but for being late after an abort: then nobody is waited for.
  */
-async function closeAll(closers: Closer[], clock: Clock, withinMs: number, inHaste: boolean): Promise<void> {
+async function closeAll(closers: Closer[], waits: Waits, clock: Clock, patience: Patience): Promise<void> {
   const failures: KumoError[] = []
   for (const [what, close] of closers.splice(0).reverse()) {
     try {
-      const answer = close()
-      if (!(answer instanceof Promise)) continue
-      if ((await within(clock, withinMs, answer)) !== LATE || inHaste) continue
-      throw new Error(`it took longer than ${withinMs} ms`)
+      const closing = close()
+      if (!(closing instanceof Promise)) continue
+      const hasty = patience.isAborted
+      const closed = await (hasty
+        ? within(clock, HASTY_CLOSE_MS, closing)
+        : patience.wait(waits.wait(closing)))
+      if (closed === LATE && !hasty) throw new Error(`it took longer than ${waits.ms} ms`)
     } catch (cause) {
       const message = `${what} could not be closed: ${messageOf(cause)}`
       failures.push(new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
     }
   }
+  waits.close()
   if (failures.length > 0) throw failures[0]
 }
 

@@ -64,7 +64,7 @@ export class Run {
     const opened = await this.#patience.wait(opening)
     if (opened !== ABANDONED) return opened
     // Should it open after all, it is closed again; nobody is left to hear of it.
-    opening.then(({ parts }) => parts.close(true)).catch(() => {})
+    opening.then(({ parts }) => parts.close(this.#patience)).catch(() => {})
     const message = 'aborted while a store, a hook or an extractor was still opening; it was left behind'
     throw new KumoError('KUMO_OPEN_FAILED', message)
   }

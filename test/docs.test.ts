@@ -144,6 +144,29 @@ describe('docs/options.md', () => {
   })
 })
 
+/** The fields of an interface, without those that it inherits. */
+function fieldsOf(file: string, name: string): string[] {
+  const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.ES2022)
+  return source.statements
+    .filter(ts.isInterfaceDeclaration)
+    .filter((found) => found.name.text === name)
+    .flatMap(({ members }) => members.map((member) => (member.name as ts.Identifier).text))
+}
+
+describe('docs/page.md', () => {
+  test.each<[heading: string, file: string, interfaces: string[]]>([
+    ['Page', 'src/extract/contract.ts', ['Page']],
+    ['Failure', 'src/types.ts', ['Failure']],
+    ['Skip', 'src/engine/events.ts', ['Skip']],
+    ['Redirect', 'src/engine/events.ts', ['Redirect']],
+    ['Progress and end', 'src/engine/stats.ts', ['Stats', 'Summary']],
+  ])('%s: has every field, in order, and no other', (heading, file, interfaces) => {
+    const fields = interfaces.flatMap((name) => fieldsOf(file, name))
+    expect(fields.length).toBeGreaterThan(2)
+    expect(rowsUnder('docs/page.md', heading)).toEqual(fields)
+  })
+})
+
 describe('docs/seeing.md', () => {
   test('names every field of the statistics', () => {
     const source = ts.createSourceFile('stats.ts', read('src/engine/stats.ts'), ts.ScriptTarget.ES2022)

@@ -290,7 +290,7 @@ export class Engine {
     this.#visits.close()
     this.#seeds.close()
     try {
-      await this.#parts.close(this.#patience.isAborted)
+      await this.#parts.close(this.#patience)
     } catch (error) {
       this.#fatal ??=
         error instanceof KumoError

@@ -9,6 +9,7 @@ import type { Clock, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import type { ScopeTest } from '../url/scope.js'
 import type { Outlet } from './outlet.js'
+import type { Patience } from './patience.js'
 import type { RetryRules } from './settle.js'
 
 /** Everything a shard is made of. The engine builds none of it: see `plan.ts`. */
@@ -27,8 +28,8 @@ export interface Parts {
   readonly outlet: Outlet
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
-  /** Closes all parts; called once, when the loop is over. In haste: whoever does not close soon is left behind. */
-  close(inHaste: boolean): MaybePromise<void>
+  /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's patience is left behind. */
+  close(patience: Patience): MaybePromise<void>
 }
 
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }

@@ -68,7 +68,7 @@ export interface BareElement extends BareParent {
   readonly tagName: string
   readonly id: string
   readonly className: string
-  readonly textContent: string | null
+  readonly textContent: string
   readonly innerHTML: string
   readonly outerHTML: string
   readonly parentElement: BareElement | null

