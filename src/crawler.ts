@@ -156,7 +156,10 @@ export class Crawler<Data extends object = object> {
     return this.#with({ maxBodyBytes: check.integer('maxBodyBytes', bytes, 1) })
   }
 
-  /** How often a request is tried again after a lost connection, a timeout, or the status 408, 425, 429, 500, 502, 503 or 504. Default 2. */
+  /**
+   * How often a request is tried again after a timeout, a name that was not resolved, a failed or lost connection, or
+   * the status 408, 425, 429, 500, 502, 503 or 504. Default 2.
+   */
   retries(times: number): Crawler<Data> {
     return this.#with({ retries: check.integer('retries', times, 0) })
   }

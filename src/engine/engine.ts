@@ -101,6 +101,7 @@ export class Engine {
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
     await this.#patience.wait(outlet.end(this.#summary))
+    outlet.close()
     return this.#summary
   }
 

@@ -40,6 +40,7 @@ export class Outlet {
   readonly #options: OutletOptions
   readonly #waits: Waits
   #closed = false
+  #warned = false
 
   constructor(options: OutletOptions) {
     this.#options = options
@@ -72,11 +73,15 @@ export class Outlet {
     })
   }
 
-  /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on and is dropped. */
+  /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on: see `#warn`. */
   async fail(failure: Failure): Promise<void> {
     if (this.#closed) return
-    for (const hook of this.#options.hooks) {
-      if (hook.failure) await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure))
+    const { hooks } = this.#options
+    const heard = this.hears('failure') || hooks.some((hook) => hook.failure !== undefined)
+    if (!heard && OWN_MISTAKES.has(failure.code)) this.#warn(`${failure.url}: ${failure.message}`)
+    for (const hook of hooks) {
+      if (!hook.failure) continue
+      this.#warnOf(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
     }
     await this.tell('failure', failure)
   }
@@ -117,9 +122,21 @@ export class Outlet {
       const answer = this.#call(`a ${event} listener`, () =>
         (listener as (...a: unknown[]) => unknown)(...args),
       )
-      if (answer instanceof Promise) running.push(answer)
+      if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnOf(problem)))
+      else this.#warnOf(answer)
     }
     if (running.length > 0) return Promise.all(running).then(() => undefined)
+  }
+
+  #warnOf(problem: Problem | undefined): void {
+    if (problem !== undefined) this.#warn(problem.message)
+  }
+
+  /** Once a run: a mistake in the user's own code must not pass unseen because nobody listens to `failure`. */
+  #warn(message: string): void {
+    if (this.#warned) return
+    this.#warned = true
+    process.emitWarning(`${message}. Listen to 'failure' to hear of each page's.`, { type: 'KumoWarning' })
   }
 
   #call(who: string, call: () => unknown): MaybePromise<Problem | undefined> {
@@ -142,6 +159,16 @@ export class Outlet {
     }
   }
 }
+
+/** Failures that are the user's code's, not the web's. */
+const OWN_MISTAKES: ReadonlySet<FailureCode> = new Set([
+  'extract-failed',
+  'extract-timeout',
+  'fetcher-failed',
+  'hook-failed',
+  'hook-timeout',
+  'scope-failed',
+])
 
 function failed(who: string, error: unknown): Problem {
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
