@@ -22,6 +22,8 @@ export const core: Bench = async () => {
   const urls = Array.from({ length: PAGES }, (_, page) => web.url(0, page))
   const contestants = NAMES.map((name) => {
     const child = forkTypeScript('contestant.ts')
+    // Two listeners are added for each turn, and stay.
+    child.setMaxListeners(0)
     child.send({ name, urls, concurrency: CONCURRENCY } satisfies Contest)
     return { name, child, rounds: [] as Round[] }
   })

@@ -21,7 +21,7 @@ const FRUITLESS_NAP_MS = 1
  * After so many turns the loop lets timers and sockets have theirs: fetchers that answer at once (a cache, a test)
  * would keep it in promises for ever.
  */
-const TURNS_BETWEEN_BREATHS = 1000
+const TURNS_BETWEEN_BREATHS = 10_000
 
 /**
  * One shard: the loop that leases as many requests as there is room for, starts their visits, and sleeps until a

@@ -87,6 +87,7 @@ export class Visits {
         const handled = await this.#handle(request, outcome as FetchedResponse, timing)
         if (handled === UNREAD) return { ...this.#again(request, endedAt), visitedAt: endedAt }
         delivered = handled
+        return { request, visitedAt: endedAt, hostDelayMs: this.#parts.robots.delayMs(request) }
       }
       return await this.#conclude(request, outcome, verdict, endedAt)
     } finally {
@@ -262,13 +263,11 @@ export class Visits {
   async #conclude(
     request: CrawlRequest,
     outcome: Outcome,
-    verdict: Verdict,
+    verdict: Exclude<Verdict, { kind: 'page' }>,
     endedAt: number,
   ): Promise<Settlement> {
     const settlement = { request, visitedAt: endedAt, hostDelayMs: this.#parts.robots.delayMs(request) }
     switch (verdict.kind) {
-      case 'page':
-        return settlement
       case 'skip':
         this.skipped(request.url, verdict.reason, request.parent)
         return settlement
