@@ -6,6 +6,7 @@
 import type { default as robotsParser } from 'robots-parser'
 import { type Random, systemRandom } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import { originOf } from '../url/canonicalise.js'
 import type { FetchedResponse, FetchFailure, Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
 import { Generations, ownCopy } from './robots-memory.js'
@@ -246,12 +247,6 @@ function textOf(body: Uint8Array): string {
   // Half a line could say the opposite of the whole one.
   const start = body.subarray(0, MAX_TEXT_BYTES)
   return new TextDecoder().decode(start.subarray(0, start.lastIndexOf(0x0a) + 1))
-}
-
-/** Scheme, host and port of a canonical URL. */
-function originOf(url: string): string {
-  const end = url.indexOf('/', url.indexOf('://') + 3)
-  return end < 0 ? url : url.slice(0, end)
 }
 
 /** The rules themselves are always open to read. */
