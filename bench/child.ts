@@ -16,7 +16,7 @@ export async function runTypeScript(script: string, args: readonly string[]): Pr
   return stdout
 }
 
-/** Starts a script that takes messages. */
-export function forkTypeScript(script: string): ChildProcess {
-  return fork(`${folder}${script}`, { env, execArgv: nodeFlags })
+/** Starts a script that takes messages, without the loader: it rewrites what it loads, and that would be measured. */
+export function forkPlain(script: string): ChildProcess {
+  return fork(`${folder}${script}`, { execArgv: [] })
 }

@@ -6,8 +6,7 @@
 
 import { once } from 'node:events'
 import { startWeb } from '../test/loopback/web.js'
-import { forkTypeScript } from './child.js'
-import type { Contest, Round } from './contestant.js'
+import { forkPlain } from './child.js'
 import { type Bench, median } from './report.js'
 
 const PAGES = 20_000
@@ -17,11 +16,24 @@ const WARM_UPS = 3
 const TURNS = 9
 const NAMES = ['request', 'kumo', 'dispatch'] as const
 
+/** What a contestant is told once, at the start. */
+export interface Contest {
+  readonly name: (typeof NAMES)[number]
+  readonly urls: readonly string[]
+  readonly concurrency: number
+}
+
+/** What it answers after each turn. */
+interface Round {
+  readonly pagesPerSecond: number
+  readonly cpuMsPerPage: number
+}
+
 export const core: Bench = async () => {
   const web = await startWeb({ hosts: 1, pagesPerHost: PAGES, linksPerPage: 60, bytes: 14 * 1024 })
   const urls = Array.from({ length: PAGES }, (_, page) => web.url(0, page))
   const contestants = NAMES.map((name) => {
-    const child = forkTypeScript('contestant.ts')
+    const child = forkPlain('contestant.mjs')
     // Two listeners are added for each turn, and stay.
     child.setMaxListeners(0)
     child.send({ name, urls, concurrency: CONCURRENCY } satisfies Contest)

@@ -71,8 +71,11 @@ export class Admission {
     let priorities: Map<string, number> | undefined
     const met = this.#met
     met.turnTo(base.origin)
-    for (const link of extracted.links) {
-      if (met.has(link.href)) continue
+    const { links } = extracted
+    for (let i = 0; i < links.length; i++) {
+      const comparable = links.fingerprint(i, met.link)
+      if (comparable && met.has()) continue
+      const link = links.at(i)
       const url = resolve(link.href, base)
       if (url === undefined) {
         this.#report.skipped(link.href, 'not-http', from.url)
@@ -82,7 +85,7 @@ export class Admission {
       const place = sameOrigin ? here : this.#placeOf(originOf(url))
       if (!this.#wanted(url, place, depth, from)) continue
       batch.put(url, place)
-      met.add(link.href)
+      if (comparable) met.add(link.href)
       if (link.priority !== undefined) {
         priorities ??= new Map()
         priorities.set(url, link.priority)

@@ -1,11 +1,11 @@
 import type { FetchContext } from '../fetch/contract.js'
-import type { Expiring } from './deadlines.js'
+import { Expiring } from './deadlines.js'
 
 /**
  * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
  * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
  */
-export class VisitContext implements FetchContext, Expiring {
+export class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort when the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
@@ -14,6 +14,7 @@ export class VisitContext implements FetchContext, Expiring {
   #controller: AbortController | undefined = undefined
 
   constructor(wants: (mediaType: string) => boolean) {
+    super()
     this.wants = wants
   }
 

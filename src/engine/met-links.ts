@@ -20,7 +20,8 @@ const ODD = 0x9e3779b1
 export class MetLinks {
   readonly #pairs = new Uint32Array(4 * PAIRS)
   readonly #origin = new Uint32Array(2)
-  readonly #link = new Uint32Array(2)
+  /** The fingerprint of the link in question, written here by who asks. */
+  readonly link = new Uint32Array(2)
 
   /** The links asked about from now on stand on pages of this origin. */
   turnTo(origin: string): void {
@@ -30,26 +31,26 @@ export class MetLinks {
     this.#origin[1] = Math.imul(this.#origin[1]!, ODD)
   }
 
-  has(href: string): boolean {
-    fingerprint(href, this.#link)
-    const low = (this.#link[0]! ^ this.#origin[0]!) >>> 0
-    const high = (this.#link[1]! ^ this.#origin[1]!) >>> 0
-    this.#link[0] = low
-    this.#link[1] = high
+  /** Whether the link whose fingerprint stands in `link` is known. */
+  has(): boolean {
+    const low = (this.link[0]! ^ this.#origin[0]!) >>> 0
+    const high = (this.link[1]! ^ this.#origin[1]!) >>> 0
+    this.link[0] = low
+    this.link[1] = high
     const pairs = this.#pairs
     const at = 4 * (low & (PAIRS - 1))
     return (pairs[at] === low && pairs[at + 1] === high) || (pairs[at + 2] === low && pairs[at + 3] === high)
   }
 
-  /** Remembers the link that `has` was last asked about. */
+  /** Remembers the link that `has` was last asked about; `href` is its spelling. */
   add(href: string): void {
     if (!isBoundToOrigin(href)) return
     const pairs = this.#pairs
-    const at = 4 * (this.#link[0]! & (PAIRS - 1))
+    const at = 4 * (this.link[0]! & (PAIRS - 1))
     pairs[at + 2] = pairs[at]!
     pairs[at + 3] = pairs[at + 1]!
-    pairs[at] = this.#link[0]!
-    pairs[at + 1] = this.#link[1]!
+    pairs[at] = this.link[0]!
+    pairs[at + 1] = this.link[1]!
   }
 }
 

@@ -105,6 +105,7 @@ class LocalExchange implements Exchange {
   }
 
   flush(): void {
+    if (this.#outbox.size === 0) return
     const outbox = this.#outbox
     this.#outbox = new Map()
     for (const [shard, requests] of outbox) {

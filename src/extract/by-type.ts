@@ -151,7 +151,7 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
     else if (typeof link?.href === 'string') links.push(link)
     else throw new TypeError(`it returned something that is not a link: ${String(link)}`)
   }
-  page.found = [...page.found, ...links]
+  page.found = page.found.with(links)
 }
 
 function failed(extractor: Extractor, error: unknown): ExtractionProblem {

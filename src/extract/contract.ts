@@ -132,11 +132,22 @@ export interface FetchTiming {
 
 export interface Extracted {
   /** As written; relative to `base`. */
-  readonly links: readonly Link[]
+  readonly links: WrittenLinks
   /** What links are relative to: the page's URL or its base element. */
   readonly base: string
   /** What went wrong; the first, if several. */
   readonly problem: ExtractionProblem | undefined
+}
+
+/** Links as written, made into objects only when they are looked at. */
+export interface WrittenLinks extends Iterable<Link> {
+  readonly length: number
+  at(index: number): Link
+  /**
+   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal spelling
+   * lead, on pages of one origin, to the same place if they begin with a slash or a scheme.
+   */
+  fingerprint(index: number, into: Uint32Array): boolean
 }
 
 export interface ExtractionProblem {

@@ -41,7 +41,7 @@ interface OpenElement {
 export class ForeignContent {
   private readonly open: OpenElement[] = []
   /** How many of each name are open: an end tag that matches nothing must not search the stack in vain. */
-  private readonly openByName = new Map<string, number>()
+  private openByName: Map<string, number> | undefined
 
   /** Whether any SVG or MathML element is open. */
   get entered(): boolean {
@@ -101,7 +101,7 @@ export class ForeignContent {
     const top = this.open.at(-1)
     // No element of SVG has such a name, so it closes one of HTML around it, as `</div>` in `<div><svg></div>`.
     if (this.foreign && BREAKING_OUT.has(name)) this.breakOut()
-    else if (this.openByName.has(name)) while (this.pop() !== name);
+    else if (this.openByName?.has(name)) while (this.pop() !== name);
     else if (top?.outermost === name && --top.outermostDepth === 0) top.outermost = undefined
   }
 
@@ -112,14 +112,16 @@ export class ForeignContent {
 
   private push(name: string, language: 'svg' | 'math', holdsHtml: boolean): void {
     this.open.push({ name, language, holdsHtml, outermost: undefined, outermostDepth: 0 })
+    this.openByName ??= new Map()
     this.openByName.set(name, (this.openByName.get(name) ?? 0) + 1)
   }
 
   private pop(): string {
     const { name } = this.open.pop()!
-    const left = this.openByName.get(name)! - 1
-    if (left === 0) this.openByName.delete(name)
-    else this.openByName.set(name, left)
+    const openByName = this.openByName!
+    const left = openByName.get(name)! - 1
+    if (left === 0) openByName.delete(name)
+    else openByName.set(name, left)
     return name
   }
 }

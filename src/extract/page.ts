@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import type { CrawlRequest, Link } from '../types.js'
+import type { CrawlRequest } from '../types.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
+import { FoundLinks } from './found-links.js'
 import { type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
@@ -12,7 +13,8 @@ import { makeWhole } from './whole-document.js'
 /** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
 const require = createRequire(import.meta.url)
 
-const NO_SCAN: Scan = { links: [], base: undefined, rawTitle: undefined, robots: undefined }
+const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
+const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
 const MARKUP = new Set(['text/html', 'application/xhtml+xml', ''])
 
 /** Whether a media type is HTML, or is not declared and so taken for it. */
@@ -30,7 +32,7 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
-  #found: readonly Link[] | undefined
+  #found: FoundLinks | undefined
   data: object = {}
   readonly mediaType: string
 
@@ -107,11 +109,11 @@ export class FetchedPage implements Page {
   }
 
   /** Links as written: those of the scan, and once extractors have run, theirs too. */
-  get found(): readonly Link[] {
+  get found(): FoundLinks {
     return this.#found ?? this.scanned.links
   }
 
-  set found(links: readonly Link[]) {
+  set found(links: FoundLinks) {
     this.#found = links
     // An extractor may have looked at `links` before another added to them.
     this.#links = undefined
@@ -177,7 +179,7 @@ function mediaTypeOf(contentType: string | null | undefined): string {
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
-function resolved(links: readonly Link[], baseUrl: string): PageLink[] {
+function resolved(links: FoundLinks, baseUrl: string): PageLink[] {
   const base = baseFor(baseUrl)
   const byUrl = new Map<string, PageLink>()
   for (const { href, tag, rel } of links) {

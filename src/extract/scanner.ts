@@ -7,24 +7,24 @@
  * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
  */
 
-import type { Link } from '../types.js'
 import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
 import { type Codes, codesOf } from './codes.js'
 import { decodeText, normaliseInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
+import { FoundLinks } from './found-links.js'
 import { refreshUrl } from './meta-refresh.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import * as tags from './tag-names.js'
-import { CONTENT, ENCODING, FONT_STYLE, HREF, HTTP_EQUIV, NAME, REL, SRC, TagReader } from './tag-reader.js'
+import { CONTENT, ENCODING, FONT_STYLE, HREF, HTTP_EQUIV, NAME, SRC, TagReader } from './tag-reader.js'
 
 /** What a page says about itself and where it leads. */
 export interface Scan {
   /**
-   * In document order, as written, entities decoded: `a`, `area`, `link` (href), `iframe`, `frame` (src) and
+   * In document order, as written, entities decoded when they are looked at: `a`, `area`, `link` (href), `iframe`, `frame` (src) and
    * `meta-refresh`. Those in a `<template>` count too: scripts put them into the page. The canonical URL is a
    * `link` whose rel is `canonical`.
    */
-  readonly links: Link[]
+  readonly links: FoundLinks
   /** The href of the first `<base>` that has one. */
   readonly base: string | undefined
   /** What the first `<title>` holds, as written: see `titleOf`. */
@@ -43,7 +43,7 @@ export interface Scan {
  * `codes` are the page's characters as numbers, for callers that have them already.
  *
  * @example
- * scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links
+ * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
 export function scan(html: string, codes: Codes = codesOf(html)): Scan {
@@ -58,7 +58,7 @@ const END = -1
  * it, or `END`.
  */
 class Scanner {
-  private readonly links: Link[] = []
+  private readonly links: FoundLinks
   private base: string | undefined
   private title: string | undefined
   private robots: string | undefined
@@ -73,6 +73,7 @@ class Scanner {
     private readonly codes: Codes,
   ) {
     this.tag = new TagReader(html, codes)
+    this.links = new FoundLinks(this.tag, codes)
   }
 
   run(): Scan {
@@ -92,7 +93,7 @@ class Scanner {
       else if (next === QUESTION_MARK) at = this.afterGreaterThan(at + 2)
       else at++
     }
-    return { links: this.links, base: this.base, rawTitle: this.title, robots: this.robots }
+    return { links: this.links.complete(), base: this.base, rawTitle: this.title, robots: this.robots }
   }
 
   private startTag(start: number): number {
@@ -109,15 +110,13 @@ class Scanner {
       case tags.OTHER:
         return this.tag.skip(end)
       case tags.A:
-        return this.linkTag('a', end)
       case tags.AREA:
-        return this.linkTag('area', end)
       case tags.LINK:
-        return this.linkTag('link', end)
+        return this.linkTag(tag, end, HREF)
       case tags.FRAME:
-        return this.frameTag('frame', end)
+        return this.linkTag(tag, end, SRC)
       case tags.IFRAME:
-        return this.afterRawText(this.frameTag('iframe', end), 'iframe')
+        return this.afterRawText(this.linkTag(tag, end, SRC), 'iframe')
       case tags.SCRIPT:
         return this.afterScript(this.tag.skip(end))
       case tags.STYLE:
@@ -149,23 +148,15 @@ class Scanner {
     }
   }
 
-  private linkTag(tag: string, end: number): number {
-    const after = this.tag.read(end, HREF | REL)
-    const { href, rel } = this.tag
-    if (after !== END && href !== undefined) this.links.push({ href, tag, rel })
-    return after
-  }
-
-  private frameTag(tag: string, end: number): number {
-    const after = this.tag.read(end, SRC)
-    const { src } = this.tag
-    if (after !== END && src !== undefined) this.links.push({ href: src, tag, rel: undefined })
+  private linkTag(tag: number, end: number, attribute: number): number {
+    const after = this.tag.seek(end, attribute)
+    if (after !== END && this.tag.linkStart !== -1) this.links.push(tag, end)
     return after
   }
 
   private baseTag(end: number): number {
     const after = this.tag.read(end, HREF)
-    if (after !== END && this.inDocument) this.base ??= this.tag.href
+    if (after !== END && this.inDocument) this.base ??= this.tag.link
     return after
   }
 
@@ -174,8 +165,7 @@ class Scanner {
     const { name, content, httpEquiv } = this.tag
     if (after === END || content === undefined) return after
     if (httpEquiv?.toLowerCase() === 'refresh') {
-      const href = refreshUrl(content)
-      if (href !== undefined) this.links.push({ href, tag: 'meta-refresh', rel: undefined })
+      if (refreshUrl(content) !== undefined) this.links.push(tags.META, end)
     }
     if (name?.toLowerCase() === 'robots' && this.inDocument) {
       this.robots = this.robots === undefined ? content : `${this.robots},${content}`
@@ -244,8 +234,15 @@ class Scanner {
   }
 
   private foreignTag(name: string, end: number): number {
-    const after = name === 'a' ? this.linkTag('a', end) : this.tag.read(end, ENCODING)
-    if (after !== END && !this.tag.selfClosing) this.foreign.openElement(name, this.tag.encoding)
+    let encoding: string | undefined
+    let after: number
+    if (name === 'a') {
+      after = this.linkTag(tags.A, end, HREF)
+    } else {
+      after = this.tag.read(end, ENCODING)
+      encoding = this.tag.encoding
+    }
+    if (after !== END && !this.tag.selfClosing) this.foreign.openElement(name, encoding)
     return after
   }
 

@@ -27,9 +27,10 @@ const SHORT_VALUE = 32
  * wins, and one without a value has an empty one.
  */
 export class TagReader {
-  href: string | undefined
+  /** Where the value of `href` or `src` stands, whichever was asked for; -1 if the tag has none. */
+  linkStart = -1
+  linkEnd = -1
   rel: string | undefined
-  src: string | undefined
   name: string | undefined
   content: string | undefined
   httpEquiv: string | undefined
@@ -49,23 +50,77 @@ export class TagReader {
   }
 
   /**
-   * Steps over a tag from `from`, the end of its name: the position after its `>`, or -1 if the page ends first, in
-   * which case there is no tag.
+   * Steps over a tag from `from`, the end of its name or of a value in quotes: the position after its `>`, or -1 if
+   * the page ends first, in which case there is no tag.
+   *
+   * Nearly all attributes are written `name="value"`, and of those a loop that looks for `=` and `>` alone makes
+   * half the work. Whatever else it meets it leaves to `walk`.
    */
   skip(from: number): number {
-    if (this.codes[from] === GREATER_THAN) {
-      this.selfClosing = false
-      return from + 1
+    const { codes } = this
+    const length = codes.length
+    let at = from
+    while (at < length) {
+      const code = codes[at++]!
+      if (code > GREATER_THAN) continue
+      if (code === GREATER_THAN) {
+        this.selfClosing = codes[at - 2] === SLASH
+        return at
+      }
+      if (code === EQUALS) {
+        const quote = codes[at]!
+        const opens = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE
+        if (!opens || codes[at - 2]! <= GREATER_THAN) return this.walk(from, 0)
+        const close = this.closingQuote(at + 1, quote)
+        if (close === -1) return -1
+        at = close + 1
+      } else if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
+        return this.walk(from, 0)
+      }
     }
-    return this.walk(from, 0)
+    return -1
+  }
+
+  /** The same as `skip`, and finds where the value of `attribute`, HREF or SRC, stands. */
+  seek(from: number, attribute: number): number {
+    this.linkStart = -1
+    if (attribute === HREF && this.hrefComesFirst(from)) {
+      const start = from + ' href="'.length
+      const close = this.closingQuote(start, DOUBLE_QUOTE)
+      if (close === -1) return -1
+      this.linkStart = start
+      this.linkEnd = close
+      return this.skip(close + 1)
+    }
+    return this.walk(from, attribute)
+  }
+
+  /** Most links look like this. Beyond the end of the page a code is undefined and equal to none. */
+  private hrefComesFirst(at: number): boolean {
+    const { codes } = this
+    return (
+      codes[at] === 0x20 &&
+      codes[at + 1] === 0x68 &&
+      codes[at + 2] === 0x72 &&
+      codes[at + 3] === 0x65 &&
+      codes[at + 4] === 0x66 &&
+      codes[at + 5] === EQUALS &&
+      codes[at + 6] === DOUBLE_QUOTE
+    )
   }
 
   /** The same as `skip`, and keeps the attributes of `wanted`. */
   read(from: number, wanted: number): number {
-    this.href = this.rel = this.src = undefined
+    this.linkStart = -1
+    this.rel = undefined
     this.name = this.content = this.httpEquiv = undefined
     this.encoding = this.fontStyle = undefined
     return this.walk(from, wanted)
+  }
+
+  /** The link that was asked for, decoded. */
+  get link(): string | undefined {
+    return this.linkStart === -1 ? undefined : this.value(this.linkStart, this.linkEnd)
   }
 
   private walk(from: number, wanted: number): number {
@@ -100,7 +155,7 @@ export class TagReader {
         at = this.afterSpace(at)
         if (at === length) return -1
         if (codes[at] !== EQUALS) {
-          if (attribute !== 0) this.keep(attribute, '')
+          if (attribute !== 0) this.keep(attribute, at, at)
           continue
         }
       }
@@ -111,12 +166,12 @@ export class TagReader {
       if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
         const close = this.closingQuote(at + 1, code)
         if (close === -1) return -1
-        if (attribute !== 0) this.keep(attribute, this.value(at + 1, close))
+        if (attribute !== 0) this.keep(attribute, at + 1, close)
         at = close + 1
       } else {
         const valueStart = at
         while (at < length && (code = codes[at]!) !== GREATER_THAN && !isSpace(code)) at++
-        if (attribute !== 0) this.keep(attribute, this.value(valueStart, at))
+        if (attribute !== 0) this.keep(attribute, valueStart, at)
       }
     }
     return -1
@@ -142,31 +197,31 @@ export class TagReader {
     return value.includes('&') ? decodeAttribute(value) : value
   }
 
-  private keep(attribute: number, value: string): void {
+  private keep(attribute: number, start: number, end: number): void {
     switch (attribute) {
       case HREF:
-        this.href ??= value
+      case SRC:
+        if (this.linkStart !== -1) break
+        this.linkStart = start
+        this.linkEnd = end
         break
       case REL:
-        this.rel ??= value
-        break
-      case SRC:
-        this.src ??= value
+        this.rel ??= this.value(start, end)
         break
       case NAME:
-        this.name ??= value
+        this.name ??= this.value(start, end)
         break
       case CONTENT:
-        this.content ??= value
+        this.content ??= this.value(start, end)
         break
       case HTTP_EQUIV:
-        this.httpEquiv ??= value
+        this.httpEquiv ??= this.value(start, end)
         break
       case ENCODING:
-        this.encoding ??= value
+        this.encoding ??= this.value(start, end)
         break
       default:
-        this.fontStyle ??= value
+        this.fontStyle ??= ''
     }
   }
 }

@@ -45,6 +45,43 @@ export function fingerprint(text: string, into: Uint32Array, at = 0): void {
   into[at + 1] = finishHigh(high)
 }
 
+/** The same fingerprint for text that is there as codes, from `start` to `end`. */
+export function fingerprintCodes(
+  codes: Uint8Array | Uint16Array,
+  start: number,
+  end: number,
+  into: Uint32Array,
+): void {
+  const length = end - start
+  const paired = start + (length & ~1)
+  let low = SEED_LOW
+  let high = SEED_HIGH ^ length
+  let i = start
+  for (; i < paired; i += 2) {
+    const block = codes[i]! | (codes[i + 1]! << 16)
+    let a = Math.imul(block, 0xcc9e2d51)
+    a = Math.imul((a << 15) | (a >>> 17), 0x1b873593)
+    low ^= a
+    low = (((low << 19) | (low >>> 13)) + high) | 0
+    low = (Math.imul(low, 5) + 0x561ccd1b) | 0
+    let b = Math.imul(block, 0x9e3779b1)
+    b = Math.imul((b << 17) | (b >>> 15), 0x85ebca77)
+    high ^= b
+    high = (((high << 13) | (high >>> 19)) + low) | 0
+    high = (Math.imul(high, 9) + 0x38b34ae5) | 0
+  }
+  if (i < end) {
+    const unit = codes[i]!
+    low = (Math.imul(low ^ Math.imul(unit, 0xcc9e2d51), 0x1b873593) + high) | 0
+    high = (Math.imul(high ^ Math.imul(unit, 0x9e3779b1), 0x85ebca77) + low) | 0
+  }
+  low = (finishLow(low) + high) | 0
+  high = (finishHigh(high) ^ low) | 0
+  low = finishHigh(low) ^ high
+  into[0] = finishLow(low)
+  into[1] = finishHigh(high)
+}
+
 /** Bijective on 32 bits; every bit in moves every bit out with a chance of about one half. */
 function finishLow(x: number): number {
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d)

@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { Admission } from '../../src/engine/admit.js'
 import type { Parts } from '../../src/engine/parts.js'
+import type { WrittenLinks } from '../../src/extract/contract.js'
 import type { CrawlRequest, Link } from '../../src/types.js'
+import { fingerprint } from '../../src/url/fingerprint.js'
 import { predicate, sameHost } from '../../src/url/rules.js'
 import type { ScopeRule } from '../../src/url/scope.js'
 
@@ -79,9 +81,25 @@ function setUp({
       ...from,
     }
     const found = hrefs.map((link) => (typeof link === 'string' ? { href: link, tag: 'a' } : link))
-    return admission.links({ links: found, base: base ?? request.url, problem: undefined }, request)
+    return admission.links(
+      { links: asWritten(found), base: base ?? request.url, problem: undefined },
+      request,
+    )
   }
   return { log, admission, links, urls: () => log.added.map(({ url }) => url) }
+}
+
+/** Links as a page holds them, each with the fingerprint of its spelling. */
+function asWritten(links: Link[]): WrittenLinks {
+  return {
+    length: links.length,
+    at: (index) => links[index]!,
+    fingerprint: (index, into) => {
+      fingerprint(links[index]!.href, into)
+      return true
+    },
+    [Symbol.iterator]: () => links.values(),
+  }
 }
 
 describe.each([[false], [true]])('with stores that answer later: %s', (async) => {

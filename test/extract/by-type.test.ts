@@ -36,7 +36,7 @@ const named = (name: string, extract: Extractor['extract'], more: Partial<Extrac
 const html = (body = '<a href="/scanned">') => pageOf({ url: 'https://example.com/', body })
 const typed = (contentType: string) =>
   pageOf({ url: 'https://example.com/', body: 'x', headers: { 'content-type': contentType } })
-const hrefs = ({ links }: Extracted) => links.map(({ href }) => href)
+const hrefs = ({ links }: Extracted) => [...links].map(({ href }) => href)
 const nothing = () => undefined
 
 describe('extraction, by media type', () => {
@@ -93,7 +93,8 @@ describe('extraction of a page', () => {
   it('answers at once if every extractor does', () => {
     const answer = step([named('a', () => ({ links: ['/a'] }))]).run(html())
     expect(answer).not.toBeInstanceOf(Promise)
-    expect(answer).toEqual({
+    const { links, base, problem } = answer as Extracted
+    expect({ links: [...links], base, problem }).toEqual({
       links: [
         { href: '/scanned', tag: 'a', rel: undefined },
         { href: '/a', tag: 'plugin' },
@@ -117,7 +118,7 @@ describe('extraction of a page', () => {
     const page = html()
     const answer = await all.run(page)
     expect(hrefs(answer)).toEqual(['/scanned', '/slow', '/fast', '/more', '/made'])
-    expect(answer.links.at(-1)).toEqual({ href: '/made', tag: 'made', priority: 3 })
+    expect([...answer.links].at(-1)).toEqual({ href: '/made', tag: 'made', priority: 3 })
     expect(page.data).toEqual({ by: 'fast', slow: 1 })
     expect(page.links.map(({ url }) => url)).toEqual(
       hrefs(answer).map((path) => `https://example.com${path}`),

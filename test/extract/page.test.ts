@@ -108,7 +108,7 @@ describe('FetchedPage', () => {
   it('has new links once more were found, also after somebody looked', () => {
     const page = html('<a href="a">') as FetchedPage
     expect(page.links).toHaveLength(1)
-    page.found = [...page.found, { href: 'b', tag: 'plugin' }]
+    page.found = page.found.with([{ href: 'b', tag: 'plugin' }])
     expect(page.links.map(({ url }) => url)).toEqual([
       'https://example.com/shop/a',
       'https://example.com/shop/b',

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'parse5'
 import { afterEach, describe, expect, test } from 'vitest'
-import { rawUndici } from '../../bench/raw.js'
+import { rawUndici } from '../../bench/raw.mjs'
 import { type LoopbackWeb, startWeb, type WebOptions } from './web.js'
 
 const running: LoopbackWeb[] = []

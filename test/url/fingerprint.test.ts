@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { fingerprint } from '../../src/url/fingerprint.js'
+import { fingerprint, fingerprintCodes } from '../../src/url/fingerprint.js'
 
 const twoDigits = (n: number) => String(n).padStart(2, '0')
 
@@ -61,6 +61,17 @@ function collisions(values: Uint32Array | BigUint64Array): number {
 }
 
 describe('fingerprint', () => {
+  it('is the same for text that is there as codes, wherever it begins', () => {
+    for (let length = 0; length < 40; length++) {
+      const text = '/pfad/\u65e5\u672c?q=%20&x=1#hash-of-some-length-0123456789'.slice(0, length)
+      const codes = Uint16Array.from(`<<${text}>>`, (unit) => unit.charCodeAt(0))
+      const [ofText, ofCodes] = [new Uint32Array(2), new Uint32Array(2)]
+      fingerprint(text, ofText)
+      fingerprintCodes(codes, 2, 2 + length, ofCodes)
+      expect(ofCodes).toEqual(ofText)
+    }
+  })
+
   it('never changes, because stores keep it', () => {
     const texts = [
       '',

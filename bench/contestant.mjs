@@ -1,41 +1,31 @@
 /**
  * One contestant of the core bench, in a process of its own: what one does to the compiler's picture of undici must
  * not slow the others down. It stays for all rounds, so that it is measured warm: told to, it runs once and answers.
+ *
+ * Plain JavaScript and no loader: `kumo` is the built package as an application gets it.
  */
 
 import { performance } from 'node:perf_hooks'
 import { Crawler } from 'kumo'
-import { rawUndici } from './raw.js'
+import { rawUndici } from './raw.mjs'
 
-/** What the parent tells once, at the start. */
-export interface Contest {
-  readonly name: 'request' | 'dispatch' | 'kumo'
-  readonly urls: readonly string[]
-  readonly concurrency: number
-}
+/** @type {import('./core.js').Contest | undefined} */
+let contest
 
-export interface Round {
-  readonly pagesPerSecond: number
-  readonly cpuMsPerPage: number
-}
-
-let contest: Contest | undefined
-
-process.on('message', async (message: Contest | 'run') => {
+process.on('message', async (message) => {
   if (message !== 'run') {
     contest = message
     return
   }
-  const { name, urls, concurrency } = contest!
-  const round =
-    name === 'kumo' ? await crawl(contest!) : await rawUndici({ urls, concurrency, flavour: name })
-  process.send?.({ pagesPerSecond: round.pagesPerSecond, cpuMsPerPage: round.cpuMsPerPage } satisfies Round)
+  const { name, urls, concurrency } = contest
+  const round = name === 'kumo' ? await crawl(contest) : await rawUndici({ urls, concurrency, flavour: name })
+  process.send?.({ pagesPerSecond: round.pagesPerSecond, cpuMsPerPage: round.cpuMsPerPage })
 })
 process.on('disconnect', () => process.exit())
 
-async function crawl({ urls, concurrency }: Contest): Promise<Round> {
+async function crawl({ urls, concurrency }) {
   const crawler = new Crawler()
-    .seeds(urls[0]!)
+    .seeds(urls[0])
     .concurrency(concurrency)
     .delay(0)
     .perHost({ connections: concurrency, growAt: 1 })

@@ -1,0 +1,106 @@
+import type { Link } from '../types.js'
+import { fingerprintCodes } from '../url/fingerprint.js'
+import type { Codes } from './codes.js'
+import type { WrittenLinks } from './contract.js'
+import { refreshUrl } from './meta-refresh.js'
+import * as tags from './tag-names.js'
+import { CONTENT, HREF, REL, SRC, type TagReader } from './tag-reader.js'
+
+/** Numbers kept for a link: its tag and where the tag's attributes begin, in one, and where the link stands. */
+const NUMBERS = 3
+/** Tags are numbered below this. */
+const TAGS = 32
+
+/**
+ * Where places are noted while a page is scanned; one for all, because to let a new array grow for every page costs
+ * twice its size. A page with very many links has it made anew.
+ */
+let notes: number[] = []
+/** How many of them are this page's. The array is not cut to this: that would give its memory away. */
+let noted = 0
+const LONGEST_NOTES = 2 ** 14
+
+const TAG_NAMES: Readonly<Record<number, string>> = {
+  [tags.A]: 'a',
+  [tags.AREA]: 'area',
+  [tags.LINK]: 'link',
+  [tags.FRAME]: 'frame',
+  [tags.IFRAME]: 'iframe',
+}
+
+/**
+ * The links of a page as places in it. Most are on the page before too, which their fingerprints tell, so that no
+ * string and no object is made of them; one that is looked at is read from its tag once more.
+ */
+export class FoundLinks implements WrittenLinks {
+  readonly #reader: TagReader | undefined
+  readonly #codes: Codes
+  #places: readonly number[]
+  /** Given by extractors. */
+  readonly #more: readonly Link[]
+
+  constructor(
+    reader: TagReader | undefined,
+    codes: Codes,
+    places: readonly number[] = [],
+    more: readonly Link[] = [],
+  ) {
+    this.#reader = reader
+    this.#codes = codes
+    this.#places = places
+    this.#more = more
+  }
+
+  /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
+  push(tag: number, nameEnd: number): void {
+    const { linkStart, linkEnd } = this.#reader!
+    notes[noted] = nameEnd * TAGS + tag
+    notes[noted + 1] = linkStart
+    notes[noted + 2] = linkEnd
+    noted += NUMBERS
+  }
+
+  /** The page is at its end. */
+  complete(): this {
+    this.#places = notes.slice(0, noted)
+    noted = 0
+    if (notes.length > LONGEST_NOTES) notes = []
+    return this
+  }
+
+  /** These, and then those of an extractor. */
+  with(more: readonly Link[]): FoundLinks {
+    return new FoundLinks(this.#reader, this.#codes, this.#places, [...this.#more, ...more])
+  }
+
+  get length(): number {
+    return this.#places.length / NUMBERS + this.#more.length
+  }
+
+  fingerprint(index: number, into: Uint32Array): boolean {
+    const at = NUMBERS * index
+    // What a refresh or an extractor says is not written as an attribute is, and may not pass for the same.
+    if (at >= this.#places.length || this.#places[at]! % TAGS === tags.META) return false
+    fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    return true
+  }
+
+  at(index: number): Link {
+    const at = NUMBERS * index
+    if (at >= this.#places.length) return this.#more[index - this.#places.length / NUMBERS]!
+    const reader = this.#reader!
+    const tag = this.#places[at]! % TAGS
+    const nameEnd = Math.floor(this.#places[at]! / TAGS)
+    if (tag === tags.META) {
+      reader.read(nameEnd, CONTENT)
+      return { href: refreshUrl(reader.content!)!, tag: 'meta-refresh', rel: undefined }
+    }
+    const attribute = tag === tags.FRAME || tag === tags.IFRAME ? SRC : HREF | REL
+    reader.read(nameEnd, attribute)
+    return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
+  }
+
+  *[Symbol.iterator](): Iterator<Link> {
+    for (let i = 0; i < this.length; i++) yield this.at(i)
+  }
+}
