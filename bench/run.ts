@@ -7,6 +7,7 @@ import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { politeness } from './politeness.js'
 import { type Bench, report } from './report.js'
+import { robots } from './robots.js'
 import { scanner } from './scanner.js'
 import { seen } from './seen.js'
 import { virtual } from './virtual.js'
@@ -14,6 +15,7 @@ import { virtual } from './virtual.js'
 const BENCHES: Record<string, Bench> = {
   core,
   scanner,
+  robots,
   seen,
   frontier,
   politeness,

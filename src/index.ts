@@ -12,7 +12,11 @@ export type {
   Page,
   PageDocument,
   PageLink,
+  SitemapEntry,
 } from './extract/contract.js'
+export { parseSitemap } from './extract/sitemap.js'
+export type { SitemapOptions, SitemapProblem, SitemapProblemCode } from './extract/sitemap-contract.js'
+export type { AccessOptions, Credentials, TlsOptions } from './fetch/access.js'
 export type {
   FetchContext,
   FetchedResponse,
@@ -21,11 +25,14 @@ export type {
   Outcome,
   ResponseHeaders,
 } from './fetch/contract.js'
+export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns.js'
 export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
+export { parseRobots, type Robots } from './fetch/robots-parse.js'
 export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook } from './hooks/contract.js'
 export type { PageIterator } from './iterate.js'
+export type { RetryOptions, TrapLimits } from './options.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
 export type { SeedInput } from './seeds.js'
@@ -42,11 +49,22 @@ export {
   systemRandom,
   type Timer,
 } from './time.js'
-export type { CrawlRequest, Failure, FailureCode, Link, MaybePromise, SkipReason } from './types.js'
+export type {
+  CrawlRequest,
+  Failure,
+  FailureCode,
+  HostTrouble,
+  Link,
+  MaybePromise,
+  Purpose,
+  SitemapHint,
+  SkipReason,
+} from './types.js'
 export { canonicalise } from './url/canonicalise.js'
 export { all, any, not } from './url/combine.js'
 export {
   anywhere,
+  domain,
   glob,
   matching,
   pathPrefix,
@@ -56,3 +74,4 @@ export {
   sameSite,
 } from './url/rules.js'
 export type { ScopeLike, ScopeName, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'
+export { SESSION_PARAMETERS, TRACKING_PARAMETERS } from './url/tracking.js'

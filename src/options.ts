@@ -1,18 +1,19 @@
 import type { CrawlEvents } from './engine/events.js'
-import { KumoError, messageOf } from './errors.js'
+import type { HealthRules } from './engine/host-health.js'
 import type { Extractor, Page } from './extract/contract.js'
+import type { TlsOptions } from './fetch/access.js'
 import type { Fetcher } from './fetch/contract.js'
-import { LINE_TEXT, requestHeaders } from './fetch/headers.js'
+import type { Resolver } from './fetch/dns.js'
 import type { Frontier } from './frontier/contract.js'
 import type { Hook } from './hooks/contract.js'
 import type { HostPartitioner } from './partition/contract.js'
 import type { SeedInput } from './seeds.js'
 import type { SeenStore } from './seen/contract.js'
 import type { Store, StoreContext } from './stores/contract.js'
-import { type Clock, type Duration, parseDuration, type Random } from './time.js'
+import type { Clock, Duration, Random } from './time.js'
 import type { MaybePromise } from './types.js'
-import { toRule } from './url/combine.js'
-import type { ScopeLike, ScopeRule } from './url/scope.js'
+import type { ScopeRule } from './url/scope.js'
+import type { TrapOptions } from './url/traps.js'
 
 /** Functions that make the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
@@ -26,26 +27,49 @@ export interface CrawlOptions {
   readonly concurrency: number
   /** Pause between two visits to a host, from the end of one to the start of the next. */
   readonly delayMs: number
+  /** The pause grows with the time that a visit took. */
+  readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
   readonly perHost: { readonly connections: number; readonly growAt: number }
   readonly userAgent: string
+  /** For the origins of the seeds. */
   readonly headers: Readonly<Record<string, string>>
+  /** For every request. */
+  readonly headersEverywhere: Readonly<Record<string, string>>
+  readonly access: AccessOptions
   /** Undefined: the seeds' sites. */
   readonly scope: ScopeRule | undefined
   readonly include: readonly ScopeRule[]
   readonly exclude: readonly ScopeRule[]
+  /** The operator's own block-list. */
+  readonly block: readonly ScopeRule[]
+  readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
+  /** Undefined: no trap is looked for. */
+  readonly traps: TrapLimits | undefined
+  readonly sitemaps: { readonly read: boolean; readonly wellKnown: boolean; readonly urlsPerHost: number }
   readonly depth: number
   readonly limit: {
     readonly pages: number
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number
+    readonly pagesPerSite: number
   }
   readonly timeout: { readonly fetchMs: number; readonly extractMs: number; readonly hookMs: number }
   readonly maxBodyBytes: number
-  /** How often a transient failure is tried again. */
-  readonly retries: number
-  /** Whether robots.txt is obeyed. */
-  readonly robots: boolean
+  readonly retries: HealthRules & {
+    /** How often a transient failure is tried again. */
+    readonly times: number
+  }
+  /** Redirects followed in a row. */
+  readonly redirects: number
+  readonly robots: {
+    /** Whether robots.txt is obeyed. */
+    readonly obey: boolean
+    /** Whether pages and links that ask not to be followed are heeded. */
+    readonly nofollow: boolean
+    /** The longest Crawl-delay that is honoured. */
+    readonly maxDelayMs: number
+  }
   readonly store: Store | undefined
   readonly frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | undefined
   readonly seen: SeenStore | undefined
@@ -59,33 +83,106 @@ export interface CrawlOptions {
   readonly random: Random | undefined
 }
 
+/** How a crawl answers failures, as it is written: see docs/politeness.md. */
+export interface RetryOptions {
+  /** Tries after the first. Default 2. */
+  times?: number
+  /** Wait after the first failure of a host; doubles with each. Default `'1s'`. */
+  backoff?: Duration
+  /** Default `'1m'`. */
+  maxBackoff?: Duration
+  /** The longest Retry-After that is honoured; a longer one counts as this. Default `'1h'`. */
+  maxRetryAfter?: Duration
+  /** A host that fails so often in a row is set aside. Default 4. */
+  setAsideAfter?: number
+  /** For how long; doubles each time. Default `'5m'`. */
+  setAside?: Duration
+  /** How often, before its URLs are given up. Default 3. */
+  setAsides?: number
+}
+
+/** Bounds against endless sites. `Infinity` lifts one. */
+export interface TrapLimits extends TrapOptions {
+  /** Links that are read of one page. Default 10,000. */
+  readonly linksPerPage?: number | undefined
+  /** How often a host may show the same content before links on it are no longer followed. Default 10. */
+  readonly sameContent?: number | undefined
+}
+
+/** How the fetcher presents itself and gets to servers. */
+export interface AccessOptions {
+  readonly from: string | undefined
+  /** By origin. */
+  readonly auth: Readonly<Record<string, { readonly username: string; readonly password: string }>>
+  readonly cookies: boolean
+  readonly proxy: string | URL | ((url: string) => string | URL | undefined) | undefined
+  readonly http2: boolean
+  readonly tls: TlsOptions | undefined
+  readonly resolver: Resolver | undefined
+  /** Name servers, if not the system's. */
+  readonly dnsServers: readonly string[] | undefined
+  /** Hosts whose private addresses may be connected to; `all`: no address is refused. */
+  readonly allowPrivate: 'all' | readonly string[]
+}
+
 export const VERSION = '0.1.0'
 
 /** What a crawl does if nothing is said. */
-export const DEFAULTS: CrawlOptions = Object.freeze({
+export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
   // Enough to keep a home connection busy over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
   delayMs: 1000,
+  adaptive: undefined,
   // System B's measure: beyond 16 parallel downloads a server gives no more.
   perHost: { connections: 1, growAt: 100 },
-  userAgent: `Kumo/${VERSION}`,
+  // Whoever reads it in a log should know that somebody forgot to say who they are.
+  userAgent: `Kumo/${VERSION} (no contact given: set userAgent)`,
   headers: {},
+  headersEverywhere: {},
+  access: {
+    from: undefined,
+    auth: {},
+    cookies: false,
+    proxy: undefined,
+    http2: false,
+    tls: undefined,
+    resolver: undefined,
+    dnsServers: undefined,
+    allowPrivate: [],
+  },
   scope: undefined,
   include: [],
   exclude: [],
+  block: [],
+  urls: { drop: [], canonical: 'report' },
+  traps: {},
+  // A broad crawl over many hosts must not be flooded by what each lists.
+  sitemaps: { read: true, wellKnown: false, urlsPerHost: 10_000 },
   depth: Number.POSITIVE_INFINITY,
   limit: {
     pages: Number.POSITIVE_INFINITY,
     bytes: Number.POSITIVE_INFINITY,
     timeMs: Number.POSITIVE_INFINITY,
     pagesPerHost: Number.POSITIVE_INFINITY,
+    pagesPerSite: Number.POSITIVE_INFINITY,
   },
   timeout: { fetchMs: 30_000, extractMs: 30_000, hookMs: 300_000 },
   // System E capped pages at 2 MB; today's are larger.
   maxBodyBytes: 8 * 1024 * 1024,
-  retries: 2,
-  robots: true,
+  retries: {
+    times: 2,
+    backoffMs: 1000,
+    maxBackoffMs: 60_000,
+    maxRetryAfterMs: 3_600_000,
+    // With two URLs or more, each has failed twice by then and none is lost.
+    setAsideAfter: 4,
+    setAsideMs: 300_000,
+    setAsides: 3,
+  },
+  // Browsers give up at 20; a crawler gains nothing from the second ten.
+  redirects: 10,
+  robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
   store: undefined,
   frontier: undefined,
   seen: undefined,
@@ -98,233 +195,3 @@ export const DEFAULTS: CrawlOptions = Object.freeze({
   clock: undefined,
   random: undefined,
 })
-
-/** Characters of a value that an error message shows: enough to recognise it, not enough to fill a screen. */
-const MOST_SHOWN = 80
-
-/** A value as an error message shows it: short, and recognisable to the one who wrote it. */
-export function show(value: unknown): string {
-  if (typeof value === 'string')
-    return `'${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
-  if (typeof value === 'function') return 'a function'
-  if (typeof value !== 'object' || value === null) return String(value)
-  const made = classOf(value)
-  if (made !== undefined) return `${/^[AEIOU]/i.test(made) ? 'an' : 'a'} ${made}`
-  try {
-    const text = JSON.stringify(value) ?? String(value)
-    return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
-  } catch {
-    return Object.prototype.toString.call(value)
-  }
-}
-
-/** The name of the class of an object whose JSON says little or nothing about it, such as a Set. */
-function classOf(value: object): string | undefined {
-  if (Array.isArray(value) || isPlain(value) || 'toJSON' in value) return undefined
-  return value.constructor?.name || undefined
-}
-
-/** Made by `{ … }`, here or in another realm, or without a prototype. */
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-/** An option was given what it does not take. */
-export function invalidOption(option: string, given: unknown, allowed: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${show(given)}; allowed: ${allowed}`)
-}
-
-export function integer(
-  option: string,
-  value: unknown,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-    return value as number
-  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`
-  throw invalidOption(option, value, `a whole number, ${least} ${upTo}`)
-}
-
-/** A count that may also be Infinity, which means no bound. */
-export function count(option: string, value: unknown, least: number): number {
-  if (value === Number.POSITIVE_INFINITY) return value
-  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
-  throw invalidOption(option, value, `a whole number, ${least} or more, or Infinity`)
-}
-
-export function duration(option: string, value: unknown, least = 0): number {
-  const ms = parseDuration(value)
-  if (ms !== undefined && ms >= least) return ms
-  throw invalidOption(option, value, durations(least))
-}
-
-/** A duration that may also be Infinity, which lifts the limit. */
-export function timeLimit(option: string, value: unknown): number {
-  if (value === Number.POSITIVE_INFINITY) return value
-  const ms = parseDuration(value)
-  if (ms !== undefined && ms >= 1) return ms
-  throw invalidOption(option, value, `${durations(1)}, or Infinity`)
-}
-
-function durations(least: number): string {
-  return `milliseconds${least > 0 ? ` (at least ${least})` : ''}, or a text such as '250ms', '5s', '2m', '1h'`
-}
-
-export function text(option: string, value: unknown): string {
-  if (typeof value === 'string' && value.trim() !== '') return value
-  throw invalidOption(option, value, 'a text that is not empty')
-}
-
-/** An object whose keys are all among the allowed ones: a typo must not pass for an option that was left out. */
-export function record<K extends string>(
-  option: string,
-  value: unknown,
-  keys: readonly K[],
-): Partial<Record<K, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  // A signal or a Map in place of `{ … }` has no keys that could be wrong, and would pass for no options at all.
-  if (!isObject || (!isPlain(value) && !keys.some((key) => key in value))) {
-    throw invalidOption(option, value, `{ ${keys.join(', ')} }`)
-  }
-  for (const key of Object.keys(value)) {
-    if (!keys.includes(key as K)) throw invalidOption(option, `${key}`, `the keys ${keys.join(', ')}`)
-  }
-  return value as Partial<Record<K, unknown>>
-}
-
-/** A part that has the methods of its contract. */
-export function part<T>(option: string, value: unknown, methods: readonly string[], what: string): T {
-  const found = value as Record<string, unknown> | undefined
-  const missing = methods.find((method) => typeof found?.[method] !== 'function')
-  if (missing === undefined) return value as T
-  throw invalidOption(option, value, `${what} (with ${methods.map((m) => `${m}()`).join(', ')})`)
-}
-
-export function frontierPart(option: string, value: unknown): Frontier {
-  return part(option, value, ['add', 'lease', 'settle', 'nextDue', 'close'], 'a Frontier')
-}
-
-/** A fetcher, or its `fetch` alone. The fetch of the platform takes and returns other things. */
-export function fetcher(value: unknown): Fetcher {
-  const what = 'a Fetcher'
-  if (value === globalThis.fetch) {
-    const allowed = `${what}, which makes an Outcome of a CrawlRequest: docs/extending.md shows one`
-    throw new KumoError('KUMO_INVALID_OPTION', `fetch: got the global fetch function; allowed: ${allowed}`)
-  }
-  return part('fetch', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
-}
-
-/** A text that can be sent as the value of a header. */
-export function headerLine(option: string, value: unknown): string {
-  const line = text(option, value)
-  if (!LINE_TEXT.test(line))
-    throw invalidOption(option, value, 'one line of Latin-1 text: it is sent as a header')
-  return line
-}
-
-/** Headers that can be sent, and that are not the fetcher's own business. */
-export function headers(option: string, value: unknown): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || Symbol.iterator in value) {
-    throw invalidOption(option, value, "an object of names and values, such as { 'accept-language': 'ja' }")
-  }
-  for (const [name, line] of Object.entries(value)) {
-    if (typeof line !== 'string' || !LINE_TEXT.test(line)) {
-      throw invalidOption(`${option}.${name}`, line, 'one line of Latin-1 text')
-    }
-  }
-  naming(option, () => requestHeaders('any', value as Record<string, string>))
-  return { ...value }
-}
-
-/** Something that stands for a scope rule. */
-export function scopeRule(option: string, value: ScopeLike | undefined): ScopeRule {
-  return naming(option, () => toRule(value as ScopeLike))
-}
-
-export function scopeRules(option: string, values: readonly ScopeLike[]): ScopeRule[] {
-  return values.map((value) => scopeRule(option, value))
-}
-
-/** What a room says about a value, with the name of the option that brought it there. */
-function naming<T>(option: string, make: () => T): T {
-  try {
-    return make()
-  } catch (error) {
-    throw new KumoError('KUMO_INVALID_OPTION', `${option}: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-const PARTS_OF_EXTRACTORS = ['name', 'mediaTypes', 'open', 'extract', 'close']
-
-/** Functions that make fields. */
-export function fields(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption('extract', value, 'an object of functions, or an extractor (with name and extract())')
-  }
-  const isNameless = 'extract' in value && typeof value.extract === 'function'
-  if (isNameless && Object.keys(value).every((key) => PARTS_OF_EXTRACTORS.includes(key))) {
-    throw invalidOption(
-      'extract.name',
-      (value as Partial<Extractor>).name,
-      'a text: an extractor needs a name',
-    )
-  }
-  for (const [field, make] of Object.entries(value)) {
-    if (typeof make === 'function') continue
-    throw invalidOption(
-      `extract.${field}`,
-      make,
-      'a function of the page; an extractor needs a name and extract()',
-    )
-  }
-  return value as Fields
-}
-
-const MEDIA_TYPE = /^[^\s/;,]+\/[^\s/;,]+$/
-
-/** An extractor whose media types could ever fit one. */
-export function extractor(value: Extractor): Extractor {
-  const option = `extract('${value.name}')`
-  optionalMethods(option, value, ['open', 'close'])
-  const { mediaTypes } = value
-  if (mediaTypes === undefined) return value
-  const allowed = "a list such as ['text/html', 'image/*']"
-  if (!Array.isArray(mediaTypes)) throw invalidOption(`${option}.mediaTypes`, mediaTypes, allowed)
-  for (const type of mediaTypes) {
-    if (typeof type === 'string' && MEDIA_TYPE.test(type)) continue
-    throw invalidOption(`${option}.mediaTypes`, type, allowed)
-  }
-  return value
-}
-
-/** A hook that receives something: one whose methods are all misspelt would be silent for ever. */
-export function hook(value: unknown): Hook {
-  const { name, page, failure } = (value ?? {}) as Partial<Hook>
-  if (typeof name !== 'string' || name === '' || (page === undefined && failure === undefined)) {
-    throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
-  }
-  optionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
-  return value as Hook
-}
-
-function optionalMethods(option: string, value: object, methods: readonly string[]): void {
-  for (const method of methods) {
-    const found = (value as Record<string, unknown>)[method]
-    if (found !== undefined && typeof found !== 'function') {
-      throw invalidOption(`${option}.${method}`, found, 'a function')
-    }
-  }
-}
-
-/** An abort signal, if one is given. */
-export function signal(option: string, value: unknown): AbortSignal | undefined {
-  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>
-  if (value === undefined || (typeof aborted === 'boolean' && typeof addEventListener === 'function')) {
-    return value as AbortSignal | undefined
-  }
-  throw invalidOption(option, value, 'an AbortSignal, such as controller.signal or AbortSignal.timeout(5000)')
-}
-
-export type { Clock, Duration }

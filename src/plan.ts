@@ -1,4 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
+import { frontierPart } from './check.js'
+import { WELL_KNOWN_SITEMAP } from './engine/admit.js'
 import type { CrawlEvents } from './engine/events.js'
 import { Outlet, type Reader } from './engine/outlet.js'
 import type { EngineRules, Parts } from './engine/parts.js'
@@ -7,30 +9,35 @@ import { KumoError, messageOf } from './errors.js'
 import { localMesh } from './exchange/local.js'
 import { extraction } from './extract/by-type.js'
 import { fieldExtractor } from './extract/fields.js'
+import { cachingResolver, type Resolver } from './fetch/dns.js'
 import { httpFetcher } from './fetch/http.js'
-import { robotsGate } from './fetch/robots.js'
+import { productName, robotsGate } from './fetch/robots.js'
 import type { RobotsGate } from './fetch/robots-contract.js'
 import type { Frontier } from './frontier/contract.js'
 import { firstCome } from './frontier/selection.js'
-import { type CrawlOptions, frontierPart } from './options.js'
+import type { CrawlOptions } from './options.js'
 import { byHost } from './partition/by-host.js'
 import { soleOwner } from './partition/ownership.js'
 import { knownSeeds, readSeeds } from './seeds.js'
+import { Named } from './seen/named.js'
 import type { StoreContext } from './stores/contract.js'
 import { memory } from './stores/memory.js'
-import { type Clock, LATE, systemClock, systemRandom, Waits, within } from './time.js'
+import { type Clock, LATE, type Random, systemClock, systemRandom, Waits, within } from './time.js'
 import type { MaybePromise } from './types.js'
+import { originOf } from './url/canonicalise.js'
 import { all, any, not } from './url/combine.js'
 import { sameSite } from './url/rules.js'
 import type { ScopeRule } from './url/scope.js'
+import { loadSiteOf } from './url/site.js'
+import { parameterFilter } from './url/tracking.js'
+import { sameContent } from './url/trap-content.js'
+import { traps } from './url/traps.js'
 
-/** Waits before the first retry of a failed request, and never longer than the second figure. */
-const BACKOFF_MS = 1000
-const MAX_BACKOFF_MS = 60_000
-/** Browsers give up at 20; a crawler gains nothing from the second ten. */
-const MAX_REDIRECTS = 10
 /** Idle connections kept besides those in use, so that a host's next visit finds its connection open. */
 const SPARE_CONNECTIONS = 500
+
+/** Real pages have hundreds of links, and the largest lists some thousands. */
+const LINKS_PER_PAGE = 10_000
 
 /** After an abort nobody waits longer than this for one part to close. */
 const HASTY_CLOSE_MS = 250
@@ -56,12 +63,23 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
     const { partitions } = partitioner
     const stored = await openStore(options, { politeness, policy: firstCome, clock, partitions }, closers)
     const scope = scopeOf(options).start()
-    const fetcher = options.fetcher ?? defaultFetcher(options)
+    const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
+    const named = new Named()
+    const name = (seed: string) => {
+      named.add(new URL(seed).hostname.replace(BRACKETS, ''))
+      named.add(originOf(seed))
+    }
+    const fetcher = options.fetcher ?? defaultFetcher(options, named, resolverOf(options, clock, closers))
     closers.push(['the fetcher', () => fetcher.close?.()])
-    const robots = options.robots ? await robotsGate({ userAgent: options.userAgent, random }) : OPEN_GATE
+    const robots = options.robots.obey ? await gateOf(options, random) : OPEN_GATE
     const fields = Object.keys(options.fields).length > 0 ? [fieldExtractor(options.fields)] : []
     const extractors = [...fields, ...options.extractors]
-    const step = extraction({ extractors, clock, timeoutMs: options.timeout.extractMs })
+    const step = extraction({
+      extractors,
+      clock,
+      timeoutMs: options.timeout.extractMs,
+      product: productName(options.userAgent),
+    })
     closers.push(['an extractor', () => step.close()])
     await opened('an extractor', () => step.open())
     for (const hook of options.hooks) {
@@ -69,8 +87,13 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
     await opened('the scope', () => scope.open?.())
+    await opened('the block-list', () => blocked?.open?.())
+    const siteOf = options.limit.pagesPerSite < Number.POSITIVE_INFINITY ? await loadSiteOf() : asItIs
     // All seeds that are known now count for the scope from the first page on, whenever their turn comes.
-    for (const seed of knownSeeds(options.seeds)) scope.addSeed?.(seed)
+    for (const seed of knownSeeds(options.seeds)) {
+      scope.addSeed?.(seed)
+      name(seed)
+    }
     const exchange = localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
     const outlet = new Outlet({
@@ -91,6 +114,11 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       fetcher,
       extraction: step,
       scope,
+      blocked,
+      siteOf,
+      withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
+      ...trapsOf(options),
+      named: name,
       outlet,
       seeds: readSeeds(options.seeds),
       close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
@@ -178,15 +206,64 @@ function scopeOf({ scope, include, exclude }: CrawlOptions): ScopeRule {
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 
-function defaultFetcher(options: CrawlOptions) {
+/** A resolver that the user brought is the user's to close. */
+function resolverOf({ access }: CrawlOptions, clock: Clock, closers: Closer[]): Resolver {
+  if (access.resolver !== undefined) return access.resolver
+  const resolver = cachingResolver({ clock, ...(access.dnsServers && { servers: access.dnsServers }) })
+  closers.push(['the resolver', () => resolver.close()])
+  return resolver
+}
+
+function defaultFetcher(options: CrawlOptions, named: Named, resolver: Resolver) {
+  const { allowPrivate, resolver: _, dnsServers: __, ...access } = options.access
+  const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
+  const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
+  const given = Object.entries(access).filter(([, value]) => value !== undefined)
   return httpFetcher({
+    ...Object.fromEntries(given),
     userAgent: options.userAgent,
-    headers: options.headers,
+    headers: options.headersEverywhere,
+    headersFor: secret && ((origin) => (named.has(origin) ? secret : undefined)),
     maxBodyBytes: options.maxBodyBytes,
     connectionsPerHost: options.perHost.connections,
     maxConnections: options.concurrency + SPARE_CONNECTIONS,
     connectTimeoutMs: options.timeout.fetchMs,
+    resolver,
+    allowsAddress: (host) => allowed === undefined || allowed.has(host) || named.has(host),
   })
+}
+
+async function gateOf(options: CrawlOptions, random: Random): Promise<RobotsGate> {
+  const gate = await robotsGate({
+    userAgent: options.userAgent,
+    random,
+    maxDelayMs: options.robots.maxDelayMs,
+  })
+  if (!options.sitemaps.wellKnown) return gate
+  return {
+    check: (request, now) => gate.check(request, now),
+    learn: (origin, fetched, outcome, now) => gate.learn(origin, fetched, outcome, now),
+    delayMs: (request) => gate.delayMs(request),
+    takeSitemaps: (origin) => [...gate.takeSitemaps(origin), WELL_KNOWN_SITEMAP],
+  }
+}
+
+function trapsOf({ traps: limits }: CrawlOptions): Pick<Parts, 'trap' | 'sameContent'> {
+  if (limits === undefined) return {}
+  const { linksPerPage: _, sameContent: repeats, ...bounds } = limits
+  const urls = traps(bounds)
+  const contents = sameContent({ repeats })
+  return {
+    trap: (url) => urls.check(url),
+    sameContent: (host, page) => contents.isRepeated(host, page.url, page.body),
+  }
+}
+
+/** Around an IPv6 address in a URL; connections know it without. */
+const BRACKETS = /^\[|\]$/g
+
+function asItIs(host: string): string {
+  return host
 }
 
 function emitterOf(options: CrawlOptions): EventEmitter<CrawlEvents> {
@@ -203,10 +280,16 @@ function rulesOf(options: CrawlOptions): EngineRules {
     maxDepth: options.depth,
     connectionsPerHost: options.perHost.connections,
     limit: options.limit,
-    retries: options.retries,
-    backoffMs: BACKOFF_MS,
-    maxBackoffMs: MAX_BACKOFF_MS,
-    maxRedirects: MAX_REDIRECTS,
+    ...options.retries,
+    retries: options.retries.times,
+    maxRedirects: options.redirects,
+    circles: options.access.cookies,
+    adaptive: options.adaptive,
+    maxLinksPerPage: options.traps?.linksPerPage ?? LINKS_PER_PAGE,
+    nofollow: options.robots.nofollow,
+    followCanonical: options.urls.canonical === 'follow',
+    // What a sitemap names is one link away.
+    sitemapEntriesPerHost: options.sitemaps.read && options.depth >= 1 ? options.sitemaps.urlsPerHost : 0,
   }
 }
 
@@ -215,4 +298,5 @@ const OPEN_GATE: RobotsGate = {
   check: () => 'allow',
   learn: () => {},
   delayMs: () => undefined,
+  takeSitemaps: () => [],
 }

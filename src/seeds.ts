@@ -1,6 +1,6 @@
+import { show } from './check.js'
 import type { Seed } from './engine/parts.js'
 import { KumoError } from './errors.js'
-import { show } from './options.js'
 import { canonicalise } from './url/canonicalise.js'
 
 /** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */

@@ -153,3 +153,18 @@ export function parseDuration(value: unknown): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)$/.exec(value.trim())
   return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined
 }
+
+/** Digits only; a fraction or a sign is nobody's Retry-After. */
+const SECONDS = /^\d{1,10}$/
+
+/**
+ * How long a Retry-After header asks to wait, in ms from `now`: a number of seconds or a date (RFC 9110, 10.2.3).
+ * Undefined for anything else; a date that is over is 0.
+ */
+export function retryAfterMs(value: string | null | undefined, now: number): number | undefined {
+  const text = value?.trim()
+  if (!text) return undefined
+  if (SECONDS.test(text)) return Number(text) * 1000
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

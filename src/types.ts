@@ -19,7 +19,47 @@ export interface CrawlRequest {
   readonly redirects: number
   /** The page on which the link was found, if any. */
   readonly parent: string | undefined
+  /** Absent for a page. A frontier hands it back as it took it. */
+  readonly purpose?: Purpose | undefined
+  /** The URLs that redirected here, first to last; absent if none did. */
+  readonly via?: readonly string[] | undefined
+  /** What a sitemap said about the page. */
+  readonly hint?: SitemapHint | undefined
+  /** On a leased request: how its host has fared, if not well. It is the frontier's to fill in. */
+  readonly hostTrouble?: HostTrouble | undefined
 }
+
+/** What a sitemap says about a page; of use to a schedule, and often wrong. */
+export interface SitemapHint {
+  /** Milliseconds since the epoch. */
+  readonly lastmod?: number | undefined
+  readonly changefreq?: string | undefined
+  /** 0 to 1. */
+  readonly priority?: number | undefined
+}
+
+/** Failures of a host in a row. Those of visits that were under way at the same time are one incident. */
+export interface HostTrouble {
+  /** 0: it is over. */
+  readonly incidents: number
+  /** When the last one was noticed. */
+  readonly since: number
+}
+
+/**
+ * Why a URL is fetched, if not for the page behind it: a sitemap (`nested` is the number of indexes above it), or the
+ * rules of another origin, whose robots.txt redirected here.
+ */
+export type Purpose =
+  | {
+      readonly kind: 'sitemap'
+      readonly nested: number
+      /** The host for whose sake it is read. */
+      readonly of: string
+      /** Nobody named it: that it is not there is no failure. */
+      readonly guessed?: boolean | undefined
+    }
+  | { readonly kind: 'robots'; readonly origin: string }
 
 /** A link as written in a page, not yet resolved. */
 export interface Link {
@@ -41,12 +81,28 @@ export type SkipReason =
   | 'depth'
   /** robots.txt said no. */
   | 'robots'
-  /** The page asked that its links not be followed (robots meta). */
+  /** The page asked that its links, or this one, not be followed (robots meta, X-Robots-Tag, rel). */
   | 'nofollow'
+  /** The operator's block-list names it. */
+  | 'blocked'
   /** A media type that no extractor wants; only its headers were read. */
   | 'media-type'
   /** The host has had its `limit({ pagesPerHost })`. */
   | 'host-limit'
+  /** The site has had its `limit({ pagesPerSite })`. */
+  | 'site-limit'
+  /** Traps: longer than a URL needs to be. */
+  | 'url-too-long'
+  /** Traps: more directories than a path needs. */
+  | 'path-too-deep'
+  /** Traps: the same segments again and again (`/a/b/a/b/a/b`). */
+  | 'path-repeats'
+  /** Traps: one path with ever new queries. */
+  | 'query-variety'
+  /** Traps: beyond the number of links that are read of one page. */
+  | 'too-many-links'
+  /** Traps: the same content under ever new URLs of a host, whose links are therefore not followed. */
+  | 'same-content'
   /** Not an absolute http(s) URL once resolved (`mailto:`, `javascript:`, a malformed host). */
   | 'not-http'
 
@@ -58,6 +114,10 @@ export type FailureCode =
   | 'dns-failed'
   /** No connection: refused, unreachable, no route. */
   | 'connect-failed'
+  /** The address is not one of the public internet, and the host was not named by the caller. */
+  | 'address-refused'
+  /** The proxy could not be reached or refused. */
+  | 'proxy-failed'
   /** The connection broke before the answer was complete. */
   | 'connection-lost'
   /** The TLS handshake or the certificate failed. */
@@ -72,10 +132,14 @@ export type FailureCode =
   | 'decode-failed'
   /** A status outside 2xx and 3xx; `status` tells which. */
   | 'http-status'
+  /** The host has failed so often in a row that its remaining URLs were given up without a visit. */
+  | 'host-down'
   /** A redirect without a usable `Location`. */
   | 'bad-redirect'
   /** More redirects in a row than the limit. */
   | 'too-many-redirects'
+  /** A redirect to a URL that had redirected here. */
+  | 'redirect-loop'
   /** The crawl was aborted while this was in flight; the URL stays pending. */
   | 'aborted'
   /** The fetcher threw instead of returning an outcome. */

@@ -36,6 +36,9 @@ const COMMON = ['types.ts', 'errors.ts', 'time.ts']
 /** Files at the top that put rooms together. */
 const COMPOSITION = [
   'crawler.ts',
+  'settings.ts',
+  'check.ts',
+  'check-access.ts',
   'run.ts',
   'plan.ts',
   'options.ts',
@@ -312,7 +315,9 @@ describe('the outside world', () => {
     [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores', 'cluster']],
     [/^(ioredis|redis|@redis\/.*)$/, ['stores', 'cluster']],
     [/^linkedom/, ['extract']],
-    [/^robots-parser$/, ['fetch']],
+    [/^ipaddr\.js$/, ['fetch']],
+    [/^tough-cookie$/, ['fetch']],
+    [/^htmlparser2/, ['extract']],
     [/^tldts/, ['url']],
   ])('%s is imported only in %j', (name, rooms) => {
     expect(strangers(name, rooms)).toEqual([])

@@ -2,8 +2,9 @@
 
 import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
 import { describe, expect, test } from 'vitest'
+import { headers, record, show } from '../src/check.js'
 import { HTTP_DEFAULTS } from '../src/fetch/http.js'
-import { DEFAULTS, headers, record, show } from '../src/options.js'
+import { DEFAULTS } from '../src/options.js'
 
 /** Options as somebody without a compiler might write them. */
 // biome-ignore lint/suspicious/noExplicitAny: mistakes are the subject.
@@ -164,6 +165,75 @@ const mistakes: Mistake[] = [
   ['retries(Infinity)', () => crawler.retries(Number.POSITIVE_INFINITY), ['retries: got Infinity;']],
   ["robots('no')", () => crawler.robots('no'), ["robots: got 'no';", 'true or false']],
   ['robots()', () => crawler.robots(), ['robots: got undefined;', 'true or false']],
+  [
+    'robots({ obay })',
+    () => crawler.robots({ obay: false }),
+    ["robots: got 'obay';", 'obey, nofollow, maxDelay'],
+  ],
+  ['robots({ obey: 1 })', () => crawler.robots({ obey: 1 }), ['robots.obey: got 1;', 'true or false']],
+  ['robots({ maxDelay })', () => crawler.robots({ maxDelay: 'x' }), ["robots.maxDelay: got 'x';", DURATION]],
+  ['retries({ time })', () => crawler.retries({ time: 1 }), ["retries: got 'time';", 'times, backoff']],
+  ['retries({ backoff: 0 })', () => crawler.retries({ backoff: 0 }), ['retries.backoff: got 0;', DURATION]],
+  [
+    'retries({ setAsideAfter: 0 })',
+    () => crawler.retries({ setAsideAfter: 0 }),
+    ['retries.setAsideAfter: got 0;'],
+  ],
+  ['redirects(-1)', () => crawler.redirects(-1), ['redirects: got -1;', '0 to 100']],
+  ["delay('1s', { adaptiv })", () => crawler.delay('1s', { adaptiv: 2 }), ["delay: got 'adaptiv';"]],
+  [
+    "delay('1s', { adaptive: 0 })",
+    () => crawler.delay('1s', { adaptive: 0 }),
+    ['delay.adaptive: got 0;', 'above 0'],
+  ],
+  ['block(5)', () => crawler.block(5), ['block: ', '5']],
+  ["block('xn--')", () => crawler.block('xn--'), ['block: ', 'host name']],
+  ['urls({ drops })', () => crawler.urls({ drops: [] }), ["urls: got 'drops';", 'drop, canonical']],
+  [
+    "urls({ drop: 'sid' })",
+    () => crawler.urls({ drop: 'sid' }),
+    ["urls.drop: got 'sid';", 'a list of names'],
+  ],
+  ['urls({ drop: [5] })', () => crawler.urls({ drop: [5] }), ['urls.drop', '5']],
+  ['urls({ canonical })', () => crawler.urls({ canonical: true }), ['urls.canonical: got true;', "'follow'"]],
+  ['traps({ depth })', () => crawler.traps({ depth: 3 }), ["traps: got 'depth';", 'pathDepth']],
+  ['traps({ pathDepth: 0 })', () => crawler.traps({ pathDepth: 0 }), ['traps', 'pathDepth', '0']],
+  ['traps({ linksPerPage: 0 })', () => crawler.traps({ linksPerPage: 0 }), ['traps.linksPerPage: got 0;']],
+  ['traps(true)', () => crawler.traps(true), ['traps: got true;']],
+  ["sitemaps('yes')", () => crawler.sitemaps('yes'), ["sitemaps: got 'yes';", 'true or false']],
+  ['sitemaps({ max })', () => crawler.sitemaps({ max: 1 }), ["sitemaps: got 'max';", 'urlsPerHost']],
+  ["from('me')", () => crawler.from('me'), ['from: got me;', 'e-mail']],
+  [
+    "auth('example.com')",
+    () => crawler.auth('example.com', { username: 'a', password: 'b' }),
+    ['auth', 'origin'],
+  ],
+  [
+    'auth without a password',
+    () => crawler.auth('https://example.com', { username: 'a' }),
+    ['auth', 'password', 'a text'],
+  ],
+  ['cookies(1)', () => crawler.cookies(1), ['cookies: got 1;', 'true or false']],
+  [
+    "proxy('proxy:3128')",
+    () => crawler.proxy('proxy:3128'),
+    ['proxy', 'http://user:password@proxy.example:3128'],
+  ],
+  ["http2('on')", () => crawler.http2('on'), ['http2: got on;']],
+  ['tls({ cas })', () => crawler.tls({ cas: '' }), ["tls: got 'cas';", 'ca, cert, key']],
+  ['dns({ server })', () => crawler.dns({ server: '1.1.1.1' }), ["dns: got 'server';", 'servers']],
+  ['dns({ servers: [] })', () => crawler.dns({ servers: [] }), ['dns: got', 'resolve()']],
+  [
+    'allowPrivate(URL)',
+    () => crawler.allowPrivate('http://10.0.0.1/'),
+    ["allowPrivate: got 'http://10.0.0.1/';", 'host names'],
+  ],
+  ['limit({ pagesPerSite: 0 })', () => crawler.limit({ pagesPerSite: 0 }), ['limit.pagesPerSite: got 0;']],
+  [
+    'headers({}, { all })',
+    () => crawler.headers({ a: 'b' }, { all: true }),
+    ["headers: got 'all';", 'everywhere'],
+  ],
 
   ['store(memory)', () => crawler.store(memory), ['store: got a function;', 'memory()', 'open()']],
   ["store('./dir')", () => crawler.store('./dir'), ["store: got './dir';", 'memory()']],
@@ -418,6 +488,19 @@ describe('a crawler is a value', () => {
       (c) => c.maxBodyBytes(1),
       (c) => c.retries(0),
       (c) => c.robots(false),
+      (c) => c.redirects(1),
+      (c) => c.block('a.example'),
+      (c) => c.urls({ drop: ['sid'] }),
+      (c) => c.traps(false),
+      (c) => c.sitemaps(false),
+      (c) => c.from('me@example.com'),
+      (c) => c.auth('https://example.com', { username: 'a', password: 'b' }),
+      (c) => c.cookies(),
+      (c) => c.proxy('http://proxy.example:3128'),
+      (c) => c.http2(),
+      (c) => c.tls({ rejectUnauthorized: false }),
+      (c) => c.dns({ servers: ['192.0.2.53'] }),
+      (c) => c.allowPrivate('10.0.0.7', '::1', 'intranet.example'),
       (c) => c.store(memory()),
       (c) => c.extract({}),
       (c) => c.use({ name: 'h', page: () => {} }),

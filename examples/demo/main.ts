@@ -63,7 +63,12 @@ async function main(): Promise<void> {
       `${counted(web.seeds.length, 'seed')}, at least ${LOOPBACK_DELAY_MS} ms between visits to a host.`
     console.log(wrap(introduction, width(), '').join('\n'))
     // Its links lead nowhere else; the rule says so all the same.
-    const crawler = common.seeds(web.seeds).scope('all').include('127.*').delay(LOOPBACK_DELAY_MS)
+    const crawler = common
+      .seeds(web.seeds)
+      .allowPrivate()
+      .scope('all')
+      .include('127.*')
+      .delay(LOOPBACK_DELAY_MS)
     await crawl(crawler, LOOPBACK_DELAY_MS, web)
   } finally {
     await web.close()

@@ -57,9 +57,17 @@ const SKIPS: Record<SkipReason, string> = {
   scope: 'links that lead out of scope',
   depth: 'deeper than depth()',
   robots: 'closed by robots.txt, or its robots.txt could not be had',
-  nofollow: 'pages that ask not to follow their links',
+  nofollow: 'pages or links that ask not to be followed',
+  blocked: 'on the block-list',
   'media-type': 'of a media type that no extractor wants',
   'host-limit': 'beyond limit({ pagesPerHost })',
+  'site-limit': 'beyond limit({ pagesPerSite })',
+  'url-too-long': 'longer than a URL needs to be',
+  'path-too-deep': 'deeper in directories than a site needs to be',
+  'path-repeats': 'with the same segments again and again',
+  'query-variety': 'one more query for a path that has had very many',
+  'too-many-links': 'beyond the links that are read of one page',
+  'same-content': 'pages with content that the host showed many times before',
   'not-http': 'links that are not http(s)',
 }
 

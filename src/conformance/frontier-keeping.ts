@@ -50,6 +50,43 @@ export function keepingCases(check: Check): void {
     assert.deepEqual(new Map(leases.map((lease) => [lease.url, fieldsOf(lease)])), byUrl([whole, seed]))
   })
 
+  check(
+    'what few requests have comes out as it went in, also after another try',
+    ORDINARY,
+    async (frontier) => {
+      const rare = {
+        ...request('a.example', 'rare'),
+        purpose: { kind: 'sitemap' as const, nested: 2, of: 'c.example' },
+        via: ['https://b.example/1', 'https://c.example/2'],
+        hint: { lastmod: START, changefreq: 'daily', priority: 0.25 },
+      }
+      const rareOf = ({ purpose, via, hint }: CrawlRequest) => ({ purpose, via, hint })
+      await frontier.add([rare])
+      const [first] = await leaseAll(frontier, START, ['rare'])
+      assert.deepEqual(rareOf(first!), rareOf(rare))
+      await frontier.settle([{ ...done(first!, START), again: { at: START, attempt: 1 } }])
+      const [second] = await leaseAll(frontier, START + DELAY_MS, ['rare'])
+      assert.deepEqual(rareOf(second!), rareOf(rare))
+    },
+  )
+
+  check('the trouble of a host is shown on its leases until it is over', HURRIED, async (frontier) => {
+    await frontier.add([...paths('a.example', 4), request('b.example', 'other')])
+    const trouble = { incidents: 2, since: START }
+    const leases = await leaseAll(frontier, START, ['1', 'other'])
+    const [first, other] = ['a.example', 'b.example'].map((name) => leases.find(({ host }) => host === name)!)
+    assert.deepEqual([first!.hostTrouble, other!.hostTrouble], [undefined, undefined])
+    await frontier.settle([{ ...done(first!, START), hostTrouble: trouble }, done(other!, START)])
+    const [second] = await leaseAll(frontier, START + 1, ['2'])
+    assert.deepEqual(second!.hostTrouble, trouble)
+    await frontier.settle([done(second!, START + 1)])
+    const [third] = await leaseAll(frontier, START + 2, ['3'])
+    assert.deepEqual(third!.hostTrouble, trouble)
+    await frontier.settle([{ ...done(third!, START + 2), hostTrouble: { incidents: 0, since: START + 2 } }])
+    const [fourth] = await leaseAll(frontier, START + 3, ['4'])
+    assert.equal(fourth!.hostTrouble, undefined)
+  })
+
   check('no request is lost and none is handed out twice', HURRIED, async (frontier) => {
     const added = Array.from({ length: 700 }, (_, i) => request(`h${i % 7}.example`, i))
     for (let i = 0; i < added.length; i += 100) await frontier.add(added.slice(i, i + 100))

@@ -1,88 +1,120 @@
-import { KumoError, messageOf } from '../errors.js'
-import type { Extracted } from '../extract/contract.js'
-import type { HostPartitioner } from '../partition/contract.js'
-import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
+import { messageOf } from '../errors.js'
+import type { Extracted, SitemapEntry } from '../extract/contract.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose, SkipReason } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { scopeTarget } from '../url/scope.js'
+import { Batch } from './batch.js'
+import { isNofollow, leadsToPage } from './link-kinds.js'
 import { MetLinks } from './met-links.js'
-import type { Parts } from './parts.js'
+import type { EngineRules, Parts } from './parts.js'
+import { type Place, Places } from './places.js'
+import { type Make, request, withHint, wrongAnswer } from './requests.js'
+import { SitemapQuota } from './sitemap-quota.js'
 
-/** Origins whose place is remembered; beyond that all are forgotten and worked out anew. */
-const PLACES_REMEMBERED = 10_000
 const SLASH = 0x2f
+/** In characters, as written; servers refuse URLs of this length. */
+const LONGEST_HREF = 8192
+const SHOWN_OF_HREF = 200
+/** Errands go before pages: pages wait for them. */
+const ERRAND_PRIORITY = Number.MAX_SAFE_INTEGER
+/** What only a sitemap names comes after what pages lead to. */
+const ENTRY_PRIORITY = -1
 
-/** What is known of an origin: worked out once instead of per link. */
-interface Place {
-  readonly host: string
-  readonly owner: number
-  /** Undefined: depends on more than the origin. */
-  readonly inScope: boolean | undefined
-}
+/** Where a sitemap may be that nobody named. */
+export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
 
 /** Told what did not get in. */
 export interface AdmissionReport {
   skipped(url: string, reason: SkipReason, parent: string | undefined): void
   scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
-  /** Whether the host has had all the pages it may have. */
-  hostFull(host: string): boolean
+  /** Whether the host, or its site, has had all the pages it may have. */
+  isFull(host: string): SkipReason | undefined
 }
 
+export type AdmissionRules = Pick<
+  EngineRules,
+  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'circles'
+>
+
 /**
- * The door of the crawl: canonicalise → scope → mine? → seen → frontier. Links of other shards' hosts leave
- * through the exchange and are checked against the seen-set by their owner.
+ * The door of the crawl: canonicalise → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
+ * hosts leave through the exchange and are checked against the seen-set by their owner.
  *
  * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
  * already costs no object.
  */
 export class Admission {
   readonly #parts: Parts
-  readonly #maxDepth: number
+  readonly #rules: AdmissionRules
   readonly #report: AdmissionReport
-  #places = new Map<string, Place>()
+  readonly #places: Places
   readonly #met = new MetLinks()
+  readonly #sitemapQuota: SitemapQuota
   /** Links at which the scope threw: filled while a page's links are looked at, told when the rest is taken in. */
   readonly #scopeFailures: { url: string; error: unknown }[] = []
 
-  constructor(parts: Parts, maxDepth: number, report: AdmissionReport) {
+  constructor(parts: Parts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
-    this.#maxDepth = maxDepth
+    this.#rules = rules
     this.#report = report
+    this.#places = new Places(parts)
+    this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Seeds are wanted whatever the scope says. Canonical URLs. */
   async seeds(urls: readonly string[]): Promise<void> {
-    const { scope } = this.#parts
+    const { scope, named } = this.#parts
     if (scope.addSeed !== undefined) {
       for (const url of urls) scope.addSeed(url)
-      this.#places = new Map()
+      this.#places.forget()
     }
     const batch = new Batch()
-    for (const url of urls) batch.put(url, this.#placeOf(originOf(url)))
-    await this.#take(batch, (url, host) => request(url, host, 0, 0, 0, undefined))
+    for (const given of urls) {
+      named?.(given)
+      const url = this.#spelled(given)
+      const place = this.#places.of(originOf(url))
+      if (!this.#blocked(url, place, 0, undefined)) batch.put(url, place)
+    }
+    await this.#take(batch, (url, host) => request(url, host, 0, 0, undefined))
   }
 
   /** The links of a page. Each is admitted, sent to its owner, or reported as skipped; known ones are dropped. */
   links(extracted: Extracted, from: CrawlRequest): MaybePromise<void> {
     const base = baseFor(extracted.base)
-    const here = this.#placeOf(base.origin)
+    const here = this.#places.of(base.origin)
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
     const met = this.#met
     met.turnTo(base.origin)
     const { links } = extracted
-    for (let i = 0; i < links.length; i++) {
+    const { maxLinksPerPage } = this.#rules
+    if (links.length > maxLinksPerPage) this.#report.skipped(from.url, 'too-many-links', from.parent)
+    const count = Math.min(links.length, maxLinksPerPage)
+    for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, met.link)
       if (comparable && met.has()) continue
       const link = links.at(i)
-      const url = resolve(link.href, base)
-      if (url === undefined) {
+      // What an extractor adds is meant to be followed.
+      if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
+      // Resolving takes a microsecond a character where many need escapes, and nobody fetches such a URL.
+      if (link.href.length > LONGEST_HREF) {
+        this.#report.skipped(`${link.href.slice(0, SHOWN_OF_HREF)}…`, 'url-too-long', from.url)
+        continue
+      }
+      const resolved = resolve(link.href, base)
+      if (resolved === undefined) {
         this.#report.skipped(link.href, 'not-http', from.url)
         continue
       }
+      if (this.#asksNotToBe(link)) {
+        this.#report.skipped(resolved, 'nofollow', from.url)
+        continue
+      }
+      const url = this.#spelled(resolved)
       const sameOrigin = url.startsWith(base.origin) && url.charCodeAt(base.origin.length) === SLASH
-      const place = sameOrigin ? here : this.#placeOf(originOf(url))
+      const place = sameOrigin ? here : this.#places.of(originOf(url))
       if (!this.#wanted(url, place, depth, from)) continue
       batch.put(url, place)
       if (comparable) met.add(link.href)
@@ -92,36 +124,165 @@ export class Admission {
       }
     }
     if (batch.isEmpty && this.#scopeFailures.length === 0) return
-    return this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, 0, from.url))
+    return this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
   }
 
-  /** The target of a redirect: as deep as its source, and a request of its own on its own host. */
-  async redirect(to: string, from: CrawlRequest): Promise<void> {
-    const place = this.#placeOf(originOf(to))
+  /**
+   * The target of a redirect: as deep as its source, and a request of its own on its own host. False if, as this crawl
+   * spells URLs, it leads in a circle.
+   */
+  async redirect(target: string, from: CrawlRequest): Promise<boolean> {
+    const to = this.#spelled(target)
+    const place = this.#places.of(originOf(to))
+    const via = [...(from.via ?? []), from.url]
+    const { priority, depth, parent, purpose, hint } = from
+    const make = (url: string, host: string): CrawlRequest => {
+      const next = { ...request(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+    }
     const batch = new Batch()
-    if (this.#wanted(to, place, from.depth, from)) batch.put(to, place)
+    if (purpose !== undefined) {
+      // A sitemap is no page: the scope has no say, but the operator has.
+      if (!this.#blocked(to, place, depth, from.url)) batch.put(to, place)
+      await this.#takeUnasked(batch, make)
+      return true
+    }
+    const isCircle = via.includes(to)
+    if (isCircle && !this.#rules.circles) return false
+    if (this.#wanted(to, place, depth, from)) batch.put(to, place)
+    // With cookies a page may lead back to itself, and answer differently the second time.
+    await (isCircle ? this.#takeUnasked(batch, make) : this.#take(batch, make))
+    return true
+  }
+
+  /** A request that pages wait for. False if the operator has closed the way. */
+  async errand(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
+    const place = this.#places.of(originOf(url))
+    if (this.#blocked(url, place, from.depth, from.url)) {
+      await this.reportFailures()
+      return false
+    }
+    const batch = new Batch()
+    batch.put(url, place)
+    await this.#takeUnasked(batch, (each, host) => ({
+      ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
+      purpose,
+    }))
+    return true
+  }
+
+  /**
+   * Sitemaps that `source` names, as written. `nested` is the number of indexes above; `of` is the host for whose sake
+   * they are read, if not the source's own.
+   */
+  async sitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
+    const base = baseFor(source)
+    const batch = new Batch()
+    const sake = of ?? this.#places.of(base.origin).host
+    const guess = resolve(WELL_KNOWN_SITEMAP, base)
+    for (const href of hrefs) {
+      const url = resolve(href, base)
+      if (url === undefined || !this.#sitemapQuota.takesSitemap(sake, nested)) continue
+      const place = this.#places.of(originOf(url))
+      if (!this.#blocked(url, place, 0, source)) batch.put(url, place)
+    }
+    const make = (url: string, host: string): CrawlRequest => ({
+      ...request(url, host, 0, ENTRY_PRIORITY, source),
+      purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
+    })
+    // Met as a page it is something else, so it is known by another name.
+    await this.#take(batch, make, (url) => `sitemap ${url}`)
+  }
+
+  /** Whether there is still use in reading a sitemap. */
+  wantsSitemap(purpose: Purpose & { kind: 'sitemap' }): boolean {
+    return this.#sitemapQuota.takesMore(purpose.of)
+  }
+
+  /** What a sitemap lists: pages one link away from a seed, and further sitemaps. */
+  async sitemapEntries(
+    entries: readonly SitemapEntry[],
+    from: CrawlRequest,
+    purpose: Purpose & { kind: 'sitemap' },
+  ): Promise<void> {
+    const base = baseFor(from.url)
+    const batch = new Batch()
+    const hints = new Map<string, SitemapEntry>()
+    const sitemaps: string[] = []
+    for (const entry of entries) {
+      if (entry.kind === 'sitemap') {
+        sitemaps.push(entry.url)
+        continue
+      }
+      const resolved = resolve(entry.url, base)
+      if (resolved === undefined) continue
+      const url = this.#spelled(resolved)
+      const place = this.#places.of(originOf(url))
+      if (!this.#wanted(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
+      batch.put(url, place)
+      hints.set(url, entry)
+    }
     await this.#take(batch, (url, host) =>
-      request(url, host, from.depth, from.priority, from.redirects + 1, from.parent),
+      withHint(request(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
     )
+    if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
 
   /** What other shards found. Their owner's part of the checks is still to be made. */
   async arrivals(requests: readonly CrawlRequest[]): Promise<void> {
     const fresh = await this.#parts.seen.addAll(requests.map((each) => each.url))
-    await this.#parts.frontier.add(requests.filter((_, i) => fresh[i]))
+    await this.#parts.frontier.add(
+      requests.filter((each, i) => fresh[i] && !this.#isTrap(each.url, each.parent)),
+    )
+  }
+
+  /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
+  isBlocked({ url, depth, parent }: CrawlRequest): boolean {
+    return (
+      this.#parts.blocked !== undefined && this.#blocked(url, this.#places.of(originOf(url)), depth, parent)
+    )
+  }
+
+  /** Tells what rules threw since the last time. */
+  async reportFailures(): Promise<void> {
+    for (const { url, error } of this.#scopeFailures.splice(0)) {
+      await this.#report.scopeFailed(url, `a rule of the scope threw: ${messageOf(error)}`, error)
+    }
+  }
+
+  /** The URL as this crawl spells it. */
+  #spelled(url: string): string {
+    return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
+  }
+
+  #asksNotToBe(link: Link): boolean {
+    return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
   }
 
   #wanted(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
-    if (!this.#inScope(url, place, depth, from)) return false
-    if (depth > this.#maxDepth) {
+    if (this.#blocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
+    if (depth > this.#rules.maxDepth) {
       this.#report.skipped(url, 'depth', from.url)
       return false
     }
-    if (this.#report.hostFull(place.host)) {
-      this.#report.skipped(url, 'host-limit', from.url)
-      return false
+    const full = this.#report.isFull(place.host)
+    if (full !== undefined) this.#report.skipped(url, full, from.url)
+    return full === undefined
+  }
+
+  #blocked(url: string, place: Place, depth: number, parent: string | undefined): boolean {
+    let blocked = place.blocked
+    if (blocked === undefined) {
+      try {
+        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
+      } catch (error) {
+        // What cannot be asked counts as closed.
+        this.#scopeFailures.push({ url, error })
+        return true
+      }
     }
-    return true
+    if (blocked) this.#report.skipped(url, 'blocked', parent)
+    return blocked
   }
 
   #inScope(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
@@ -138,114 +299,50 @@ export class Admission {
     return inScope
   }
 
-  async #take(batch: Batch, make: (url: string, host: string) => CrawlRequest): Promise<void> {
-    const failures = this.#scopeFailures.splice(0)
+  #isTrap(url: string, parent: string | undefined): boolean {
+    const reason = this.#parts.trap?.(url)
+    if (reason !== undefined) this.#report.skipped(url, reason, parent)
+    return reason !== undefined
+  }
+
+  /** Takes in what is new. `nameOf` is what a URL is known by, if not by itself. */
+  async #take(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<void> {
     if (batch.mine.length > 0) {
-      const answer = this.#parts.seen.addAll(batch.mine)
+      const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
       const fresh = answer instanceof Promise ? await answer : answer
       if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
       const requests: CrawlRequest[] = []
       for (let i = 0; i < fresh.length; i++) {
-        if (fresh[i]) requests.push(make(batch.mine[i]!, batch.hosts[i]!))
+        if (!fresh[i]) continue
+        const made = make(batch.mine[i]!, batch.hosts[i]!)
+        // Seeds are the caller's own words.
+        if (made.parent === undefined || !this.#isTrap(made.url, made.parent)) requests.push(made)
       }
-      if (requests.length > 0) {
-        const added = this.#parts.frontier.add(requests)
-        if (added instanceof Promise) await added
-      }
+      const added = this.#add(requests)
+      if (added instanceof Promise) await added
     }
-    if (batch.others !== undefined) {
-      for (const [owner, urls] of batch.others) {
-        this.#parts.exchange.send(
-          owner,
-          urls.map((url) => make(url, hostOf(url))),
-        )
-      }
+    this.#send(batch, make)
+    if (this.#scopeFailures.length > 0) await this.reportFailures()
+  }
+
+  /** Takes in whatever it is, known or not. */
+  async #takeUnasked(batch: Batch, make: Make): Promise<void> {
+    await this.#add(batch.mine.map((url, i) => make(url, batch.hosts[i]!)))
+    this.#send(batch, make)
+    await this.reportFailures()
+  }
+
+  #add(requests: readonly CrawlRequest[]): MaybePromise<void> {
+    return requests.length > 0 ? this.#parts.frontier.add(requests) : undefined
+  }
+
+  #send(batch: Batch, make: Make): void {
+    if (batch.others === undefined) return
+    for (const [owner, urls] of batch.others) {
+      this.#parts.exchange.send(
+        owner,
+        urls.map((url) => make(url, hostOf(url))),
+      )
     }
-    for (const { url, error } of failures) {
-      await this.#report.scopeFailed(url, `the scope threw: ${messageOf(error)}`, error)
-    }
   }
-
-  #placeOf(origin: string): Place {
-    let place = this.#places.get(origin)
-    if (place === undefined) {
-      if (this.#places.size >= PLACES_REMEMBERED) this.#places = new Map()
-      place = this.#findPlace(origin)
-      this.#places.set(origin, place)
-    }
-    return place
-  }
-
-  #findPlace(origin: string): Place {
-    const { partitioner, ownership, scope } = this.#parts
-    const url = `${origin}/`
-    const host = hostOf(url)
-    const owner = ownership.ownerOf(partitionOf(host, partitioner))
-    let inScope: boolean | undefined
-    try {
-      if (scope.perOrigin) inScope = scope.test(scopeTarget(url, 0, undefined))
-    } catch {
-      // It is asked again for the link itself, and what it throws then is that link's failure.
-    }
-    return { host, owner: owner === ownership.self ? MINE : owner, inScope }
-  }
-}
-
-const MINE = -1
-
-function wrongAnswer(urls: number): KumoError {
-  const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`
-  return new KumoError('KUMO_CONTRACT_BROKEN', message)
-}
-
-/** A partition that does not exist would send its hosts to a shard that does not exist, and nobody would notice. */
-function partitionOf(host: string, partitioner: HostPartitioner): number {
-  const { partitions } = partitioner
-  let partition: unknown
-  try {
-    partition = partitioner.partition(host)
-  } catch (cause) {
-    if (cause instanceof KumoError) throw cause
-    const message = `the partitioner threw for partition('${host}'): ${messageOf(cause)}`
-    throw new KumoError('KUMO_CONTRACT_BROKEN', message, { cause })
-  }
-  if (Number.isInteger(partition) && (partition as number) >= 0 && (partition as number) < partitions) {
-    return partition as number
-  }
-  const message = `partition('${host}') must be a whole number from 0 to ${partitions - 1}, not ${String(partition)}`
-  throw new KumoError('KUMO_CONTRACT_BROKEN', message)
-}
-
-/** URLs on their way in, those of this shard apart from those of others. */
-class Batch {
-  readonly mine: string[] = []
-  readonly hosts: string[] = []
-  others: Map<number, string[]> | undefined = undefined
-
-  get isEmpty(): boolean {
-    return this.mine.length === 0 && this.others === undefined
-  }
-
-  put(url: string, place: Place): void {
-    if (place.owner === MINE) {
-      this.mine.push(url)
-      this.hosts.push(place.host)
-      return
-    }
-    this.others ??= new Map()
-    const urls = this.others.get(place.owner)
-    if (urls === undefined) this.others.set(place.owner, [url])
-    else urls.push(url)
-  }
-}
-
-function request(
-  url: string,
-  host: string,
-  depth: number,
-  priority: number,
-  redirects: number,
-  parent: string | undefined,
-): CrawlRequest {
-  return { url, host, depth, priority, attempt: 0, redirects, parent }
 }

@@ -7,6 +7,7 @@ import { HostQuota } from './host-quota.js'
 import { Meters } from './meters.js'
 import type { EngineRules, Parts } from './parts.js'
 import { ABANDONED, Patience } from './patience.js'
+import { Reports } from './reports.js'
 import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
 import type { EndReason, Stats, Summary } from './stats.js'
@@ -37,7 +38,6 @@ export class Engine {
   readonly #patience: Patience
   readonly #meters: Meters
   readonly #tally = new Tally()
-  readonly #quota: HostQuota
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
@@ -64,18 +64,24 @@ export class Engine {
     this.#rules = rules
     this.#wake = new Wake(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    this.#quota = new HostQuota(rules.limit.pagesPerHost)
-    this.#admission = new Admission(parts, rules.maxDepth, {
-      skipped: (url, reason, parent) => this.#visits.skipped(url, reason, parent),
+    const hostQuota = new HostQuota(rules.limit.pagesPerHost)
+    const reports = new Reports(parts.outlet, this.#tally)
+    const siteQuota = new HostQuota(rules.limit.pagesPerSite)
+    this.#admission = new Admission(parts, rules, {
+      skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
       scopeFailed: (url, message, cause) =>
-        this.#visits.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
-      hostFull: (host) => this.#quota.isFull(host),
+        reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+      isFull: (host) => {
+        if (hostQuota.isFull(host)) return 'host-limit'
+        return siteQuota.isFull(parts.siteOf(host)) ? 'site-limit' : undefined
+      },
     })
-    this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, this.#quota)
+    const quotas = { host: hostQuota, site: siteQuota }
+    this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, reports, quotas)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
       invalid: (seed, message) =>
-        this.#visits.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
+        reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
       failed: (error) => this.#fail(error),
       changed: this.#wake.rouse,
     })

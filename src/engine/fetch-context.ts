@@ -1,5 +1,6 @@
 import type { FetchContext } from '../fetch/contract.js'
 import { Expiring } from './deadlines.js'
+import type { Wish } from './fetching.js'
 
 /**
  * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
@@ -9,13 +10,25 @@ export class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort when the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
-  readonly wants: (mediaType: string) => boolean
+  readonly #wish: Wish
   #aborted = false
   #controller: AbortController | undefined = undefined
 
-  constructor(wants: (mediaType: string) => boolean) {
+  constructor(wish: Wish) {
     super()
-    this.wants = wants
+    this.#wish = wish
+  }
+
+  wants(mediaType: string): boolean {
+    return this.#wish.wants(mediaType)
+  }
+
+  get maxBodyBytes(): number | undefined {
+    return this.#wish.maxBodyBytes
+  }
+
+  get cutsBody(): boolean {
+    return this.#wish.maxBodyBytes !== undefined
   }
 
   get aborted(): boolean {

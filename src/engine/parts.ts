@@ -1,13 +1,14 @@
 import type { Exchange } from '../exchange/contract.js'
-import type { ExtractionStep } from '../extract/contract.js'
+import type { ExtractionStep, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots-contract.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
 import type { Clock, Random } from '../time.js'
-import type { MaybePromise } from '../types.js'
+import type { MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope.js'
+import type { HealthRules } from './host-health.js'
 import type { Outlet } from './outlet.js'
 import type { Patience } from './patience.js'
 import type { RetryRules } from './settle.js'
@@ -25,6 +26,18 @@ export interface Parts {
   readonly fetcher: Fetcher
   readonly extraction: ExtractionStep
   readonly scope: ScopeTest
+  /** What the operator has closed, before anybody else is asked; absent if nothing. */
+  readonly blocked?: ScopeTest | undefined
+  /** Takes parameters out of a canonical URL that do not choose its content. */
+  readonly withoutParameters?: ((url: string) => string) | undefined
+  /** Whether a new URL looks like one of an endless supply. */
+  readonly trap?: ((url: string) => SkipReason | undefined) | undefined
+  /** Whether the host has shown this content so often that its links are not worth following. */
+  readonly sameContent?: ((host: string, page: Page) => boolean) | undefined
+  /** The site of a host; asked only if pages are limited per site. */
+  siteOf(host: string): string
+  /** Told every seed, so that the guards know whom the caller named. */
+  readonly named?: ((url: string) => void) | undefined
   readonly outlet: Outlet
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
@@ -35,14 +48,25 @@ export interface Parts {
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }
 
 /** What the engine itself must know. All times in ms. */
-export interface EngineRules extends RetryRules {
+export interface EngineRules extends RetryRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
   /** Links followed from a seed; Infinity for no bound. */
   readonly maxDepth: number
   /** With several connections to one host, the gap between visits says nothing and is not reported. */
   readonly connectionsPerHost: number
+  /** The pause after a visit grows with the time that the visit took. */
+  readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
+  /** Links of one page beyond this are not looked at. */
+  readonly maxLinksPerPage: number
+  /** Whether links marked rel=nofollow, and all links of pages that ask for it, are left alone. */
+  readonly nofollow: boolean
+  /** Whether the canonical URL that a page names is followed. */
+  readonly followCanonical: boolean
+  /** Entries of sitemaps taken for one host; 0: sitemaps are not read. */
+  readonly sitemapEntriesPerHost: number
   readonly limit: {
+    readonly pagesPerSite: number
     readonly pages: number
     readonly bytes: number
     readonly timeMs: number

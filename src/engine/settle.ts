@@ -15,17 +15,18 @@ export type Verdict =
       readonly code: FailureCode
       readonly message: string
       readonly status?: number
-      /** Milliseconds from now until the next try; undefined: given up. */
-      readonly retryInMs: number | undefined
+      /** Trouble that may be over by the next try. */
+      readonly transient: boolean
+      /** The URL has had its tries. */
+      readonly final: boolean
     }
 
 export interface RetryRules {
   /** How often a transient failure is tried again. */
   readonly retries: number
-  /** Wait before the first retry; doubles with each. */
-  readonly backoffMs: number
-  readonly maxBackoffMs: number
   readonly maxRedirects: number
+  /** Whether a redirect in a circle is followed, up to the limit: with cookies the second answer may differ. */
+  readonly circles: boolean
 }
 
 /** Trouble that may be over by the next try. Everything else would fail the same way again. */
@@ -34,29 +35,37 @@ const TRANSIENT: ReadonlySet<FailureCode> = new Set([
   'dns-failed',
   'connect-failed',
   'connection-lost',
+  'proxy-failed',
 ])
-const TRANSIENT_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+/** Errors of the server that it will make again: it does not know the method, or the version of HTTP. */
+const PERMANENT_5XX: ReadonlySet<number> = new Set([501, 505])
+const TRANSIENT_4XX: ReadonlySet<number> = new Set([408, 425, 429])
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** `chance` is a number in [0, 1) that spreads retries, so that hosts which failed together do not return together. */
-export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules, chance: number): Verdict {
+const PAGE: Verdict = Object.freeze({ kind: 'page' })
+
+export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules): Verdict {
   if (!outcome.ok) {
-    const again = TRANSIENT.has(outcome.code)
     return failure(
+      request,
       outcome.code,
       outcome.message,
       undefined,
-      again ? retryInMs(request, rules, chance) : undefined,
+      TRANSIENT.has(outcome.code) ? rules : undefined,
     )
   }
   const { status } = outcome
   if (status >= 200 && status < 300) {
-    return outcome.skippedBody ? { kind: 'skip', reason: 'media-type' } : { kind: 'page' }
+    return outcome.skippedBody ? { kind: 'skip', reason: 'media-type' } : PAGE
   }
   if (REDIRECT_STATUS.has(status))
     return judgeRedirect(request, status, outcome.headers.get('location') ?? undefined, rules)
-  const again = TRANSIENT_STATUS.has(status) ? retryInMs(request, rules, chance) : undefined
-  return failure('http-status', `${request.host} answered with status ${status}`, status, again)
+  const message = `${request.host} answered with status ${status}`
+  return failure(request, 'http-status', message, status, isTransient(status) ? rules : undefined)
+}
+
+function isTransient(status: number): boolean {
+  return status >= 500 && status < 600 ? !PERMANENT_5XX.has(status) : TRANSIENT_4XX.has(status)
 }
 
 function judgeRedirect(
@@ -67,28 +76,30 @@ function judgeRedirect(
 ): Verdict {
   if (request.redirects >= rules.maxRedirects) {
     const message = `redirected more than ${rules.maxRedirects} times in a row`
-    return failure('too-many-redirects', message, status, undefined)
+    return failure(request, 'too-many-redirects', message, status)
   }
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))
+  if (to !== undefined && !rules.circles && (to === request.url || request.via?.includes(to))) {
+    const message = `redirects in a circle: ${[...(request.via ?? []), request.url, to].join(' → ')}`
+    return failure(request, 'redirect-loop', message, status)
+  }
   if (to !== undefined) return { kind: 'redirect', to }
   const message =
     location === undefined
       ? `status ${status} without a Location header`
       : `Location is not an http(s) URL: ${location}`
-  return failure('bad-redirect', message, status, undefined)
+  return failure(request, 'bad-redirect', message, status)
 }
 
-function retryInMs(request: CrawlRequest, rules: RetryRules, chance: number): number | undefined {
-  if (request.attempt >= rules.retries) return undefined
-  const full = Math.min(rules.backoffMs * 2 ** request.attempt, rules.maxBackoffMs)
-  return full * (0.5 + chance / 2)
-}
-
+/** With `retry`, it is trouble that may be over by the next try. */
 function failure(
+  request: CrawlRequest,
   code: FailureCode,
   message: string,
-  status: number | undefined,
-  retryInMs: number | undefined,
+  status?: number,
+  retry?: RetryRules,
 ): Verdict {
-  return { kind: 'failure', code, message, retryInMs, ...(status === undefined ? {} : { status }) }
+  const final = retry === undefined || request.attempt >= retry.retries
+  const transient = retry !== undefined
+  return { kind: 'failure', code, message, transient, final, ...(status === undefined ? {} : { status }) }
 }

@@ -23,6 +23,7 @@ export function snapshot(
     bytes: tally.bytes,
     redirects: tally.redirects,
     robots: tally.robots,
+    sitemaps: tally.sitemaps,
     retries: tally.retries,
     failures: { ...tally.failures },
     failed: tally.failed,

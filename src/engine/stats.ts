@@ -34,6 +34,8 @@ export interface Stats {
   readonly redirects: number
   /** Requests for robots.txt. */
   readonly robots: number
+  /** Sitemaps read. */
+  readonly sitemaps: number
   /** Tries that failed and will be repeated. */
   readonly retries: number
   /** URLs given up, by code. */

@@ -15,6 +15,7 @@ export class Tally {
   bytes = 0
   redirects = 0
   robots = 0
+  sitemaps = 0
   retries = 0
   failed = 0
   skipped = 0

@@ -3,19 +3,26 @@ import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../extract
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
-import type { CrawlRequest, Failure, FailureCode, MaybePromise, SkipReason } from '../types.js'
+import { type Clock, retryAfterMs } from '../time.js'
+import type { CrawlRequest, MaybePromise, Purpose } from '../types.js'
 import type { Admission } from './admit.js'
-import { Deadlines } from './deadlines.js'
-import { VisitContext } from './fetch-context.js'
+import { Errands } from './errands.js'
+import { Fetching, type Wish } from './fetching.js'
+import { isDown, setback } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
 import { UNREAD } from './outlet.js'
 import type { EngineRules, Parts } from './parts.js'
+import type { Reports } from './reports.js'
 import { judge, type Verdict } from './settle.js'
 import type { Tally } from './tally.js'
 
-/** robots.txt is wanted whatever media type it claims. */
-const WANTS_ALL = () => true
+/** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
+const SITEMAP: Wish = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024 }
+
+/** Each may hold 50 MB in memory. */
+const SITEMAPS_AT_ONCE = 4
+const SITEMAP_NAP_MS = 500
 
 /**
  * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
@@ -27,12 +34,12 @@ export class Visits {
   readonly #admission: Admission
   readonly #meters: Meters
   readonly #tally: Tally
-  readonly #quota: HostQuota
-  readonly #fetching: Deadlines<VisitContext>
-  /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
-  readonly #robotsUnderWay = new Map<string, Promise<void>>()
-  readonly #wants: (mediaType: string) => boolean
-  #aborted = false
+  readonly #reports: Reports
+  readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
+  readonly #fetching: Fetching
+  readonly #errands: Errands
+  readonly #wish: Wish
+  #sitemapsUnderWay = 0
 
   constructor(
     parts: Parts,
@@ -40,22 +47,24 @@ export class Visits {
     admission: Admission,
     meters: Meters,
     tally: Tally,
-    quota: HostQuota,
+    reports: Reports,
+    quotas: { readonly host: HostQuota; readonly site: HostQuota },
   ) {
     this.#parts = parts
     this.#rules = rules
     this.#admission = admission
     this.#meters = meters
     this.#tally = tally
-    this.#quota = quota
-    this.#fetching = new Deadlines(parts.clock, rules.fetchTimeoutMs)
-    this.#wants = (mediaType) => parts.extraction.wants(mediaType)
+    this.#reports = reports
+    this.#quotas = quotas
+    this.#fetching = new Fetching(parts, rules.fetchTimeoutMs, meters, tally)
+    this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
+    this.#wish = { wants: (mediaType) => parts.extraction.wants(mediaType) }
   }
 
   /** Ends every fetch now; their requests stay pending. */
   abort(): void {
-    this.#aborted = true
-    for (const context of this.#fetching.running()) context.abort()
+    this.#fetching.abort()
     this.#parts.outlet.abort()
   }
 
@@ -64,22 +73,34 @@ export class Visits {
     this.#fetching.close()
   }
 
-  async visit(request: CrawlRequest): Promise<Settlement> {
-    const turn = this.#quota.claim(request.host)
-    if (turn === 'full') {
-      this.skipped(request.url, 'host-limit', request.parent)
+  visit(request: CrawlRequest): Promise<Settlement> {
+    const { purpose } = request
+    if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
+    if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
+    if (isDown(request.hostTrouble, this.#rules)) return this.#hostDown(request)
+    return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
+  }
+
+  async #visitPage(request: CrawlRequest): Promise<Settlement> {
+    const site = this.#parts.siteOf(request.host)
+    const hostTurn = this.#quotas.host.claim(request.host)
+    const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
+    if (hostTurn === 'go' && siteTurn !== 'go') this.#quotas.host.release(request.host, false)
+    if (hostTurn === 'full' || siteTurn === 'full') {
+      this.#reports.skipped(request.url, hostTurn === 'full' ? 'host-limit' : 'site-limit', request.parent)
       return { request, visitedAt: undefined }
     }
-    if (turn === 'wait') {
-      const at = this.#quota.askAgainAt(this.#parts.clock.now())
+    if (hostTurn === 'wait' || siteTurn === 'wait') {
+      const at = this.#quotas.host.askAgainAt(this.#parts.clock.now())
       return { ...this.#again(request, at), hostNotBefore: at }
     }
     let delivered = false
     try {
-      const permission = this.#parts.robots.check(request, this.#parts.clock.now())
-      if (permission !== 'allow') return await this.#heedRobots(request, permission)
+      const gate = this.#throughGate(request)
+      const put = gate instanceof Promise ? await gate : gate
+      if (put !== undefined) return put
       const startedAt = this.#parts.clock.now()
-      const outcome = await this.#fetch(request, this.#wants)
+      const outcome = await this.#fetching.fetch(request, this.#wish)
       const endedAt = this.#parts.clock.now()
       const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'page') {
@@ -87,127 +108,113 @@ export class Visits {
         const handled = await this.#handle(request, outcome as FetchedResponse, timing)
         if (handled === UNREAD) return { ...this.#again(request, endedAt), visitedAt: endedAt }
         delivered = handled
-        return { request, visitedAt: endedAt, hostDelayMs: this.#parts.robots.delayMs(request) }
+        return this.#went(request, startedAt, endedAt)
       }
-      return await this.#conclude(request, outcome, verdict, endedAt)
+      return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
     } finally {
-      this.#quota.release(request.host, delivered)
+      this.#quotas.host.release(request.host, delivered)
+      this.#quotas.site.release(site, delivered)
     }
   }
 
-  skipped(url: string, reason: SkipReason, parent: string | undefined): void {
-    this.#tally.skip(reason)
-    if (this.#parts.outlet.hears('skip')) void this.#parts.outlet.tell('skip', { url, reason, parent })
+  /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
+  #throughGate(request: CrawlRequest): MaybePromise<Settlement | undefined> {
+    const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
+    if (verdict !== 'allow') return this.#heedRobots(request, verdict)
+    const errand = request.purpose === undefined ? this.#errands.pageComes(request.url) : undefined
+    return errand?.then(() => undefined)
   }
 
-  async failed(failure: Failure): Promise<void> {
-    if (failure.final) this.#tally.failure(failure.code)
-    else this.#tally.retries++
-    await this.#parts.outlet.fail(failure)
-  }
-
-  /** The visit ends here: denied, put off, or spent on robots.txt itself. */
   async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
-    const { robots, clock } = this.#parts
     if (verdict === 'deny') {
-      this.skipped(request.url, 'robots', request.parent)
+      this.#reports.skipped(request.url, 'robots', request.parent)
       return { request, visitedAt: undefined }
     }
     if ('failed' in verdict) {
-      await this.#report(request, verdict.failed, true)
+      await this.#reports.failure(request, verdict.failed, true)
       return { request, visitedAt: undefined }
     }
     if ('retryAt' in verdict)
       return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
-    const underWay = this.#robotsUnderWay.get(verdict.fetch)
-    if (underWay !== undefined) {
-      await underWay
-      return this.#again(request, clock.now())
-    }
-    const fetching = this.#fetchRobots(request, verdict.fetch)
-    this.#robotsUnderWay.set(verdict.fetch, fetching)
-    await fetching
-    this.#robotsUnderWay.delete(verdict.fetch)
-    return {
-      ...this.#again(request, clock.now()),
-      visitedAt: clock.now(),
-      hostDelayMs: robots.delayMs(request),
-    }
+    return this.#errands.rulesFor(request, verdict.fetch)
   }
 
-  async #fetchRobots(request: CrawlRequest, url: string): Promise<void> {
-    const outcome = await this.#fetch({ ...plainly(request), url }, WANTS_ALL)
-    this.#tally.robots++
-    this.#parts.robots.learn(request, url, outcome, this.#parts.clock.now())
+  async #turnedAway(request: CrawlRequest): Promise<Settlement> {
+    await this.#admission.reportFailures()
+    return { request, visitedAt: undefined }
+  }
+
+  async #hostDown(request: CrawlRequest): Promise<Settlement> {
+    const { incidents } = request.hostTrouble!
+    const message = `${request.host} has failed ${incidents} times in a row; its URLs are not tried any more`
+    await this.#reports.failure(request, { code: 'host-down', message }, true)
+    return { request, visitedAt: undefined }
+  }
+
+  /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
+  #went(request: CrawlRequest, startedAt: number, endedAt: number): Settlement {
+    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    if (request.hostTrouble === undefined) return { request, visitedAt: endedAt, hostDelayMs }
+    return { request, visitedAt: endedAt, hostDelayMs, hostTrouble: { incidents: 0, since: endedAt } }
+  }
+
+  /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
+  #delayMs(request: CrawlRequest, fetchMs: number): number | undefined {
+    const asked = this.#parts.robots.delayMs(request)
+    const { adaptive } = this.#rules
+    if (adaptive === undefined) return asked
+    return Math.max(asked ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
+  }
+
+  async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
+    const { clock, extraction } = this.#parts
+    if (!this.#admission.wantsSitemap(purpose)) return { request, visitedAt: undefined }
+    if (this.#sitemapsUnderWay >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
+    this.#sitemapsUnderWay++
+    try {
+      const put = await this.#throughGate(request)
+      if (put !== undefined) return put
+      const startedAt = clock.now()
+      const outcome = await this.#fetching.fetch(request, SITEMAP)
+      const endedAt = clock.now()
+      const verdict = this.#judge(request, outcome)
+      if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
+        return this.#went(request, startedAt, endedAt)
+      }
+      if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      this.#tally.sitemaps++
+      for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
+        if (this.#fetching.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
+        await this.#admission.sitemapEntries(entries, request, purpose)
+        if (!this.#admission.wantsSitemap(purpose)) break
+        // A large sitemap is read in slices, between which others have their turn.
+        await breathe(clock)
+      }
+      return this.#went(request, startedAt, endedAt)
+    } finally {
+      this.#sitemapsUnderWay--
+    }
   }
 
   #again(request: CrawlRequest, at: number): Settlement {
     return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
   }
 
-  /** One exchange with the server, ended by its answer, the deadline or the abort of the crawl. */
-  async #fetch(request: CrawlRequest, wants: (mediaType: string) => boolean): Promise<Outcome> {
-    const { clock } = this.#parts
-    const startedAt = clock.now()
-    this.#meters.enter('fetch', startedAt)
-    this.#tally.visitStarts(request.host, startedAt)
-    const context = new VisitContext(wants)
-    this.#fetching.start(context, startedAt)
-    if (this.#aborted) context.abort()
-    const outcome = await this.#race(request, context)
-    this.#fetching.done(context)
-    const endedAt = clock.now()
-    this.#meters.leave('fetch', endedAt)
-    this.#tally.visitEnds(request.host, endedAt)
-    this.#tally.bytes += outcome.wireBytes ?? 0
-    if (outcome.ok) this.#tally.status(outcome.status)
-    return outcome
-  }
-
-  #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
-    const { fetcher } = this.#parts
-    const { fetchTimeoutMs } = this.#rules
-    return new Promise((resolve) => {
-      context.onExpire = () =>
-        resolve({ ok: false, code: 'timeout', message: `no complete answer within ${fetchTimeoutMs} ms` })
-      const done = (outcome: Outcome) => {
-        resolve(isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: NO_OUTCOME })
-      }
-      const threw = (error: unknown) => {
-        // What a fetcher throws because it was told to stop is no defect.
-        const code = context.aborted ? 'aborted' : 'fetcher-failed'
-        done({ ok: false, code, message: `the fetcher threw: ${messageOf(error)}`, cause: error })
-      }
-      try {
-        const answer = fetcher.fetch(request, context)
-        if (answer instanceof Promise) answer.then(done, threw)
-        else if (isOutcome(answer)) resolve(answer)
-        else Promise.resolve(answer).then(done, threw)
-      } catch (error) {
-        threw(error)
-      }
-    })
-  }
-
   /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
   #judge(request: CrawlRequest, outcome: Outcome): Verdict {
     try {
-      return judge(request, outcome, this.#rules, this.#parts.random.next())
+      return judge(request, outcome, this.#rules)
     } catch (error) {
       const message = `the fetcher's answer could not be read: ${messageOf(error)}`
-      return { kind: 'failure', code: 'fetcher-failed', message, retryInMs: undefined }
+      return { kind: 'failure', code: 'fetcher-failed', message, transient: false, final: true }
     }
   }
 
   /** Never throws: what cannot be made a page is reported as that page's failure. */
-  #extract(
-    request: CrawlRequest,
-    response: FetchedResponse,
-    timing: FetchTiming,
-  ): { page: Page; running: MaybePromise<Extracted> } | ExtractionProblem {
+  #extract(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Begun | ExtractionProblem {
     try {
       const page = this.#parts.extraction.pageOf(request, response, timing)
-      return { page, running: this.#parts.extraction.run(page) }
+      return new Begun(page, this.#parts.extraction.run(page))
     } catch (cause) {
       return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
     }
@@ -223,9 +230,9 @@ export class Visits {
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     const begun = this.#extract(request, response, timing)
-    if ('code' in begun) {
+    if (!(begun instanceof Begun)) {
       this.#meters.leave('extract', clock.now())
-      await this.#report(request, begun, true)
+      await this.#reports.failure(request, begun, true)
       return false
     }
     const { page, running } = begun
@@ -245,12 +252,16 @@ export class Visits {
       if (problem === UNREAD) return UNREAD
       delivered = true
       this.#tally.page(clock.now())
-      if (problem !== undefined) await this.#report(request, problem, true)
+      if (problem !== undefined) await this.#reports.failure(request, problem, true)
     } else {
-      await this.#report(request, extracted.problem, true)
+      await this.#reports.failure(request, extracted.problem, true)
     }
-    if (page.robots.nofollow) {
-      if (extracted.links.length > 0) this.skipped(page.url, 'nofollow', page.parent)
+    if (this.#rules.nofollow && page.robots.nofollow) {
+      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
+      return delivered
+    }
+    if (this.#parts.sameContent?.(request.host, page) === true) {
+      this.#reports.skipped(page.url, 'same-content', page.parent)
       return delivered
     }
     const admitAt = clock.now()
@@ -264,54 +275,75 @@ export class Visits {
     request: CrawlRequest,
     outcome: Outcome,
     verdict: Exclude<Verdict, { kind: 'page' }>,
+    startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    const settlement = { request, visitedAt: endedAt, hostDelayMs: this.#parts.robots.delayMs(request) }
     switch (verdict.kind) {
       case 'skip':
-        this.skipped(request.url, verdict.reason, request.parent)
-        return settlement
+        this.#reports.skipped(request.url, verdict.reason, request.parent)
+        return this.#went(request, startedAt, endedAt)
       case 'redirect': {
         this.#tally.redirects++
         const status = (outcome as FetchedResponse).status
         await this.#parts.outlet.tell('redirect', { url: request.url, to: verdict.to, status })
-        await this.#admission.redirect(verdict.to, request)
-        return settlement
+        if (!(await this.#admission.redirect(verdict.to, request))) {
+          const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
+          await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
+        }
+        return this.#went(request, startedAt, endedAt)
       }
       case 'failure':
-        break
+        return this.#failure(request, outcome, verdict, startedAt, endedAt)
     }
-    if (this.#aborted && verdict.code === 'aborted') {
-      return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
-    }
-    const final = verdict.retryInMs === undefined
-    await this.#report(request, { ...verdict, cause: (outcome as { cause?: unknown }).cause }, final)
-    if (final) return settlement
-    const at = endedAt + verdict.retryInMs
-    return { ...settlement, again: { at, attempt: request.attempt + 1 }, hostNotBefore: at }
   }
 
-  #report(
+  async #failure(
     request: CrawlRequest,
-    problem: { code: FailureCode; message: string; status?: number | undefined; cause?: unknown },
-    final: boolean,
-  ): Promise<void> {
-    const { code, message, status, cause } = problem
-    return this.failed({ url: request.url, code, message, status, attempt: request.attempt, final, cause })
+    outcome: Outcome,
+    verdict: Extract<Verdict, { kind: 'failure' }>,
+    startedAt: number,
+    endedAt: number,
+  ): Promise<Settlement> {
+    if (this.#fetching.isAborted && verdict.code === 'aborted') {
+      return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+    }
+    await this.#reports.failure(
+      request,
+      { ...verdict, cause: (outcome as { cause?: unknown }).cause },
+      verdict.final,
+    )
+    if (!verdict.transient) {
+      // Only an answer shows that the host is well; a certificate that is refused, or an address, shows nothing.
+      const went = this.#went(request, startedAt, endedAt)
+      return outcome.ok ? went : { request, visitedAt: endedAt, hostDelayMs: went.hostDelayMs }
+    }
+    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: asked }
+    const { trouble, hostNotBefore, retryAt } = setback(
+      request.hostTrouble,
+      visit,
+      this.#rules,
+      this.#parts.random.next(),
+    )
+    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    const settlement = { request, visitedAt: endedAt, hostDelayMs, hostNotBefore, hostTrouble: trouble }
+    return verdict.final
+      ? settlement
+      : { ...settlement, again: { at: retryAt, attempt: request.attempt + 1 } }
   }
 }
 
-const NO_OUTCOME =
-  'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
-
-/** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */
-function isOutcome(value: Outcome | undefined): boolean {
-  if (value?.ok === true) return value.body instanceof Uint8Array && typeof value.headers?.get === 'function'
-  return value?.ok === false && typeof value.code === 'string'
+/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
+class Begun {
+  constructor(
+    readonly page: Page,
+    readonly running: MaybePromise<Extracted>,
+  ) {}
 }
 
-/** A copy without what a frontier may have hung on its own object. */
-function plainly(request: CrawlRequest): CrawlRequest {
-  const { url, host, depth, priority, attempt, redirects, parent } = request
-  return { url, host, depth, priority, attempt, redirects, parent }
+/** Lets timers and sockets have their turn. */
+function breathe(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.wakeAt(clock.now(), resolve)
+  })
 }

@@ -10,9 +10,12 @@ import type {
   Extractor,
   FetchTiming,
   Page,
+  SitemapEntry,
 } from './contract.js'
 import { isThenable } from './fields.js'
+import type { FoundLinks } from './found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
+import { sitemapSlices } from './sitemap.js'
 
 /** What an extractor without `mediaTypes` is given. */
 const MARKUP_TYPES: readonly string[] = ['text/html', 'application/xhtml+xml']
@@ -22,6 +25,8 @@ export interface ExtractionOptions {
   readonly clock: Clock
   /** How long one extractor may take for one page. */
   readonly timeoutMs: number
+  /** The name under which robots meta elements and X-Robots-Tag speak to this crawler alone. */
+  readonly product?: string | undefined
 }
 
 /**
@@ -35,16 +40,18 @@ export function extraction(options: ExtractionOptions): ExtractionStep {
 class ByType implements ExtractionStep {
   readonly #extractors: readonly { extractor: Extractor; wants: (mediaType: string) => boolean }[]
   readonly #waits: Waits
+  readonly #product: string | undefined
   readonly #opened: Extractor[] = []
   /** Few types are ever met, and each is met on every page. */
   readonly #answers = new Map<string, boolean>()
 
-  constructor({ extractors, clock, timeoutMs }: ExtractionOptions) {
+  constructor({ extractors, clock, timeoutMs, product }: ExtractionOptions) {
     this.#extractors = extractors.map((extractor) => ({
       extractor,
       wants: typeMatcher(extractor.mediaTypes ?? MARKUP_TYPES),
     }))
     this.#waits = new Waits(clock, timeoutMs)
+    this.#product = product?.toLowerCase()
   }
 
   wants(mediaType: string): boolean {
@@ -57,7 +64,11 @@ class ByType implements ExtractionStep {
   }
 
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
-    return new FetchedPage(request, response, timing)
+    return new FetchedPage(request, response, timing, this.#product)
+  }
+
+  sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]> {
+    return sitemapSlices(body)
   }
 
   run(given: Page): MaybePromise<Extracted> {
@@ -135,8 +146,17 @@ class ByType implements ExtractionStep {
 
 const MEDIA_TYPES_REMEMBERED = 1000
 
+/** A class and not a literal: see docs/decisions/0008. */
+class PageExtracted implements Extracted {
+  constructor(
+    readonly links: FoundLinks,
+    readonly base: string,
+    readonly problem: ExtractionProblem | undefined,
+  ) {}
+}
+
 function extracted(page: FetchedPage, problem: ExtractionProblem | undefined): Extracted {
-  return { links: page.found, base: page.base, problem }
+  return new PageExtracted(page.found, page.base, problem)
 }
 
 function keep(page: FetchedPage, extraction: Extraction | undefined | void): void {

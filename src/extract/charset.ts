@@ -1,89 +1,106 @@
 /**
- * Bytes → text. The simple cases: byte order mark, then the charset of Content-Type, then what the markup declares in
- * its first kilobyte, then UTF-8 if the bytes are valid UTF-8, then windows-1252 as browsers do.
+ * Bytes → text. In this order: byte order mark, the charset of Content-Type, what the markup declares in its first
+ * kilobyte, UTF-8 if the bytes are valid UTF-8, what the markup declares later, and last a guess. The order is that of
+ * browsers, but for UTF-8 before a late declaration: text is not valid UTF-8 by chance.
  */
 
 import { isAscii, isUtf8 } from 'node:buffer'
-import { WINDOWS_1252 } from './entities.js'
+import { decoderFor, decodeWith } from './charset-decoders.js'
+import { guessEncoding } from './charset-guess.js'
+import { metaEncoding, xmlEncoding } from './charset-prescan.js'
 
-/** Where browsers look for a declaration in the markup. */
+/** Where browsers look for a declaration before they begin to read. */
 const PRESCAN_BYTES = 1024
-const DECLARED =
-  /<meta\s[^>]*charset\s*=\s*["']?\s*([\w:.-]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([\w:.-]+)/i
+/** Browsers begin anew when they meet a declaration later on. It stands in the head, and heads end before this. */
+const LATE_BYTES = 64 * 1024
 
-export interface DecodedText {
-  readonly text: string
-  /** As the Encoding Standard names it, e.g. `utf-8`. */
-  readonly charset: string
-  /** True if every byte is one ASCII character, so that the bytes are the codes of the text. */
-  readonly ascii: boolean
+/** A class and not a literal: see docs/decisions/0008. */
+export class DecodedText {
+  constructor(
+    readonly text: string,
+    /** As the Encoding Standard names it, e.g. `utf-8`. */
+    readonly charset: string,
+    /** True if every byte is one ASCII character, so that the bytes are the codes of the text. */
+    readonly ascii: boolean,
+  ) {}
 }
 
+/** Decodes a body; whatever it holds, there is a text. */
 export function decodeBytes(body: Uint8Array, contentType: string | undefined): DecodedText {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const marked = byteOrderMark(bytes)
-  if (marked !== undefined) return decodeAs(bytes, marked)
-  const declared = known(headerCharset(contentType)) ?? known(markupCharset(bytes))
+  const certain = byteOrderMark(bytes) ?? headerEncoding(contentType)
+  if (certain !== undefined) return decodeAs(bytes, certain)
+  const declared = declaredEncoding(bytes, contentType, PRESCAN_BYTES)
   if (declared !== undefined) return decodeAs(bytes, declared)
-  return isUtf8(bytes) ? decodeAs(bytes, 'utf-8') : decodeAs(bytes, 'windows-1252')
+  if (hasJapaneseEscape(bytes)) return decodeAs(bytes, 'iso-2022-jp')
+  if (isUtf8(bytes)) return decodeAs(bytes, 'utf-8')
+  return decodeAs(bytes, declaredEncoding(bytes, contentType, LATE_BYTES) ?? guessEncoding(bytes))
 }
 
-function decodeAs(bytes: Buffer, charset: string): DecodedText {
-  const decoder = decoderFor(charset)!
-  const { encoding } = decoder
-  if (encoding === 'utf-8' && isAscii(bytes))
-    return { text: bytes.toString('latin1'), charset: encoding, ascii: true }
-  const text = encoding === 'windows-1252' ? fromWindows1252(bytes) : decoder.decode(bytes)
-  return { text, charset: encoding, ascii: false }
+/** What the bytes themselves declare within the first `limit`, by HTML's rules or, if it is XML, by those of XML. */
+export function declaredEncoding(
+  bytes: Buffer,
+  contentType: string | undefined,
+  limit: number,
+): string | undefined {
+  const wide = wideMarkup(bytes)
+  if (wide !== undefined) return wide
+  const text = bytes.toString('latin1', 0, limit)
+  if (contentType !== undefined && XML_TYPE.test(contentType)) return xmlEncoding(text) ?? metaEncoding(text)
+  return metaEncoding(text) ?? xmlEncoding(text)
 }
 
-/**
- * Node's own decoder takes windows-1252 for Latin-1 in many versions (20.18.3 to 24.x), and turns quotation marks,
- * dashes and the euro sign into control characters.
- */
-function fromWindows1252(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!)
-}
+const XML_TYPE = /^[^;]*[/+]xml\b/i
 
-function byteOrderMark(bytes: Buffer): string | undefined {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  return undefined
-}
-
-function headerCharset(contentType: string | undefined): string | undefined {
-  const at = contentType?.toLowerCase().indexOf('charset=') ?? -1
-  if (at < 0) return undefined
-  return /^["']?\s*([\w:.-]+)/.exec(contentType!.slice(at + 'charset='.length))?.[1]
-}
-
-function markupCharset(bytes: Buffer): string | undefined {
-  const match = DECLARED.exec(bytes.toString('latin1', 0, PRESCAN_BYTES))
-  const charset = match?.[1] ?? match?.[2]
-  // A declaration that could be read as ASCII cannot be true if it says UTF-16.
-  return charset !== undefined && /^utf-16/i.test(charset) ? 'utf-8' : charset
-}
-
-/** A label that names no encoding says nothing, and the next declaration is asked. */
-function known(label: string | undefined): string | undefined {
-  return label !== undefined && decoderFor(label) !== undefined ? label : undefined
-}
-
-/** By label as written. There are some 220 valid labels; the bound is for invented ones. */
-const decoders = new Map<string, TextDecoder | undefined>()
-const LABELS_REMEMBERED = 1000
-
-function decoderFor(label: string): TextDecoder | undefined {
-  if (decoders.has(label)) return decoders.get(label)
-  let decoder: TextDecoder | undefined
-  try {
-    decoder = new TextDecoder(label)
-  } catch {
-    // Not a name of any encoding.
+function decodeAs(bytes: Buffer, encoding: string): DecodedText {
+  if (encoding === 'utf-8') {
+    if (isAscii(bytes)) return new DecodedText(bytes.toString('latin1'), encoding, true)
   }
-  if (decoders.size < LABELS_REMEMBERED) decoders.set(label, decoder)
-  return decoder
+  return new DecodedText(decodeWith(decoderFor(encoding)!, bytes), encoding, false)
+}
+
+/** The encoding that a byte order mark tells. */
+export function byteOrderMark(bytes: Buffer): string | undefined {
+  switch (bytes[0]) {
+    case 0xef:
+      return bytes[1] === 0xbb && bytes[2] === 0xbf ? 'utf-8' : undefined
+    case 0xfe:
+      return bytes[1] === 0xff ? 'utf-16be' : undefined
+    case 0xff:
+      return bytes[1] === 0xfe ? 'utf-16le' : undefined
+    default:
+      return undefined
+  }
+}
+
+/** `<` and another character in two bytes each: UTF-16 without a mark, which no declaration could be read in. */
+function wideMarkup(bytes: Buffer): string | undefined {
+  if (bytes[0] === LESS_THAN)
+    return bytes[1] === 0 && bytes[2] !== 0 && bytes[3] === 0 ? 'utf-16le' : undefined
+  return bytes[0] === 0 && bytes[1] === LESS_THAN && bytes[2] === 0 && bytes[3] !== 0 ? 'utf-16be' : undefined
+}
+
+const LESS_THAN = 0x3c
+const ESCAPE = '\x1b'
+const JAPANESE_ESCAPES = ['$B', '$@', '(J', '(I', '(B'].map((rest) => ESCAPE + rest)
+
+/** ISO-2022-JP is ASCII throughout, and announces Japanese with an escape that no other text contains. */
+function hasJapaneseEscape(bytes: Buffer): boolean {
+  const at = bytes.indexOf(ESCAPE.charCodeAt(0))
+  return at !== -1 && JAPANESE_ESCAPES.includes(bytes.toString('latin1', at, at + 3))
+}
+
+/** Few values of the header are ever met, and one of them on nearly every page. */
+const encodings = new Map<string, string | undefined>()
+const HEADERS_REMEMBERED = 1000
+
+function headerEncoding(contentType: string | undefined): string | undefined {
+  if (contentType === undefined) return undefined
+  let encoding = encodings.get(contentType)
+  if (encoding !== undefined || encodings.has(contentType)) return encoding
+  const label = /charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(contentType)?.[1]
+  // A label that names no encoding says nothing, and the next declaration is asked.
+  encoding = label === undefined ? undefined : decoderFor(label)?.encoding
+  if (encodings.size < HEADERS_REMEMBERED) encodings.set(contentType, encoding)
+  return encoding
 }

@@ -15,3 +15,13 @@ export function codesOf(text: string): Codes {
   if (endianness() === 'BE') bytes.swap16()
   return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length)
 }
+
+/** The string of some codes; of one byte a character where that is enough. */
+export function textOf(codes: Uint16Array): string {
+  let all = 0
+  for (let at = 0; at < codes.length; at++) all |= codes[at]!
+  if (all <= 0xff) return Buffer.from(codes).toString('latin1')
+  const bytes = Buffer.from(codes.buffer, codes.byteOffset, codes.byteLength)
+  if (endianness() === 'BE') bytes.swap16()
+  return bytes.toString('utf16le')
+}

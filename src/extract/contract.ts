@@ -1,5 +1,5 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
-import type { CrawlRequest, FailureCode, Link, MaybePromise } from '../types.js'
+import type { CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 
 /** A fetched page. Everything beyond the bytes is worked out on first touch. */
 export interface Page<Data extends object = object> {
@@ -9,6 +9,8 @@ export interface Page<Data extends object = object> {
   readonly depth: number
   /** The page on which the link to this one was found. */
   readonly parent: string | undefined
+  /** The URLs that redirected here, first to last. */
+  readonly redirectedFrom: readonly string[]
   /** How often the URL was tried before. */
   readonly attempt: number
   readonly status: number
@@ -19,6 +21,10 @@ export interface Page<Data extends object = object> {
   readonly body: Uint8Array
   /** The body as a string, decoded by the charset that the page declares. */
   readonly content: string
+  /** The name of that charset, e.g. `utf-8`. */
+  readonly charset: string
+  /** True when `body` is only the readable beginning of what was sent (broken or cut off compression). */
+  readonly truncated: boolean
   /** Bytes that came over the wire. */
   readonly wireBytes: number
   /** When the answer was complete, in ms since the epoch. */
@@ -29,7 +35,9 @@ export interface Page<Data extends object = object> {
   readonly title: string
   /** Links found, resolved and canonical, each URL once, in document order. */
   readonly links: readonly PageLink[]
-  /** What robots meta elements ask for. */
+  /** What `<link rel=canonical>` names as the URL of this page, resolved and canonical. */
+  readonly canonical: string | undefined
+  /** What robots meta elements and X-Robots-Tag ask of this crawler. */
   readonly robots: { readonly noindex: boolean; readonly nofollow: boolean }
   /** The DOM (linkedom), built on first touch: about a hundred times the cost of the link scan. */
   readonly document: PageDocument
@@ -119,10 +127,20 @@ export interface ExtractionStep {
   wants(mediaType: string): boolean
   /** Makes the page of a response. Cheap: nothing is decoded yet. */
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
+  /** The entries of a sitemap, read in slices that take some milliseconds each. */
+  sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]>
   /** Runs every extractor that wants the page. Afterwards `page.data` and `page.links` are complete. */
   run(page: Page): MaybePromise<Extracted>
   open(): Promise<void>
   close(): Promise<void>
+}
+
+/** A line of a sitemap. */
+export interface SitemapEntry extends SitemapHint {
+  /** Another sitemap, or a page. */
+  readonly kind: 'page' | 'sitemap'
+  /** As written. */
+  readonly url: string
 }
 
 export interface FetchTiming {

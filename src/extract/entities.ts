@@ -36,7 +36,8 @@ export function decodeText(text: string): string {
 /** What the tokenizer's input stage does: one kind of line end, and no NUL. To be done before decoding. */
 export function normaliseInput(value: string): string {
   if (value.includes('\r')) value = value.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
-  return value.includes('\0') ? value.replaceAll('\0', REPLACEMENT) : value
+  // By runs: a million NULs in a row would be a million matches.
+  return value.includes('\0') ? value.replace(/\0+/g, (nuls) => REPLACEMENT.repeat(nuls.length)) : value
 }
 
 function decode(value: string, inAttribute: boolean): string {
@@ -51,13 +52,13 @@ function decode(value: string, inAttribute: boolean): string {
     } else if (value.charCodeAt(at + 1) === 0x23) {
       end = endOfNumber(value, at + 2)
       if (end !== -1) {
-        decoded += value.slice(copied, at) + numbered(value, at + 2, end)
+        decoded += value.slice(copied, at) + String.fromCodePoint(codePointOf(value, at + 2, end))
         copied = end += value[end] === ';' ? 1 : 0
       }
     } else {
       end = endOfNamed(value, at + 1, inAttribute)
       if (end !== -1) {
-        decoded += value.slice(copied, at) + namedReferences().byName.get(value.slice(at + 1, end))
+        decoded += value.slice(copied, at) + namedCharacters(value, at + 1, end)
         copied = end += value[end] === ';' ? 1 : 0
       }
     }
@@ -67,7 +68,7 @@ function decode(value: string, inAttribute: boolean): string {
 }
 
 /** Where the name that begins at `start` ends, or -1 if there is none to decode. */
-function endOfNamed(value: string, start: number, inAttribute: boolean): number {
+export function endOfNamed(value: string, start: number, inAttribute: boolean): number {
   let end = start
   while (end - start <= LONGEST_NAME && isAlphanumeric(value.charCodeAt(end))) end++
   if (end === start) return -1
@@ -83,8 +84,13 @@ function endOfNamed(value: string, start: number, inAttribute: boolean): number 
   return -1
 }
 
+/** What the name between `start` and `end`, found by `endOfNamed`, stands for. */
+export function namedCharacters(value: string, start: number, end: number): string {
+  return namedReferences().byName.get(value.slice(start, end))!
+}
+
 /** Where the number that begins after `&#` ends, or -1 if there are no digits. */
-function endOfNumber(value: string, start: number): number {
+export function endOfNumber(value: string, start: number): number {
   const hexadecimal = (value.charCodeAt(start) | 0x20) === 0x78
   const first = hexadecimal ? start + 1 : start
   let end = first
@@ -92,16 +98,21 @@ function endOfNumber(value: string, start: number): number {
   return end === first ? -1 : end
 }
 
-function numbered(value: string, start: number, end: number): string {
+/** What the number between `start` and `end`, found by `endOfNumber`, stands for. */
+export function codePointOf(value: string, start: number, end: number): number {
   const hexadecimal = (value.charCodeAt(start) | 0x20) === 0x78
   const base = hexadecimal ? 16 : 10
   let code = 0
   for (let k = hexadecimal ? start + 1 : start; k < end && code <= LAST_CODE_POINT; k++) {
-    code = code * base + Number.parseInt(value[k]!, base)
+    code = code * base + digitOf(value.charCodeAt(k))
   }
-  if (code === 0 || code > LAST_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) return REPLACEMENT
-  if (code >= 0x80 && code <= 0x9f) return WINDOWS_1252[code - 0x80]!
-  return String.fromCodePoint(code)
+  if (code === 0 || code > LAST_CODE_POINT || (code >= 0xd800 && code <= 0xdfff))
+    return REPLACEMENT.charCodeAt(0)
+  return code >= 0x80 && code <= 0x9f ? WINDOWS_1252.charCodeAt(code - 0x80) : code
+}
+
+function digitOf(code: number): number {
+  return isDigit(code) ? code - 0x30 : (code | 0x20) - 0x61 + 10
 }
 
 function isAlphanumeric(code: number): boolean {

@@ -19,6 +19,8 @@ let notes: number[] = []
 /** How many of them are this page's. The array is not cut to this: that would give its memory away. */
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
+/** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
+const MOST_LINKS = 50_000
 
 const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.A]: 'a',
@@ -53,6 +55,7 @@ export class FoundLinks implements WrittenLinks {
 
   /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
   push(tag: number, nameEnd: number): void {
+    if (noted === NUMBERS * MOST_LINKS) return
     const { linkStart, linkEnd } = this.#reader!
     notes[noted] = nameEnd * TAGS + tag
     notes[noted + 1] = linkStart
@@ -103,4 +106,14 @@ export class FoundLinks implements WrittenLinks {
   *[Symbol.iterator](): Iterator<Link> {
     for (let i = 0; i < this.length; i++) yield this.at(i)
   }
+}
+
+/** What a scan found. A class and not a literal: see docs/decisions/0008. */
+export class Scanned {
+  constructor(
+    readonly links: FoundLinks,
+    readonly base: string | undefined,
+    readonly rawTitle: string | undefined,
+    readonly robots: string | undefined,
+  ) {}
 }

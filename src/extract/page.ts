@@ -5,8 +5,11 @@ import type { CrawlRequest } from '../types.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
+import { refuseOversized } from './dom-bounds.js'
 import { FoundLinks } from './found-links.js'
-import { type Scan, scan, titleOf } from './scanner.js'
+import { declaredType, sniffedType } from './media-type.js'
+import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
+import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
 
@@ -22,11 +25,16 @@ export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
+/** One link of a `Link` header: its target, and its parameters with a semicolon before each. */
+const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
+const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
+
 /** A response seen as a page. Each view of it is made on first touch and kept. */
 export class FetchedPage implements Page {
   readonly #request: CrawlRequest
   readonly #response: FetchedResponse
   readonly #timing: FetchTiming
+  readonly #product: string | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
   #links: readonly PageLink[] | undefined
@@ -36,11 +44,13 @@ export class FetchedPage implements Page {
   data: object = {}
   readonly mediaType: string
 
-  constructor(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming) {
+  /** @param product The name that robots meta elements may call this crawler by, in small letters. */
+  constructor(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming, product?: string) {
     this.#request = request
     this.#response = response
     this.#timing = timing
-    this.mediaType = mediaTypeOf(response.headers.get('content-type'))
+    this.#product = product
+    this.mediaType = sniffedType(declaredType(response.headers.get('content-type')), response.body)
   }
 
   get url(): string {
@@ -57,6 +67,10 @@ export class FetchedPage implements Page {
 
   get parent(): string | undefined {
     return this.#request.parent
+  }
+
+  get redirectedFrom(): readonly string[] {
+    return this.#request.via ?? NOBODY
   }
 
   get attempt(): number {
@@ -89,6 +103,14 @@ export class FetchedPage implements Page {
 
   get content(): string {
     return this.#decoded.text
+  }
+
+  get charset(): string {
+    return this.#decoded.charset
+  }
+
+  get truncated(): boolean {
+    return this.#response.truncated === true
   }
 
   /** One pass that serves title, links, base and robots meta; of anything but markup it is empty. */
@@ -124,12 +146,22 @@ export class FetchedPage implements Page {
     return this.#links
   }
 
-  get robots(): { readonly noindex: boolean; readonly nofollow: boolean } {
-    const { robots } = this.scanned
-    if (robots === undefined) return NO_WISHES
-    const words = robots.toLowerCase().split(/[\s,]+/)
-    const none = words.includes('none')
-    return { noindex: none || words.includes('noindex'), nofollow: none || words.includes('nofollow') }
+  /** What the markup names; if it names nothing, what the `Link` header does. */
+  get canonical(): string | undefined {
+    if (isMarkup(this.mediaType)) {
+      const { text, ascii } = this.#decoded
+      const href = ascii ? canonicalHref(text, this.body) : canonicalHref(text)
+      const url = href === undefined ? undefined : resolve(href, baseFor(this.base))
+      if (url !== undefined) return url
+    }
+    const header = this.headers.get('link') ?? undefined
+    const target = header === undefined ? undefined : canonicalTarget(header)
+    return target === undefined ? undefined : resolve(target, baseFor(this.url))
+  }
+
+  get robots(): RobotsWishes {
+    const header = this.headers.get('x-robots-tag') ?? undefined
+    return robotsWishes({ meta: this.scanned.robots, header, product: this.#product })
   }
 
   get document(): PageDocument {
@@ -150,7 +182,7 @@ export class FetchedPage implements Page {
   #scanContent(): Scan {
     if (!isMarkup(this.mediaType)) return NO_SCAN
     const { text, ascii } = this.#decoded
-    return ascii ? scan(text, this.body) : scan(text)
+    return scan(text, ascii ? this.body : undefined, this.#product)
   }
 
   #parse(): PageDocument {
@@ -158,6 +190,7 @@ export class FetchedPage implements Page {
       const message = `page.document: ${this.url} is ${this.mediaType}, which has no DOM; use page.body or page.content`
       throw new KumoError('KUMO_NO_DOCUMENT', message)
     }
+    refuseOversized(this.content, this.url)
     try {
       const { parseHTML } = require('linkedom') as typeof import('linkedom')
       const { document } = parseHTML(this.content)
@@ -170,13 +203,15 @@ export class FetchedPage implements Page {
   }
 }
 
-const NO_WISHES = Object.freeze({ noindex: false, nofollow: false })
+const NOBODY: readonly string[] = Object.freeze([])
 
-function mediaTypeOf(contentType: string | null | undefined): string {
-  // A fetcher of the user's own may hand on the Headers of the web, which answer with null.
-  if (contentType === undefined || contentType === null) return ''
-  const end = contentType.indexOf(';')
-  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+function canonicalTarget(header: string): string | undefined {
+  for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {
+    for (const [, name = '', quoted, bare = ''] of parameters.matchAll(PARAMETER)) {
+      if (name.toLowerCase() === 'rel' && hasToken(quoted ?? bare, 'canonical')) return target
+    }
+  }
+  return undefined
 }
 
 function resolved(links: FoundLinks, baseUrl: string): PageLink[] {

@@ -1,15 +1,33 @@
-/** Where the stretches of a page end in which `<` begins no element: comments, scripts, styles, titles. */
+/**
+ * Where the stretches of a page end in which `<` begins no element: comments, scripts, styles, titles. All searching is
+ * left to regular expressions: whatever a page floods them with, they go over it once, in machine code. None looks
+ * beyond the end that it finds, so that a page with many such stretches is not read many times.
+ */
 
-import { BANG, endsTagName, GREATER_THAN, isWordAt, SLASH } from './characters.js'
+import { GREATER_THAN, SLASH } from './characters.js'
+import { MOST_TAGS } from './tag-names.js'
+
+const HYPHEN = 0x2d
+const TAG_ENDS = '(?=[\\t\\n\\f\\r />])'
+const IN_SCRIPT = new RegExp(`</script${TAG_ENDS}|<!--`, 'gi')
+const IN_ESCAPED_SCRIPT = new RegExp(`</?script${TAG_ENDS}|-->`, 'gi')
+const IN_COMMENT = /--!?>/g
+
+/** By name: few elements hold raw text. */
+const endTags = new Map<string, RegExp>()
 
 /**
  * Where the text of a raw text element ends that begins at `from`: at the `<` of its end tag, or -1 if the page ends
  * first. `name` is in small letters.
  */
 export function endOfRawText(html: string, from: number, name: string): number {
-  let at = html.indexOf('</', from)
-  while (at !== -1 && !isNameAt(html, at + 2, name)) at = html.indexOf('</', at + 2)
-  return at
+  let endTag = endTags.get(name)
+  if (endTag === undefined) {
+    endTag = new RegExp(`</${name}${TAG_ENDS}`, 'gi')
+    endTags.set(name, endTag)
+  }
+  const end = endOfMatch(endTag, html, from)
+  return end === -1 ? -1 : end - '</'.length - name.length
 }
 
 /**
@@ -17,38 +35,39 @@ export function endOfRawText(html: string, from: number, name: string): number {
  * browsers that took the comment for a comment.
  */
 export function endOfScript(html: string, from: number): number {
-  let escapedUntil = from
+  let escaped = false
   let nested = false
-  for (let at = html.indexOf('<', from); at !== -1; at = html.indexOf('<', at + 1)) {
-    const escaped = at < escapedUntil
-    if (!escaped) nested = false
-    const next = html.charCodeAt(at + 1)
-    if (next === SLASH && isNameAt(html, at + 2, 'script')) {
-      if (!nested) return at
-      nested = false
-    } else if (escaped) {
-      if (isNameAt(html, at + 1, 'script')) nested = true
-    } else if (next === BANG && html.startsWith('--', at + 2)) {
+  let end = from
+  for (let left = MOST_TAGS; left > 0; left--) {
+    end = endOfMatch(escaped ? IN_ESCAPED_SCRIPT : IN_SCRIPT, html, end)
+    if (end === -1) return -1
+    const last = html.charCodeAt(end - 1)
+    if (last === HYPHEN) {
+      escaped = true
       // The hyphens of `<!--` count for `-->`.
-      const close = html.indexOf('-->', at + 2)
-      escapedUntil = close === -1 ? html.length : close
+      end -= 2
+    } else if (last === GREATER_THAN) {
+      escaped = nested = false
+    } else {
+      const isEndTag = html.charCodeAt(end - '/script'.length) === SLASH
+      if (isEndTag && !nested) return end - '</script'.length
+      nested = !isEndTag
     }
   }
   return -1
-}
-
-function isNameAt(html: string, start: number, name: string): boolean {
-  return isWordAt(html, start, name) && endsTagName(html.charCodeAt(start + name.length))
 }
 
 /** The position after the comment whose `<!--` stands at `at`, or -1 if the page ends first. */
 export function endOfComment(html: string, at: number): number {
   const text = at + '<!--'.length
   // `<!-->` and `<!--->` are whole comments: the opening hyphens count for `-->`, though not for `--!>`.
-  for (let hyphens = at + 2; hyphens !== -1; hyphens = html.indexOf('--', hyphens + 1)) {
-    const next = html.charCodeAt(hyphens + 2)
-    if (next === GREATER_THAN) return hyphens + 3
-    if (next === BANG && hyphens >= text && html.charCodeAt(hyphens + 3) === GREATER_THAN) return hyphens + 4
-  }
-  return -1
+  if (html.startsWith('>', text)) return text + 1
+  if (html.startsWith('->', text)) return text + 2
+  return endOfMatch(IN_COMMENT, html, text)
+}
+
+/** Like `exec`, but makes no object of what it finds. */
+function endOfMatch(pattern: RegExp, html: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.test(html) ? pattern.lastIndex : -1
 }

@@ -7,11 +7,11 @@
  * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
  */
 
-import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
+import { BANG, endsTagName, hasWordAt, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
 import { type Codes, codesOf } from './codes.js'
 import { decodeText, normaliseInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
-import { FoundLinks } from './found-links.js'
+import { FoundLinks, Scanned } from './found-links.js'
 import { refreshUrl } from './meta-refresh.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import * as tags from './tag-names.js'
@@ -29,7 +29,7 @@ export interface Scan {
   readonly base: string | undefined
   /** What the first `<title>` holds, as written: see `titleOf`. */
   readonly rawTitle: string | undefined
-  /** The content of `<meta name="robots">`; several are joined with commas. */
+  /** The content of `<meta name="robots">` and of those that name the product; several are joined with commas. */
   readonly robots: string | undefined
 }
 
@@ -40,14 +40,31 @@ export interface Scan {
  * a scan, which is used and dropped; what is kept beyond the page (a URL in the frontier) must be a copy, and
  * resolving a link makes one.
  *
- * `codes` are the page's characters as numbers, for callers that have them already.
+ * `codes` are the page's characters as numbers, for callers that have them already. `product` is the name, in small
+ * letters, under which pages speak to this crawler alone.
  *
  * @example
  * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
-export function scan(html: string, codes: Codes = codesOf(html)): Scan {
-  return new Scanner(html, codes).run()
+export function scan(html: string, codes: Codes = codesOf(html), product?: string): Scan {
+  return new Scanner(html, codes, product).run()
+}
+
+/** The href of the first `<link rel=canonical>` in the head. A pass of its own, because few who crawl ask for it. */
+export function canonicalHref(html: string, codes: Codes = codesOf(html)): string | undefined {
+  for (const { href, tag, rel } of new HeadScanner(html, codes, undefined).run().links) {
+    if (tag === 'link' && rel !== undefined && hasToken(rel, 'canonical')) return href
+  }
+  return undefined
+}
+
+/** Whether a list of words, such as the value of `rel`, holds one, in capitals or not. */
+export function hasToken(list: string, token: string): boolean {
+  return list
+    .toLowerCase()
+    .split(/[\t\n\f\r ]+/)
+    .includes(token)
 }
 
 /** The scanner's answer to "where next" when the page ends inside a tag, comment or raw text. */
@@ -64,13 +81,15 @@ class Scanner {
   private robots: string | undefined
 
   private readonly tag: TagReader
+  private tagsLeft = tags.MOST_TAGS
   private foreign = new ForeignContent()
   /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
   private readonly aroundTemplates: ForeignContent[] = []
 
   constructor(
     private readonly html: string,
-    private readonly codes: Codes,
+    protected readonly codes: Codes,
+    private readonly product: string | undefined,
   ) {
     this.tag = new TagReader(html, codes)
     this.links = new FoundLinks(this.tag, codes)
@@ -81,7 +100,7 @@ class Scanner {
     // A `<` that ends the page begins nothing, so that there is always a next character to look at.
     const last = html.length - 1
     let at = 0
-    while (at !== END && at < last) {
+    while (at !== END && at < last && --this.tagsLeft >= 0) {
       if (codes[at] !== LESS_THAN) {
         at = html.indexOf('<', at)
         if (at === -1 || at === last) break
@@ -93,7 +112,7 @@ class Scanner {
       else if (next === QUESTION_MARK) at = this.afterGreaterThan(at + 2)
       else at++
     }
-    return { links: this.links.complete(), base: this.base, rawTitle: this.title, robots: this.robots }
+    return new Scanned(this.links.complete(), this.base, this.title, this.robots)
   }
 
   private startTag(start: number): number {
@@ -105,7 +124,7 @@ class Scanner {
   }
 
   /** `end` is the end of the tag's name. */
-  private htmlTag(tag: number, end: number): number {
+  protected htmlTag(tag: number, end: number): number {
     switch (tag) {
       case tags.OTHER:
         return this.tag.skip(end)
@@ -150,27 +169,33 @@ class Scanner {
 
   private linkTag(tag: number, end: number, attribute: number): number {
     const after = this.tag.seek(end, attribute)
-    if (after !== END && this.tag.linkStart !== -1) this.links.push(tag, end)
+    if (after !== END && this.tag.hasLink) this.links.push(tag, end)
     return after
   }
 
   private baseTag(end: number): number {
+    this.tagsLeft -= tags.COST_OF_RARE
     const after = this.tag.read(end, HREF)
     if (after !== END && this.inDocument) this.base ??= this.tag.link
     return after
   }
 
   private metaTag(end: number): number {
+    this.tagsLeft -= tags.COST_OF_RARE
     const after = this.tag.read(end, NAME | CONTENT | HTTP_EQUIV)
     const { name, content, httpEquiv } = this.tag
     if (after === END || content === undefined) return after
     if (httpEquiv?.toLowerCase() === 'refresh') {
       if (refreshUrl(content) !== undefined) this.links.push(tags.META, end)
     }
-    if (name?.toLowerCase() === 'robots' && this.inDocument) {
+    if (name !== undefined && this.isOurName(name.toLowerCase()) && this.inDocument) {
       this.robots = this.robots === undefined ? content : `${this.robots},${content}`
     }
     return after
+  }
+
+  private isOurName(name: string): boolean {
+    return name === 'robots' || name === this.product
   }
 
   private titleTag(end: number): number {
@@ -186,6 +211,7 @@ class Scanner {
   private templateTag(end: number): number {
     const after = this.tag.skip(end)
     if (after !== END) {
+      this.tagsLeft -= tags.COST_OF_RARE
       this.aroundTemplates.push(this.foreign)
       this.foreign = new ForeignContent()
     }
@@ -217,6 +243,7 @@ class Scanner {
 
   /** A start tag somewhere inside SVG or MathML. Such tags are few, so here their names become strings. */
   private startTagNearForeign(start: number, end: number): number {
+    this.tagsLeft -= tags.COST_OF_RARE
     const name = this.html.slice(start, end).toLowerCase()
     if (this.foreign.foreign) {
       if (!this.isHtmlInForeign(name, end)) return this.foreignTag(name, end)
@@ -247,7 +274,7 @@ class Scanner {
   }
 
   /** `start` is where the name should begin: `</` was read. */
-  private endTag(start: number): number {
+  protected endTag(start: number): number {
     const { html, codes } = this
     if (!isLetter(codes[start]!)) {
       // `</>` is nothing, `</ anything>` is a comment, `</` at the end is text: all end at the next `>`.
@@ -281,10 +308,42 @@ class Scanner {
   }
 }
 
+/** Tags that the scanner has no number for, but that may stand before the end of a head or in it. */
+const OTHERS_OF_HEAD = ['html', 'head', 'noscript']
+const TAGS_OF_HEAD = new Set([
+  tags.LINK,
+  tags.META,
+  tags.BASE,
+  tags.TITLE,
+  tags.SCRIPT,
+  tags.STYLE,
+  tags.TEMPLATE,
+])
+
+/** Ends where the head ends: at its end tag, or at the first tag that a head cannot hold. */
+class HeadScanner extends Scanner {
+  protected override htmlTag(tag: number, end: number): number {
+    const isOfHead =
+      tag === tags.OTHER ? OTHERS_OF_HEAD.some((name) => this.isNamed(name, end)) : TAGS_OF_HEAD.has(tag)
+    return isOfHead ? super.htmlTag(tag, end) : END
+  }
+
+  protected override endTag(start: number): number {
+    return this.isNamed('head', start + 'head'.length) ? END : super.endTag(start)
+  }
+
+  /** Whether `name` ends at `end`, and no longer name does. */
+  private isNamed(name: string, end: number): boolean {
+    const start = end - name.length
+    const before = this.codes[start - 1]
+    return hasWordAt(this.codes, start, name) && (before === LESS_THAN || before === SLASH)
+  }
+}
+
 /** The title with entities decoded and white space collapsed. Worked out apart, because few who crawl ask for it. */
 export function titleOf({ rawTitle }: Scan): string | undefined {
   if (rawTitle === undefined) return undefined
-  return decodeText(normaliseInput(rawTitle))
+  return decodeText(normaliseInput(rawTitle.slice(0, tags.LONGEST_TITLE)))
     .replace(/[\t\n\f\r ]+/g, ' ')
     .replace(/^ | $/g, '')
 }

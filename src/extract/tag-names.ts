@@ -3,6 +3,16 @@
 import { hasWordAt } from './characters.js'
 import type { Codes } from './codes.js'
 
+/**
+ * Tags that are read of one page: more than twice what the largest pages written for people have. A tag costs up to 0.1 µs,
+ * and a body of the default limit could hold three million; what comes after these is as good as cut off.
+ */
+export const MOST_TAGS = 2 ** 18
+/** What a tag of SVG or MathML, a template, a meta or a base counts for besides: it takes that much longer. */
+export const COST_OF_RARE = 4
+/** More of a title is not read: nobody would. */
+export const LONGEST_TITLE = 2 ** 16
+
 /** A tag that the scanner only steps over. */
 export const OTHER = 0
 export const A = 1

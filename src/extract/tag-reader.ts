@@ -19,6 +19,12 @@ export const ENCODING = 64
 /** Any of `color`, `face` and `size`; it is only asked whether one is there. */
 export const FONT_STYLE = 128
 
+/**
+ * A longer value is no address that a server would take, no name, no wish to robots. It is not decoded, which may take
+ * a hundred times as long as stepping over it.
+ */
+const LONGEST_VALUE = 2 ** 16
+
 /** Up to this length a loop over the codes beats `indexOf`. */
 const SHORT_VALUE = 32
 
@@ -118,6 +124,11 @@ export class TagReader {
     return this.walk(from, wanted)
   }
 
+  /** Whether the last tag has the link that was asked for. */
+  get hasLink(): boolean {
+    return this.linkStart !== -1 && this.linkEnd - this.linkStart <= LONGEST_VALUE
+  }
+
   /** The link that was asked for, decoded. */
   get link(): string | undefined {
     return this.linkStart === -1 ? undefined : this.value(this.linkStart, this.linkEnd)
@@ -192,6 +203,7 @@ export class TagReader {
   }
 
   private value(start: number, end: number): string {
+    if (end - start > LONGEST_VALUE) return ''
     let value = this.html.slice(start, end)
     if (this.needsNormalising) value = normaliseInput(value)
     return value.includes('&') ? decodeAttribute(value) : value

@@ -5,22 +5,17 @@
  */
 
 import type { Socket } from 'node:net'
-import type { buildConnector, Client } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
+import { Dialer, type DialerOptions, type Undici } from './access-dial.js'
+import type { Connecting } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
+import type { ProxyServer } from './proxy.js'
 
-/** The parts of undici that are used here; handed in, because undici is loaded at the first fetch. */
-export type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>
-
-export interface ConnectionsOptions {
+export interface ConnectionsOptions extends DialerOptions {
   /** Most connections to one origin. */
   readonly connectionsPerHost: number
   /** Most connections over all origins, idle ones included. */
   readonly maxConnections: number
-  /** Bytes of header names and values that a response may have. */
-  readonly maxHeaderBytes: number
-  /** How long an idle connection is kept, if the server does not ask for less. */
-  readonly keepAliveMs: number
-  readonly connectTimeoutMs: number
 }
 
 /** Somebody who wants a connection. */
@@ -85,30 +80,35 @@ export class Ticket implements Linked<Ticket> {
   constructor(
     readonly host: Host,
     readonly borrower: Borrower,
+    readonly proxy: ProxyServer | undefined,
   ) {}
 }
 
-/** At most one socket to one origin, opened when its first request is dispatched. */
+/** At most one socket to one origin, or to a proxy for it, opened when its first request is dispatched. */
 export class Connection implements Linked<Connection> {
   before: Connection | undefined
   after: Connection | undefined
   state: 'idle' | 'lent' | 'gone' = 'lent'
-  socket: Socket | undefined
+  /** What is there to be destroyed, from the look-up of the host on. */
+  socket: Socket | Connecting | undefined
+  /** The open socket, where it must be told how long it may be idle. */
+  timed: Socket | undefined
   /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
   answers = 0
-  client!: Client
+  client!: Dispatcher
 
-  constructor(readonly host: Host) {}
+  constructor(
+    readonly host: Host,
+    readonly proxy: ProxyServer | undefined,
+  ) {}
 }
 
 /** What undici tells a request whose connection is destroyed; nobody listens any more, but a log may show it. */
 const GIVEN_UP = 'The connection was given up.'
 
 export class Connections {
-  readonly #undici: Undici
   readonly #options: ConnectionsOptions
-  /** One for all, so that there is one cache of TLS sessions and not one for each connection. */
-  readonly #connector: buildConnector.connector
+  readonly #dialer: Dialer
   readonly #hosts = new Map<string, Host>()
   readonly #all = new Set<Connection>()
   /** Least recently used first. Filled by `giveBack`, emptied by the next borrower or by whoever needs room. */
@@ -121,9 +121,8 @@ export class Connections {
   #onSocketsGone: (() => void) | undefined
 
   constructor(undici: Undici, options: ConnectionsOptions) {
-    this.#undici = undici
     this.#options = options
-    this.#connector = undici.buildConnector({ timeout: options.connectTimeoutMs })
+    this.#dialer = new Dialer(undici, options)
   }
 
   /** Sockets that are open or being opened. */
@@ -136,8 +135,11 @@ export class Connections {
     return this.#hosts.size
   }
 
-  /** Lends a connection to `origin`: at once if there is room, otherwise the ticket says who is in line. */
-  borrow(origin: string, borrower: Borrower): Ticket | undefined {
+  /**
+   * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise the ticket says who
+   * is in line.
+   */
+  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer): Ticket | undefined {
     if (this.#closed) {
       borrower.refused(CLOSED)
       return undefined
@@ -152,10 +154,11 @@ export class Connections {
       this.#hosts.set(origin, host)
     }
     if (host.taken >= this.#options.connectionsPerHost)
-      return enqueue(host.waiting, new Ticket(host, borrower))
+      return enqueue(host.waiting, new Ticket(host, borrower, proxy))
     host.taken++
-    if (this.#lent >= this.#options.maxConnections) return enqueue(this.#waiting, new Ticket(host, borrower))
-    this.#lend(host, borrower)
+    if (this.#lent >= this.#options.maxConnections)
+      return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
+    this.#lend(host, borrower, proxy)
     return undefined
   }
 
@@ -176,6 +179,7 @@ export class Connections {
     connection.state = 'idle'
     connection.host.idle.push(connection)
     this.#idle.push(connection)
+    connection.timed?.setTimeout(this.#options.keepAliveMs)
     this.#returned(connection.host)
   }
 
@@ -204,16 +208,20 @@ export class Connections {
     })
   }
 
-  #lend(host: Host, borrower: Borrower): void {
+  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined): void {
     this.#lent++
-    let connection = host.idle.pop()
+    let connection = takeIdle(host, proxy)
     if (connection) {
       this.#idle.remove(connection)
       connection.state = 'lent'
+      connection.timed?.setTimeout(0)
     } else {
+      // What is idle here goes another way; it must not stay beside the new one beyond the bound of the host.
+      if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
+        this.#discard(host.idle[0])
       // Fewer are lent than may exist, so if there is no room, something is idle.
       if (this.#all.size >= this.#options.maxConnections) this.#discard(this.#idle.first!)
-      connection = this.#open(host)
+      connection = this.#open(host, proxy)
     }
     borrower.lent(connection)
   }
@@ -235,7 +243,7 @@ export class Connections {
       while (this.#lent < maxConnections && this.#waiting.first) {
         const ticket = this.#waiting.shift()!
         ticket.line = undefined
-        this.#lend(ticket.host, ticket.borrower)
+        this.#lend(ticket.host, ticket.borrower, ticket.proxy)
       }
     }
     this.#forgetIfUnused(host)
@@ -246,37 +254,46 @@ export class Connections {
     if (this.#hosts.get(host.origin) === host) this.#hosts.delete(host.origin)
   }
 
-  #open(host: Host): Connection {
-    const { maxHeaderBytes, keepAliveMs } = this.#options
-    const connection = new Connection(host)
-    const client = new this.#undici.Client(host.origin, {
-      connect: (options, callback) => this.#connect(connection, options, callback),
-      maxHeaderSize: maxHeaderBytes,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      // The engine holds the one deadline of a request; undici would only time the gaps between bytes.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+  #open(host: Host, proxy: ProxyServer | undefined): Connection {
+    const connection = new Connection(host, proxy)
+    connection.client = this.#dialer.client(host.origin, proxy, {
+      connect: (connector, options, callback) => this.#connect(connection, connector, options, callback),
+      // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
+      disconnected: () => {
+        if (connection.state === 'idle') this.#discard(connection)
+      },
     })
-    // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
-    client.on('disconnect', () => {
-      if (connection.state === 'idle') this.#discard(connection)
-    })
-    connection.client = client
     this.#all.add(connection)
     return connection
   }
 
-  #connect(connection: Connection, options: buildConnector.Options, callback: buildConnector.Callback): void {
-    // undici's types do not say so, but the connector returns its socket. Without it there would be no way to let
-    // go of a connection that is still being made.
-    const socket = this.#connector(options, callback) as unknown as Socket
+  #connect(
+    connection: Connection,
+    connector: buildConnector.connector,
+    options: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): void {
+    // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
+    // would be no way to let go of a connection that is still being made.
+    const socket = connector(options, (...result) => {
+      this.#connected(connection, result[1])
+      callback(...result)
+    }) as unknown as Socket | Connecting
     connection.socket = socket
     connection.answers = 0
     this.#openSockets++
     socket.once('close', () => {
       if (connection.socket === socket) connection.socket = undefined
       if (--this.#openSockets === 0) this.#onSocketsGone?.()
+    })
+  }
+
+  /** undici closes idle connections after keepAliveMs if they speak HTTP/1.1; an HTTP/2 session it keeps for ever. */
+  #connected(connection: Connection, socket: Socket | null | undefined): void {
+    if (!this.#options.http2 || !socket) return
+    connection.timed = socket
+    socket.on('timeout', () => {
+      if (connection.state === 'idle') this.#discard(connection)
     })
   }
 
@@ -293,6 +310,13 @@ export class Connections {
     connection.socket?.destroy(new Error(GIVEN_UP))
     this.#forgetIfUnused(host)
   }
+}
+
+/** The newest idle connection that goes this way. */
+function takeIdle({ idle }: Host, proxy: ProxyServer | undefined): Connection | undefined {
+  if (idle[idle.length - 1]?.proxy === proxy) return idle.pop()
+  const at = idle.findLastIndex((connection) => connection.proxy === proxy)
+  return at < 0 ? undefined : idle.splice(at, 1)[0]
 }
 
 function enqueue(line: Line<Ticket>, ticket: Ticket): Ticket {

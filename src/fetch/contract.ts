@@ -18,6 +18,10 @@ export interface Fetcher {
 export interface FetchContext {
   /** Whether a body of this media type is wanted; of others only the headers are read (`skippedBody`). */
   wants(mediaType: string): boolean
+  /** Most bytes of this body, where it differs from what the fetcher was made with (sitemaps may be larger). */
+  readonly maxBodyBytes?: number | undefined
+  /** True: what exceeds that is cut off and the rest used (`truncated`), instead of `body-too-large`. */
+  readonly cutsBody?: boolean | undefined
   /** Aborted when the deadline passes or the crawl is aborted. Made on first touch. */
   readonly signal: AbortSignal
   /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
@@ -38,6 +42,8 @@ export interface FetchedResponse {
   readonly wireBytes: number
   /** True when the media type is not wanted, so that only the headers were read. */
   readonly skippedBody: boolean
+  /** True when the body is only the readable beginning of what was sent: its compression was broken or cut off. */
+  readonly truncated?: boolean | undefined
 }
 
 export interface FetchFailure {

@@ -1,13 +1,20 @@
 /**
  * Undoes content encodings. The output is bounded while it is made, so that a bomb costs the limit and no more;
  * small bodies are inflated on this thread, because the way to the thread pool and back costs more than the work.
+ * Of a broken or cut-off body the readable beginning is kept: most of a page is worth more than none of it.
  */
 
+import { constants as bufferLimits } from 'node:buffer'
+import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import {
   type BrotliOptions,
   brotliDecompress,
   brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
   gunzip,
   gunzipSync,
   inflate,
@@ -20,12 +27,26 @@ import { messageOf } from '../errors.js'
 import type { MaybePromise } from '../types.js'
 import type { FailureKind } from './failures.js'
 
+/** A class and not a literal: see docs/decisions/0008. */
+class Readable {
+  readonly ok = true
+
+  constructor(
+    readonly body: Uint8Array,
+    readonly truncated: boolean,
+  ) {}
+}
+
 /** A decoded body, or why there is none. */
 export type Decoded =
-  | { readonly ok: true; readonly body: Uint8Array }
+  /** `truncated`: the compression was broken or cut off, and this is what could be read of it. */
+  | { readonly ok: true; readonly body: Uint8Array; readonly truncated: boolean }
   | ({ readonly ok: false } & FailureKind)
 
-/** Larger inputs go to the thread pool. 128 KB of HTML inflate in 1 to 1.3 ms; the way to the pool costs 0.1 ms. */
+/**
+ * Larger inputs go to the thread pool. 128 KB of HTML inflate in 1 to 1.3 ms, 128 KB of empty blocks
+ * that are nothing but tables, the slowest input we know, in 15 to 20; the way to the pool costs 0.1 ms.
+ */
 const MAX_SYNC_INPUT_BYTES = 128 * 1024
 
 /** The sync attempt stops here and is repeated on the pool: 1 MB of output takes about 2 ms. */
@@ -40,6 +61,16 @@ const MIN_PIECE_BYTES = 4 * 1024
 const MAX_PIECE_BYTES = 64 * 1024
 const POOL_PIECE_BYTES = 256 * 1024
 
+/**
+ * A decoder that meets an error throws away what it read since it last answered. So it is found out how far the input
+ * is sound, by feeding it in smaller and smaller pieces: five readings find the very byte, whatever the length.
+ */
+const SALVAGE_STEPS_BYTES = [Number.POSITIVE_INFINITY, 64 * 1024, 1024, 32, 1]
+
+/** A gzip header is refused when its second byte (magic) or its fourth (method and flags) has been read. */
+const GZIP_HEADER_REFUSED = /header|method/
+const MAX_SOUND_BYTES_OF_REFUSED_HEADER = 3
+
 /** Two encodings are rare, three are a test; more is an attack on the decoder. */
 const MAX_ENCODINGS = 3
 
@@ -49,18 +80,30 @@ const MAX_NAME_LENGTH = 40
 /** A view may hold on to a quarter more memory than it shows, or to this much; otherwise it is copied. */
 const TOLERABLE_WASTE_BYTES = 2 * 1024
 
-type Codec = Readonly<{
-  now: (input: Uint8Array, options: ZlibOptions & BrotliOptions) => Buffer
-  later: (input: Uint8Array, options: ZlibOptions & BrotliOptions) => Promise<Buffer>
-}>
+/** The code of zlib's error for more output than was asked for. */
+const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE'
+const TOO_MUCH = Object.assign(new Error('More came out than is wanted'), { code: TOO_LARGE })
 
-const GZIP: Codec = { now: gunzipSync, later: promisify<Uint8Array, ZlibOptions, Buffer>(gunzip) }
-const ZLIB: Codec = { now: inflateSync, later: promisify<Uint8Array, ZlibOptions, Buffer>(inflate) }
-const RAW: Codec = { now: inflateRawSync, later: promisify<Uint8Array, ZlibOptions, Buffer>(inflateRaw) }
-const BROTLI: Codec = {
-  now: brotliDecompressSync,
-  later: promisify<Uint8Array, BrotliOptions, Buffer>(brotliDecompress),
+type Options = ZlibOptions & BrotliOptions
+type Done = (error: Error | null, output: Buffer) => void
+
+interface Codec {
+  readonly now: (input: Uint8Array, options: Options) => Buffer
+  readonly later: (input: Uint8Array, options: Options) => Promise<Buffer>
+  /** Piece by piece, also on the pool. */
+  readonly open: (options: Options) => Transform
 }
+
+const codec = (
+  now: Codec['now'],
+  later: (input: Uint8Array, options: Options, done: Done) => void,
+  open: Codec['open'],
+): Codec => ({ now, later: promisify(later), open })
+
+const GZIP = codec(gunzipSync, gunzip, createGunzip)
+const ZLIB = codec(inflateSync, inflate, createInflate)
+const RAW = codec(inflateRawSync, inflateRaw, createInflateRaw)
+const BROTLI = codec(brotliDecompressSync, brotliDecompress, createBrotliDecompress)
 
 /**
  * Undoes what a `Content-Encoding` value lists, last first.
@@ -74,12 +117,14 @@ export function decodeBody(
   maxBytes: number,
 ): MaybePromise<Decoded> {
   // Servers label empty bodies too, and nothing at all is not a broken stream.
-  if (body.length === 0) return { ok: true, body }
+  if (body.length === 0) return whole(body)
   const encodings = encodingsOf(contentEncoding)
   if (encodings.length > MAX_ENCODINGS) {
     return failed(`sent a body with ${encodings.length} content encodings, more than ${MAX_ENCODINGS}`)
   }
-  return undo(encodings, body, maxBytes)
+  // One reading on this thread is quick, whatever the server made of it; three in a row need not be.
+  if (encodings.length > 1) return undoAll(encodings, body, maxBytes)
+  return undo(encodings[0], body, maxBytes, MAX_SYNC_INPUT_BYTES)
 }
 
 function encodingsOf(contentEncoding: string | undefined): string[] {
@@ -90,46 +135,66 @@ function encodingsOf(contentEncoding: string | undefined): string[] {
     .filter((name) => name !== '' && name !== 'identity')
 }
 
-function undo(encodings: readonly string[], body: Uint8Array, maxBytes: number): MaybePromise<Decoded> {
-  if (encodings.length === 0) return { ok: true, body: compact(body) }
-  const rest = encodings.slice(0, -1)
-  const step = undoOne(encodings[encodings.length - 1]!, body, maxBytes)
-  if (step instanceof Promise) {
-    return step.then((done) => (done.ok ? undo(rest, done.body, maxBytes) : done))
+async function undoAll(encodings: string[], body: Uint8Array, maxBytes: number): Promise<Decoded> {
+  let result: Decoded = new Readable(body, false)
+  for (const encoding of encodings.reverse()) {
+    const step: Decoded = await undo(encoding, result.body, maxBytes, 0)
+    if (!step.ok) return step
+    result = { ...step, truncated: result.truncated || step.truncated }
   }
-  return step.ok ? undo(rest, step.body, maxBytes) : step
+  return result
 }
 
-function undoOne(encoding: string, body: Uint8Array, maxBytes: number): MaybePromise<Decoded> {
+function undo(
+  encoding: string | undefined,
+  body: Uint8Array,
+  maxBytes: number,
+  maxSyncBytes: number,
+): MaybePromise<Decoded> {
+  if (encoding === undefined || body.length === 0) return whole(body)
+  const codec = codecOf(encoding, body)
+  if (codec === undefined) {
+    const name = encoding.slice(0, MAX_NAME_LENGTH)
+    return failed(
+      `sent a body in the content encoding "${name}", which was not asked for and cannot be undone`,
+    )
+  }
+  const isQuick = codec !== BROTLI || brotliWindowBits(body) <= MAX_SYNC_BROTLI_WINDOW_BITS
+  if (!isQuick || body.length > maxSyncBytes) return inflatedOnPool(codec, encoding, body, maxBytes)
+  return inflatedHere(codec, encoding, body, maxBytes)
+}
+
+/** `zstd` is not among them: Node has it from version 22.15 on only. */
+function codecOf(encoding: string, body: Uint8Array): Codec | undefined {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
-      return inflated(GZIP, encoding, body, maxBytes)
+      return GZIP
     case 'br':
-      return inflated(BROTLI, encoding, body, maxBytes, brotliWindowBits(body) <= MAX_SYNC_BROTLI_WINDOW_BITS)
+      return BROTLI
     case 'deflate':
-      return inflated(hasZlibHeader(body) ? ZLIB : RAW, encoding, body, maxBytes)
+      return hasZlibHeader(body) ? ZLIB : RAW
     default:
-      return failed(`sent a body in the unknown content encoding "${encoding.slice(0, MAX_NAME_LENGTH)}"`)
+      return undefined
   }
 }
 
-function inflated(
+function inflatedHere(
   codec: Codec,
   encoding: string,
   body: Uint8Array,
   maxBytes: number,
-  quick = true,
 ): MaybePromise<Decoded> {
-  if (!quick || body.length > MAX_SYNC_INPUT_BYTES) return inflatedOnPool(codec, encoding, body, maxBytes)
   const limit = Math.min(maxBytes, MAX_SYNC_OUTPUT_BYTES)
   try {
     const guess = Math.max(MIN_PIECE_BYTES, body.length * EXPECTED_RATIO)
     const options = { chunkSize: Math.min(guess, MAX_PIECE_BYTES), maxOutputLength: limit }
-    return { ok: true, body: compact(codec.now(body, options)) }
+    return whole(codec.now(body, options))
   } catch (error) {
-    if (isTooLarge(error) && limit < maxBytes) return inflatedOnPool(codec, encoding, body, maxBytes)
-    return failure(error, encoding, maxBytes)
+    if (!isTooLarge(error)) return salvaged(codec, encoding, body, maxBytes)
+    return limit < maxBytes
+      ? inflatedOnPool(codec, encoding, body, maxBytes)
+      : failure(error, encoding, maxBytes)
   }
 }
 
@@ -140,11 +205,99 @@ async function inflatedOnPool(
   maxBytes: number,
 ): Promise<Decoded> {
   try {
-    const options = { chunkSize: POOL_PIECE_BYTES, maxOutputLength: maxBytes }
-    return { ok: true, body: compact(await codec.later(body, options)) }
+    return whole(await codec.later(body, poolOptions(maxBytes)))
   } catch (error) {
-    return failure(error, encoding, maxBytes)
+    return isTooLarge(error) ? failure(error, encoding, maxBytes) : salvaged(codec, encoding, body, maxBytes)
   }
+}
+
+/** zlib refuses a limit that no buffer could reach; ours may be infinite. */
+function poolOptions(maxBytes: number): Options {
+  return { chunkSize: POOL_PIECE_BYTES, maxOutputLength: Math.min(maxBytes, bufferLimits.MAX_LENGTH) }
+}
+
+/** What can be read of a body that is not valid as a whole. */
+async function salvaged(
+  codec: Codec,
+  encoding: string,
+  body: Uint8Array,
+  maxBytes: number,
+): Promise<Decoded> {
+  let reading: Reading = { output: [], soundBytes: 0, error: undefined }
+  for (const step of SALVAGE_STEPS_BYTES) {
+    reading = await read(codec, body, reading.soundBytes, step, maxBytes)
+    if (reading.error === undefined || isTooLarge(reading.error)) break
+  }
+  const { soundBytes, error } = reading
+  if (isTooLarge(error)) return failure(error, encoding, maxBytes)
+  const output = Buffer.concat(reading.output)
+  if (codec === GZIP && (await endsWithMember(body, reading, maxBytes))) return whole(output)
+  // Plain text under a wrong label reads as a few bytes of raw deflate or brotli, which have no header to tell.
+  const isChance = (codec === RAW || codec === BROTLI) && error !== undefined && output.length <= soundBytes
+  if (output.length === 0 || isChance) return failure(error ?? 'it ends too early', encoding, maxBytes)
+  return new Readable(compact(output), true)
+}
+
+/** How far an input is sound, what came out of that part, and what is wrong with the next byte, if there is one. */
+interface Reading {
+  readonly output: readonly Buffer[]
+  readonly soundBytes: number
+  readonly error: unknown
+}
+
+/** Feeds a decoder with `known` bytes, which are sound, and then with `step` bytes at a time until it fails. */
+async function read(
+  codec: Codec,
+  body: Uint8Array,
+  known: number,
+  step: number,
+  maxBytes: number,
+): Promise<Reading> {
+  const decoder = codec.open({ chunkSize: POOL_PIECE_BYTES })
+  const output: Buffer[] = []
+  let room = maxBytes
+  let soundBytes = 0
+  // zlib never calls back for the write that fails; only the event tells.
+  const broken = new Promise<never>((_, reject) => decoder.once('error', reject))
+  broken.catch(() => {})
+  decoder.on('data', (piece: Buffer) => {
+    room -= piece.length
+    if (room >= 0) output.push(piece)
+    else decoder.destroy(TOO_MUCH)
+  })
+  try {
+    while (soundBytes < body.length) {
+      const end = Math.min(soundBytes < known ? known : soundBytes + step, body.length)
+      await Promise.race([written(decoder, body.subarray(soundBytes, end)), broken])
+      if (room < 0) throw TOO_MUCH
+      soundBytes = end
+    }
+    return { output, soundBytes, error: undefined }
+  } catch (error) {
+    return { output, soundBytes, error }
+  } finally {
+    decoder.destroy()
+  }
+}
+
+function written(decoder: Transform, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve) => void decoder.write(piece, () => resolve()))
+}
+
+/**
+ * Whether all members of a gzip file were read, and what is wrong is only what follows them. Servers append line ends
+ * and error messages; zlib takes all but zeros for another member.
+ */
+async function endsWithMember(body: Uint8Array, reading: Reading, maxBytes: number): Promise<boolean> {
+  const { soundBytes, error } = reading
+  if (error !== undefined) {
+    return soundBytes > MAX_SOUND_BYTES_OF_REFUSED_HEADER && GZIP_HEADER_REFUSED.test(messageOf(error))
+  }
+  // A single byte is too short to be refused as a header.
+  return GZIP.later(body.subarray(0, -1), poolOptions(maxBytes)).then(
+    () => true,
+    () => false,
+  )
 }
 
 function failure(error: unknown, encoding: string, maxBytes: number): Decoded {
@@ -158,12 +311,16 @@ function failure(error: unknown, encoding: string, maxBytes: number): Decoded {
   return failed(`sent a body that is not valid ${encoding} (${messageOf(error)})`)
 }
 
+function whole(body: Uint8Array): Decoded {
+  return new Readable(compact(body), false)
+}
+
 function failed(what: string): Decoded {
   return { ok: false, code: 'decode-failed', what }
 }
 
 function isTooLarge(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE'
+  return (error as { code?: unknown } | null)?.code === TOO_LARGE
 }
 
 /** "deflate" means a zlib stream, but many servers send the bare one; the two header bytes tell (RFC 1950). */

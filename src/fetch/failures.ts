@@ -5,6 +5,7 @@
 
 import { messageOf } from '../errors.js'
 import type { FailureCode } from '../types.js'
+import { AddressRefusedError } from './address-guard.js'
 
 /** How far the exchange had come when the error arose; some errors mean different things at different points. */
 export type ExchangePhase = 'connecting' | 'waiting' | 'headers' | 'body'
@@ -27,6 +28,7 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
   EAI_NODATA: { code: 'dns-failed', what: 'has no address' },
   EAI_NONAME: { code: 'dns-failed', what: 'has no address' },
   EAI_FAIL: { code: 'dns-failed', what: 'could not be looked up, the name server failed' },
+  ECANCELLED: CLOSED,
   ECONNREFUSED: { code: 'connect-failed', what: 'refused the connection' },
   EHOSTUNREACH: { code: 'connect-failed', what: 'cannot be reached' },
   EHOSTDOWN: { code: 'connect-failed', what: 'is down' },
@@ -73,6 +75,7 @@ const WRONG_ANSWER = /^bad (?:response|upgrade)$/
 
 /** What an error means, given how far the exchange had come. Pure. */
 export function failureKind(error: unknown, phase: ExchangePhase): FailureKind {
+  if (error instanceof AddressRefusedError) return { code: 'address-refused', what: error.what }
   const code = codeOf(error)
   const message = messageOf(error)
   if (code === 'UND_ERR_SOCKET' && WRONG_ANSWER.test(message)) {

@@ -29,6 +29,21 @@ export class RawHeaders implements ResponseHeaders {
     return found
   }
 
+  /**
+   * The value of each line of one name, one character for each byte. `Set-Cookie` cannot be joined, because its dates
+   * have commas, and what is sent back must be the same bytes.
+   */
+  lines(name: string): string[] {
+    const raw = this.#raw
+    const found: string[] = []
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const key = raw[i]!
+      if (key.length === name.length && nameOf(key) === name)
+        found.push(raw[i + 1]!.toString('latin1').trim())
+    }
+    return found
+  }
+
   *entries(): Iterable<readonly [name: string, value: string]> {
     const joined = new Map<string, string>()
     for (let i = 0; i + 1 < this.#raw.length; i += 2) {
@@ -76,7 +91,8 @@ const RESERVED: Readonly<Record<string, string>> = {
   connection: 'the fetcher manages connections itself',
   'keep-alive': 'the fetcher manages connections itself',
   'proxy-connection': 'the fetcher manages connections itself',
-  upgrade: 'the fetcher speaks HTTP/1.1 only',
+  'proxy-authorization': 'credentials for a proxy belong into its URL, so that no page server sees them',
+  upgrade: 'the fetcher speaks nothing but HTTP',
   expect: 'a request has no body',
   te: 'the fetcher reads no trailers',
   'content-length': 'a request has no body',
@@ -88,12 +104,12 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The headers of every request, as the flat array that undici takes; an extra header replaces a default of the
- * same name.
+ * The headers of a request, as the flat array that undici takes; a header of a later layer replaces one of the same
+ * name, a default too.
  *
  * @throws KumoError `KUMO_INVALID_OPTION`, naming the header, for what cannot be sent.
  */
-export function requestHeaders(userAgent: string, extra: Readonly<Record<string, string>>): string[] {
+export function requestHeaders(userAgent: string, ...layers: Readonly<Record<string, string>>[]): string[] {
   if (typeof userAgent !== 'string' || userAgent.trim() === '' || !LINE_TEXT.test(userAgent)) {
     throw invalid('The user agent must be a non-empty line of Latin-1 text: it is sent as a header.')
   }
@@ -102,7 +118,7 @@ export function requestHeaders(userAgent: string, extra: Readonly<Record<string,
     ['accept', ACCEPT],
     ['accept-encoding', ACCEPT_ENCODING],
   ])
-  for (const [name, value] of Object.entries(extra)) {
+  for (const [name, value] of layers.flatMap(entriesOf)) {
     const key = name.toLowerCase()
     if (!TOKEN.test(name))
       throw invalid(`The header name ${JSON.stringify(name)} is not a valid header name.`)
@@ -114,6 +130,13 @@ export function requestHeaders(userAgent: string, extra: Readonly<Record<string,
     headers.set(key, value)
   }
   return [...headers].flat()
+}
+
+/** Text has entries too, one for each character. */
+function entriesOf(layer: Readonly<Record<string, string>>): [name: string, value: string][] {
+  if (typeof layer !== 'object')
+    throw invalid(`Headers must be an object of names and values, not ${typeof layer}.`)
+  return Object.entries(layer)
 }
 
 function invalid(message: string): KumoError {

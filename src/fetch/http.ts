@@ -1,18 +1,25 @@
 /**
- * The fetcher that crawls use by default: HTTP/1.1 GET on undici, one request for each call, every limit enforced
+ * The fetcher that crawls use by default: GET on undici, HTTP/1.1 unless HTTP/2 is asked for, one request for each call, every limit enforced
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
 import { KumoError } from '../errors.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
+import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access.js'
+import { checkLiteral, tlsSettings } from './access-dial.js'
+import { AccessRefused, accessFailure } from './access-failures.js'
+import { OriginHeaders } from './access-headers.js'
+import { Http2ResponseReader } from './access-http2.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
+import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
-import { CLOSED, type FailureKind } from './failures.js'
-import { requestHeaders } from './headers.js'
-import { type ResponseOwner, ResponseReader } from './response.js'
+import type { Resolver } from './dns.js'
+import { CLOSED, type FailureKind, failureKind } from './failures.js'
+import { type ProxyServer, proxyChooser } from './proxy.js'
+import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
-export interface HttpFetcherOptions {
+export interface HttpFetcherOptions extends AccessOptions {
   /** Sent with every request. Its product name is also what robots.txt groups are matched with. */
   readonly userAgent: string
   /** More headers for every request. */
@@ -29,6 +36,13 @@ export interface HttpFetcherOptions {
   readonly keepAliveMs?: number | undefined
   /** How long a connection may take to be made. Default 30 s. */
   readonly connectTimeoutMs?: number | undefined
+  /** Looks host names up. Whoever made it closes it. Default: Node's own look-up. */
+  readonly resolver?: Resolver | undefined
+  /**
+   * Whether an address that is not public may be connected to for the sake of a host; needs a `resolver`. Without it
+   * every address may be.
+   */
+  readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
 }
 
 export interface HttpFetcher extends Fetcher {
@@ -65,14 +79,24 @@ export const HTTP_DEFAULTS = {
 export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Required<typeof HTTP_DEFAULTS>
-  const headers = requestHeaders(options.userAgent, settings.headers)
+  const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
+  const { resolver, allowsAddress, http2, proxy } = options
+  const tls = options.tls && tlsSettings(options.tls)
+  const access: Access = {
+    headers: new OriginHeaders(options),
+    cookies: undefined,
+    proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
+    allowsAddress,
+    http2HeaderBytes: http2 ? settings.maxHeaderBytes : undefined,
+  }
   let connections: Connections | undefined
   let loading: Promise<void> | undefined
   let closing: Promise<void> | undefined
 
   const load = async () => {
-    connections = new Connections(await import('undici'), settings)
+    if (options.cookies) access.cookies = await Cookies.load()
+    const dial = { resolver, allowsAddress, http2, tls }
+    connections = new Connections(await import('undici'), { ...settings, ...dial })
   }
   const close = async () => {
     await loading
@@ -81,7 +105,8 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   return {
     fetch(request, context) {
       return new Promise((resolve, reject) => {
-        const call = new Call(request, context, settings.maxBodyBytes, headers, resolve)
+        const maxBodyBytes = context.maxBodyBytes ?? settings.maxBodyBytes
+        const call = new Call(request, context, maxBodyBytes, access, resolve)
         if (context.aborted) return call.abort()
         if (closing) return call.refused(CLOSED)
         context.onAbort = () => call.abort()
@@ -102,25 +127,39 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   }
 }
 
+type Settings = Required<typeof HTTP_DEFAULTS>
+
 /** A misspelt limit must not pass for one that was left out. */
-function checkOptions(options: unknown): void {
-  const known = ['userAgent', ...Object.keys(HTTP_DEFAULTS)]
+function checkOptions(options: HttpFetcherOptions): void {
+  const limits = Object.keys(HTTP_DEFAULTS).filter((key) => key !== 'headers')
+  const known = ['userAgent', 'headers', ...limits, ...ACCESS_KEYS, 'resolver', 'allowsAddress']
   if (typeof options !== 'object' || options === null) {
     throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
   }
   for (const [key, value] of Object.entries(options)) {
     if (!known.includes(key))
       throw invalid(`httpFetcher: got '${key}'; allowed: the keys ${known.join(', ')}`)
-    const isLimit = key !== 'userAgent' && key !== 'headers'
-    if (isLimit && value !== undefined && !(typeof value === 'number' && value >= 0)) {
+    if (limits.includes(key) && value !== undefined && !(typeof value === 'number' && value >= 0)) {
       throw invalid(`httpFetcher.${key}: got ${String(value)}; allowed: a number, 0 or more`)
     }
   }
-  if ((options as Partial<HttpFetcherOptions>).userAgent === undefined) {
+  if (options.userAgent === undefined) {
     throw invalid(
       "httpFetcher.userAgent: got undefined; allowed: a text such as 'MyBot/1.0 (+https://example.com/bot)'",
     )
   }
+  const { resolver, allowsAddress } = options
+  if (resolver !== undefined && typeof resolver?.resolve !== 'function') {
+    throw invalid(
+      `httpFetcher.resolver: got ${typeof resolver}; allowed: an object with a method resolve(host)`,
+    )
+  }
+  if (allowsAddress !== undefined && (typeof allowsAddress !== 'function' || resolver === undefined)) {
+    throw invalid(
+      'httpFetcher.allowsAddress: allowed: a function of host and address, together with a resolver',
+    )
+  }
+  checkAccess(options)
 }
 
 function invalid(message: string): KumoError {
@@ -138,16 +177,28 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
   return protocol === 'http:' || protocol === 'https:' ? [origin, pathname + search] : undefined
 }
 
+/** What all calls of a fetcher share. */
+interface Access {
+  readonly headers: OriginHeaders
+  cookies: Cookies | undefined
+  readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
+  readonly allowsAddress: HttpFetcherOptions['allowsAddress']
+  /** Most bytes of headers if responses may come over HTTP/2, undefined if not. */
+  readonly http2HeaderBytes: number | undefined
+}
+
 /** One call of `fetch`, from the wait for a connection to the decoded body. */
 class Call implements Borrower, ResponseOwner {
   readonly #request: CrawlRequest
   readonly #context: FetchContext
   readonly #maxBodyBytes: number
-  readonly #headers: string[]
+  readonly #access: Access
   readonly #resolve: (outcome: Outcome) => void
   #connections: Connections | undefined
   #origin = ''
   #path = ''
+  #headers: string[] | undefined
+  #proxy: ProxyServer | undefined
   #ticket: Ticket | undefined
   #connection: Connection | undefined
   #response: ResponseReader | undefined
@@ -158,13 +209,13 @@ class Call implements Borrower, ResponseOwner {
     request: CrawlRequest,
     context: FetchContext,
     maxBodyBytes: number,
-    headers: string[],
+    access: Access,
     resolve: (outcome: Outcome) => void,
   ) {
     this.#request = request
     this.#context = context
     this.#maxBodyBytes = maxBodyBytes
-    this.#headers = headers
+    this.#access = access
     this.#resolve = resolve
   }
 
@@ -177,14 +228,30 @@ class Call implements Borrower, ResponseOwner {
     }
     this.#connections = connections
     ;[this.#origin, this.#path] = parts
-    this.#ticket = connections.borrow(this.#origin, this)
+    try {
+      this.#headers = this.#access.headers.of(this.#origin)
+      if (this.#access.proxyFor) this.#chooseProxy(this.#access.proxyFor)
+    } catch (error) {
+      const { code, what } = error instanceof AccessRefused ? error.kind : failureKind(error, 'connecting')
+      this.#fail(code, what, 0, error)
+      return
+    }
+    this.#ticket = connections.borrow(this.#origin, this, this.#proxy)
   }
 
   lent(connection: Connection): void {
     this.#ticket = undefined
     this.#connection = connection
-    this.#response = new ResponseReader(this.#context, this.#maxBodyBytes, this)
-    const options = { path: this.#path, method: 'GET', headers: this.#headers } as const
+    const { cookies, http2HeaderBytes } = this.#access
+    this.#response =
+      http2HeaderBytes === undefined
+        ? new ResponseReader(this.#context, this.#maxBodyBytes, this)
+        : new Http2ResponseReader(this.#context, this.#maxBodyBytes, this, http2HeaderBytes)
+    const headers = cookies
+      ? withCookies(this.#headers!, cookies.headerFor(this.#origin, this.#path))
+      : this.#headers!
+    // undici's own client knows its origin; an agent for a proxy does not.
+    const options = { origin: this.#origin, path: this.#path, method: 'GET', headers } as const
     connection.client.dispatch(options, this.#response)
   }
 
@@ -201,6 +268,8 @@ class Call implements Borrower, ResponseOwner {
 
   answered(response: ResponseReader, clean: boolean): void {
     const connection = this.#connection!
+    // First, because the next request to the host may leave as soon as the connection is free.
+    this.#keepCookies(response)
     if (clean) this.#connections!.giveBack(connection)
     else this.#connections!.drop(connection)
     const encoding = response.headers!.get('content-encoding')
@@ -209,23 +278,37 @@ class Call implements Borrower, ResponseOwner {
     else this.#finish(response, decoded)
   }
 
-  failed(response: ResponseReader, failure: FailureKind, cause: unknown): void {
+  failed(response: ResponseReader, reason: FailureKind, cause: unknown): void {
     const connection = this.#connection!
+    const failure = accessFailure(cause) ?? reason
+    this.#keepCookies(response)
     const stale = isStale(connection, response, failure)
     this.#connections!.drop(connection)
     if (stale && !this.#triedAgain) {
       this.#triedAgain = true
       this.#connections!.dropIdle(connection.host)
-      this.#ticket = this.#connections!.borrow(this.#origin, this)
+      this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
       return
     }
     this.#fail(failure.code, failure.what, response.wireBytes, cause)
   }
 
+  #chooseProxy(proxyFor: (url: string) => ProxyServer | undefined): void {
+    const { allowsAddress } = this.#access
+    this.#proxy = proxyFor(this.#request.url)
+    if (this.#proxy && allowsAddress) checkLiteral(this.#origin, allowsAddress)
+  }
+
+  #keepCookies(response: ResponseReader): void {
+    if (response.headers) this.#access.cookies?.keep(this.#origin, this.#path, response.headers)
+  }
+
   #finish(response: ResponseReader, decoded: Decoded): void {
     const { status, headers, wireBytes, skippedBody } = response
     if (decoded.ok) {
-      this.#settle({ ok: true, status, headers: headers!, body: decoded.body, wireBytes, skippedBody })
+      const { body } = decoded
+      const truncated = decoded.truncated || response.isCut
+      this.#settle(new Answer(status, headers!, body, wireBytes, skippedBody, truncated))
     } else {
       this.#fail(decoded.code, decoded.what, wireBytes)
     }

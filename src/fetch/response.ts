@@ -7,7 +7,7 @@
  */
 
 import type { Dispatcher } from 'undici'
-import type { FetchContext } from './contract.js'
+import type { FetchContext, FetchedResponse, ResponseHeaders } from './contract.js'
 import { type ExchangePhase, type FailureKind, failureKind } from './failures.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
 
@@ -38,7 +38,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   /** The status is fine, but nobody wants this media type. */
   skippedBody = false
 
-  readonly #context: Pick<FetchContext, 'wants'>
+  /** The body was longer than what was read of it. */
+  isCut = false
+
+  readonly #context: Pick<FetchContext, 'wants' | 'cutsBody'>
   readonly #maxBodyBytes: number
   readonly #owner: ResponseOwner
   #keeping = false
@@ -48,7 +51,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #firstChunk: Buffer | undefined
 
   /** @param maxBodyBytes The most that is read of a wanted body, as it comes over the wire. */
-  constructor(context: Pick<FetchContext, 'wants'>, maxBodyBytes: number, owner: ResponseOwner) {
+  constructor(context: Pick<FetchContext, 'wants' | 'cutsBody'>, maxBodyBytes: number, owner: ResponseOwner) {
     this.#context = context
     this.#maxBodyBytes = maxBodyBytes
     this.#owner = owner
@@ -79,7 +82,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.headers = headers
     this.skippedBody = success && !this.#keeping
     const length = announcedLength(headers.get('content-length')) ?? 0
-    if (this.#keeping && length > this.#maxBodyBytes) this.#failTooLarge()
+    if (this.#keeping && length > this.#maxBodyBytes && !this.#context.cutsBody) this.#failTooLarge()
     else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
     return true
   }
@@ -90,12 +93,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     if (!this.#keeping) {
       if (this.wireBytes > MAX_DRAINED_BYTES) this.#answer(false)
     } else if (this.wireBytes > this.#maxBodyBytes) {
-      this.#failTooLarge()
-    } else if (this.#firstChunk === undefined) {
-      this.#firstChunk = chunk
+      if (this.#context.cutsBody) this.#cut(chunk)
+      else this.#failTooLarge()
     } else {
-      this.#chunks ??= [this.#firstChunk]
-      this.#chunks.push(chunk)
+      this.#keep(chunk)
     }
     return true
   }
@@ -130,6 +131,24 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     return body
   }
 
+  #keep(chunk: Buffer): void {
+    if (this.#firstChunk === undefined) {
+      this.#firstChunk = chunk
+      return
+    }
+    this.#chunks ??= [this.#firstChunk]
+    this.#chunks.push(chunk)
+  }
+
+  /** The body ends at the limit, in the middle of this chunk. */
+  #cut(chunk: Buffer): void {
+    const before = this.wireBytes - chunk.length
+    this.#keep(chunk.subarray(0, this.#maxBodyBytes - before))
+    this.wireBytes = this.#maxBodyBytes
+    this.isCut = true
+    this.#answer(false)
+  }
+
   #isWanted(headers: RawHeaders): boolean {
     const mediaType = mediaTypeOf(headers.get('content-type')) || ASSUMED_MEDIA_TYPE
     return this.#context.wants(mediaType)
@@ -156,4 +175,18 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#chunks = this.#firstChunk = undefined
     this.#owner.failed(this, failure, cause)
   }
+}
+
+/** What an answer comes to. A class and not a literal: see docs/decisions/0008. */
+export class Answer implements FetchedResponse {
+  readonly ok = true
+
+  constructor(
+    readonly status: number,
+    readonly headers: ResponseHeaders,
+    readonly body: Uint8Array,
+    readonly wireBytes: number,
+    readonly skippedBody: boolean,
+    readonly truncated: boolean,
+  ) {}
 }

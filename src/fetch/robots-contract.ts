@@ -9,15 +9,18 @@ export interface RobotsGate {
   /**
    * - `allow`: go on.
    * - `deny`: the request is skipped with reason `robots`.
-   * - `{ fetch }`: the rules are not known; fetch that URL (on the same host), `learn` it, and ask again.
+   * - `{ fetch }`: the rules are not known; fetch that URL, `learn` it, and ask again. After a redirect it may be on
+   *   another host, and is then fetched as a visit to that one.
    * - `{ failed }`: the host could not be reached, so its pages cannot be either; the request fails with that.
    * - `{ retryAt }`: the rules could not be had; ask again then.
    */
   check(request: CrawlRequest, now: number): RobotsVerdict
-  /** What came of fetching the URL that `check` asked for. */
-  learn(request: CrawlRequest, fetched: string, outcome: Outcome, now: number): void
+  /** What came of fetching the URL that `check` asked for, for the sake of `origin`. */
+  learn(origin: string, fetched: string, outcome: Outcome, now: number): void
   /** The pause that the host asks for (Crawl-delay), if its rules are known and name one. */
   delayMs(request: CrawlRequest): number | undefined
+  /** The sitemaps that the rules of an origin name, as written, if they are known: once, then none. */
+  takeSitemaps(origin: string): readonly string[]
 }
 
 export type RobotsVerdict =

@@ -31,6 +31,11 @@ export class Generations<Value> {
     this.#recent.weight += this.#weightOf(value)
   }
 
+  *[Symbol.iterator](): Generator<readonly [origin: string, value: Value]> {
+    yield* this.#older.values
+    yield* this.#recent.values
+  }
+
   delete(origin: string): void {
     this.#remove(this.#recent, origin)
     this.#remove(this.#older, origin)

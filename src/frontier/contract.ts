@@ -1,4 +1,4 @@
-import type { CrawlRequest, MaybePromise } from '../types.js'
+import type { CrawlRequest, HostTrouble, MaybePromise } from '../types.js'
 
 /**
  * Pending requests by host, handed out when their host may be visited.
@@ -57,6 +57,8 @@ export interface Settlement {
   readonly hostNotBefore?: number | undefined
   /** Present: from now on the pause after a visit to this host is at least this long (Crawl-delay). */
   readonly hostDelayMs?: number | undefined
+  /** Present: how the host fares now. Leased requests of this host show it from now on, until `incidents` is 0. */
+  readonly hostTrouble?: HostTrouble | undefined
 }
 
 /** What a frontier must know about politeness; given to a store when it opens. */

@@ -1,4 +1,4 @@
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, HostTrouble, Purpose, SitemapHint } from '../types.js'
 import { Heap } from './heap.js'
 import type { Host } from './workbench.js'
 
@@ -14,6 +14,8 @@ export class PendingRequest implements CrawlRequest {
   readonly redirects: number
   readonly parent: string | undefined
   readonly owner: Host
+  /** Fields that nearly no request has, so that nearly every request is smaller. */
+  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint'> | undefined
   /** Next in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
@@ -26,10 +28,29 @@ export class PendingRequest implements CrawlRequest {
     this.redirects = request.redirects
     this.parent = request.parent
     this.owner = owner
+    const { purpose, via, hint } = request
+    const isCommon = purpose === undefined && via === undefined && hint === undefined
+    this.#rare = isCommon ? undefined : { purpose, via, hint }
   }
 
   get host(): string {
     return this.owner.host
+  }
+
+  get hostTrouble(): HostTrouble | undefined {
+    return this.owner.trouble
+  }
+
+  get purpose(): Purpose | undefined {
+    return this.#rare?.purpose
+  }
+
+  get via(): readonly string[] | undefined {
+    return this.#rare?.via
+  }
+
+  get hint(): SitemapHint | undefined {
+    return this.#rare?.hint
   }
 }
 

@@ -83,6 +83,9 @@ class MemoryFrontier implements Frontier {
       if (settlement.hostNotBefore !== undefined) {
         host.notBefore = Math.max(host.notBefore, settlement.hostNotBefore)
       }
+      if (settlement.hostTrouble !== undefined) {
+        host.trouble = settlement.hostTrouble.incidents > 0 ? settlement.hostTrouble : undefined
+      }
       this.#workbench.release(host, visitedAt)
       if (again !== undefined) {
         this.#pending++

@@ -1,3 +1,4 @@
+import type { HostTrouble } from '../types.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
 import { HostQueue } from './host-queue.js'
@@ -19,6 +20,7 @@ export class Host implements ReadyHost {
   notBefore = 0
   /** The pause that the host asked for itself. */
   delayMs: number
+  trouble: HostTrouble | undefined = undefined
   readyAt = 0
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
   standsIn: Heap<Host> | undefined = undefined
@@ -40,6 +42,9 @@ export class Host implements ReadyHost {
  * entry for next week each time it is visited for something else.
  */
 const STALE_BEARABLE = 1000
+
+/** Forgotten hosts whose pause is remembered; of more, the one forgotten longest ago is told its pause again. */
+const PAUSES_REMEMBERED = 100_000
 
 /** Shared by all hosts that have not been visited: most of a large crawl's. Never written to. */
 const NOBODY_RESTS: number[] = []
@@ -185,8 +190,11 @@ export class Workbench {
 
   #forget(host: Host): void {
     this.#hosts.delete(host.host)
-    if (host.delayMs > this.#politeness.delayMs) this.#askedMs.set(host.host, host.delayMs)
-    else this.#askedMs.delete(host.host)
+    if (host.delayMs > this.#politeness.delayMs) {
+      this.#askedMs.set(host.host, host.delayMs)
+      if (this.#askedMs.size > PAUSES_REMEMBERED)
+        this.#askedMs.delete(this.#askedMs.keys().next().value as string)
+    } else this.#askedMs.delete(host.host)
   }
 
   #wake(now: number): void {

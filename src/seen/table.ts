@@ -86,6 +86,15 @@ export class FingerprintSet {
     return true
   }
 
+  /** Whether the fingerprint at `from[at]`, `from[at + 1]` was added. */
+  has(from: Uint32Array, at: number): boolean {
+    const low = from[at]!
+    const high = from[at + 1]!
+    if ((low | high) === 0) return this.#hasZero
+    const pages = this.#segments[high >>> SEGMENT_SHIFT]!
+    return pages.length > 0 && !this.#place(pages, low, high, false)
+  }
+
   /** Forgets everything and gives the memory back. */
   clear(): void {
     this.#slabs = []
@@ -105,7 +114,7 @@ export class FingerprintSet {
   }
 
   /** Puts the fingerprint into the first empty slot from its home on; false if it meets itself on the way. */
-  #place(pages: number[], low: number, high: number): boolean {
+  #place(pages: number[], low: number, high: number, write = true): boolean {
     // The low half as a fraction of 1, times the slots: any number of slots will do, not only powers of two.
     const home = (low * 2 ** -32 * (pages.length * PAGE_SLOTS)) >>> 0
     let index = (home / PAGE_SLOTS) >>> 0
@@ -126,8 +135,10 @@ export class FingerprintSet {
       word = (page % SLAB_PAGES) * PAGE_WORDS
       end = word + PAGE_WORDS
     }
-    slab[word] = low
-    slab[word + 1] = high
+    if (write) {
+      slab[word] = low
+      slab[word + 1] = high
+    }
     return true
   }
 

@@ -26,7 +26,7 @@ export interface RunRecord {
   readonly crawlDelayMs: (host: string) => number
   /** Times in which no fetch may start: after a stop, during a pause. Their edges are not part of them. */
   readonly quiet?: readonly (readonly [from: number, to: number])[]
-  /** Shortest pause of a host after a first failed try; it doubles with each. Checked for hosts with one connection. */
+  /** Shortest pause of a host after a first failure; it doubles with each in a row. Checked for hosts with one connection. */
   readonly backoffMs?: number
 }
 
@@ -131,7 +131,7 @@ function checkLoad({ log, concurrency, quiet = [] }: RunRecord, found: Report): 
 }
 
 function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report): void {
-  const { connections, robots, retries, backoffMs } = run
+  const { connections, robots, backoffMs } = run
   const { host } = visits[0]!
   const atOnce = mostAtOnce(visits.map(({ startedAt, endedAt }) => [startedAt, endedAt]))
   if (atOnce > connections) found('overlap', `${atOnce} fetches at once on ${host}; allowed: ${connections}`)
@@ -147,11 +147,14 @@ function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report
     )
   }
   if (backoffMs === undefined || connections > 1) return
-  for (const [i, { url, attempt, result, endedAt }] of visits.slice(0, -1).entries()) {
-    if (result !== 'trouble' || attempt >= retries || isRules(url)) continue
+  let inARow = 0
+  for (const [i, { url, result, endedAt }] of visits.slice(0, -1).entries()) {
+    // The gate of robots.txt has a patience of its own.
+    if (isRules(url)) continue
+    inARow = result === 'trouble' ? inARow + 1 : 0
     const gap = visits[i + 1]!.startedAt - endedAt
-    if (gap < backoffMs * 2 ** attempt) {
-      found('backoff', `${host}: ${gap} ms after the failure of ${url}`)
+    if (inARow > 0 && gap < backoffMs * 2 ** (inARow - 1)) {
+      found('backoff', `${host}: ${gap} ms after the failure of ${url}, number ${inARow} in a row`)
     }
   }
 }

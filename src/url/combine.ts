@@ -1,7 +1,17 @@
 /** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
 
 import { KumoError } from '../errors.js'
-import { anywhere, glob, matching, pathPrefix, predicate, sameHost, sameOrigin, sameSite } from './rules.js'
+import {
+  anywhere,
+  domain,
+  glob,
+  matching,
+  pathPrefix,
+  predicate,
+  sameHost,
+  sameOrigin,
+  sameSite,
+} from './rules.js'
 import type { ScopeLike, ScopeName, ScopeRule, ScopeTest } from './scope.js'
 
 const NAMED: Readonly<Record<ScopeName, () => ScopeRule>> = {
@@ -80,6 +90,7 @@ function named(word: string, place: string): ScopeRule | undefined {
 
 /** As a predicate each of these would return a rule, which is not an answer. */
 const MAKERS: ReadonlySet<unknown> = new Set<unknown>([
+  domain,
   anywhere,
   sameOrigin,
   sameHost,

@@ -1,7 +1,7 @@
 /** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
 
 import { KumoError } from '../errors.js'
-import { canonicalise, hostOf, originOf, pathOf } from './canonicalise.js'
+import { canonicalise, hostOf, originOf, parseUrl, pathOf } from './canonicalise.js'
 import { compileGlob } from './glob.js'
 import { Prefixes } from './prefixes.js'
 import type { ScopePredicate, ScopeRule, ScopeTarget, ScopeTest } from './scope.js'
@@ -44,6 +44,32 @@ function sameAsSeed(ofSeed: (url: string) => string, ofTarget: (target: ScopeTar
     addSeed: (url) => void known.add(ofSeed(url)),
     test: (target) => known.has(ofTarget(target)),
   }
+}
+
+/**
+ * A host with all its subdomains, on every port and with either scheme.
+ *
+ * @example
+ * domain('example.com') // https://example.com/, http://www.example.com:8080/, not https://example.org/
+ */
+export function domain(name: string): ScopeRule {
+  const written = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
+  const url = parseUrl(`http://${written}/`)
+  if (url?.href !== `http://${url?.hostname}/`) {
+    throw new KumoError('KUMO_INVALID_OPTION', `domain('${name}') takes a host name such as 'example.com'`)
+  }
+  const host = nameOf(url.hostname)
+  const below = `.${host}`
+  const test = (target: ScopeTarget) => {
+    const found = nameOf(target.host)
+    return found === host || found.endsWith(below)
+  }
+  return { name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }
+}
+
+/** Without port, and without the dot that marks a name as complete. */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, '').replace(/\.$/, '')
 }
 
 /** A host costs some hundred bytes to remember, so this many cost a megabyte. */

@@ -213,6 +213,15 @@ const MUTANTS: Record<string, Create> = {
   'loses the parent': mutant((inner) => ({
     add: (requests) => inner.add(requests.map((each) => ({ ...each, parent: undefined }))),
   })),
+  'loses the purpose': mutant((inner) => ({
+    add: (requests) => inner.add(requests.map((each) => ({ ...each, purpose: undefined }))),
+  })),
+  'loses the way of a redirect': mutant((inner) => ({
+    add: (requests) => inner.add(requests.map((each) => ({ ...each, via: undefined }))),
+  })),
+  'forgets the trouble of a host': mutant((inner) => ({
+    settle: (settlements) => inner.settle(settlements.map((each) => ({ ...each, hostTrouble: undefined }))),
+  })),
   'throws when closed twice': mutant((inner) => {
     let closed = false
     return {

@@ -176,7 +176,8 @@ describe('custom parts', () => {
     const random = { next: () => ++draws / 100 }
     await direct
       .seeds('http://a.example/')
-      .fetch(() => htmlOutcome('x'))
+      .fetch(() => ({ ok: false, code: 'timeout', message: 'late' }))
+      .retries({ times: 1, backoff: 1 })
       .random(random)
       .run()
     expect(draws).toBeGreaterThan(0)

@@ -37,7 +37,7 @@ describe('redirects', () => {
   test('to another host in scope: that host is asked for its own robots.txt first', async () => {
     const { url, requests } = await site({ '/end': 'end' })
     const start = await site({ '/': to(url('/end', OTHER)) })
-    const { pages } = await crawl(quick.seeds(start.url()).scope('all'))
+    const { pages } = await crawl(quick.allowPrivate().seeds(start.url()).scope('all'))
     expect(pages.map(({ url, depth }) => [url, depth])).toEqual([[url('/end', OTHER), 0]])
     expect(requests.map(({ host, path }) => [host, path])).toEqual([
       [OTHER, '/robots.txt'],
@@ -55,10 +55,18 @@ describe('redirects', () => {
     expect(outside.requests).toEqual([])
   })
 
-  test('a loop ends where it began', async () => {
+  test('a loop is a failure that shows the circle', async () => {
     const started = await site({ '/': to('/a'), '/a': to('/b'), '/b': to('/'), '/self': to('/self') })
-    const { summary } = await crawl(quick.seeds(started.url(), started.url('/self')))
-    expect(summary).toMatchObject({ reason: 'done', pages: 0, redirects: 4, pending: 0 })
+    const { summary, failures } = await crawl(quick.seeds(started.url(), started.url('/self')))
+    expect(summary).toMatchObject({ reason: 'done', pages: 0, redirects: 2, pending: 0 })
+    const circle = ['/', '/a', '/b', '/'].map((path) => started.url(path)).join(' → ')
+    expect(failures).toHaveLength(2)
+    expect(failures.find(({ url }) => url.endsWith('/b'))).toMatchObject({
+      code: 'redirect-loop',
+      final: true,
+    })
+    expect(failures.find(({ url }) => url.endsWith('/b'))!.message).toContain(circle)
+    expect(failures.find(({ url }) => url.endsWith('/self'))).toMatchObject({ code: 'redirect-loop' })
     expect(askedPaths(started).sort()).toEqual(['/', '/a', '/b', '/self'])
   })
 

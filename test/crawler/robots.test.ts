@@ -1,7 +1,7 @@
 /** What a host publishes about itself is obeyed, and asked for before anything else. */
 
 import { describe, expect, test } from 'vitest'
-import { crawl, linksTo, pathsOf, quick, site, web } from './support.js'
+import { crawl, hastyClock, linksTo, pathsOf, quick, site, web } from './support.js'
 
 describe('robots.txt', () => {
   test('a forbidden page is never asked for', async () => {
@@ -93,6 +93,98 @@ describe('robots.txt', () => {
     expect(failing.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/robots.txt', '/'])
     expect(summary).toMatchObject({ robots: 3, failed: 0 })
   })
+})
+
+describe('robots.txt on another host', () => {
+  const OTHER = '127.0.0.42'
+
+  test('is fetched as a visit there, with its interval, and its rules count for the origin that led to it', async () => {
+    const { url, requests } = await site({
+      '/robots.txt': (request, response) => {
+        const isOther = request.headers.host!.startsWith(OTHER)
+        if (isOther) response.writeHead(200).end('')
+        else response.writeHead(301, { location: url('/rules.txt', OTHER) }).end()
+      },
+      '/rules.txt': 'User-agent: *\nDisallow: /closed',
+      '/': linksTo('/closed', '/open'),
+      '/open': 'o',
+      '/elsewhere': linksTo('/elsewhere/2'),
+      '/elsewhere/2': 'e',
+    })
+    const { pages, skips } = await crawl(
+      quick.delay(150).scope('host').seeds(url('/elsewhere', OTHER), url()),
+    )
+    expect(pathsOf(pages)).toEqual(['/', '/elsewhere', '/elsewhere/2', '/open'])
+    expect(skips).toMatchObject([{ reason: 'robots', url: url('/closed') }])
+    for (const host of ['127.0.0.1', OTHER]) {
+      const times = requests.filter((each) => each.host === host).map(({ at }) => at)
+      for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeGreaterThanOrEqual(149)
+    }
+    expect(requests.filter(({ path }) => path === '/rules.txt')).toHaveLength(1)
+  })
+
+  test('beyond five hops counts as none', async () => {
+    const { url, requests } = await site({
+      ...Object.fromEntries(
+        Array.from({ length: 9 }, (_, i) => [
+          i === 0 ? '/robots.txt' : `/r${i}`,
+          { status: 302, headers: { location: `/r${i + 1}` } },
+        ]),
+      ),
+      '/': 'x',
+    })
+    const { pages } = await crawl(quick.seeds(url()))
+    expect(pages).toHaveLength(1)
+    expect(requests.map(({ path }) => path)).toEqual(['/robots.txt', '/r1', '/r2', '/r3', '/r4', '/r5', '/'])
+  })
+
+  test('that the operator has closed leaves the pages unfetched, with the reason', async () => {
+    const { url, requests } = await site({
+      '/robots.txt': { status: 301, headers: { location: 'http://blocked.example/robots.txt' } },
+      '/': 'x',
+    })
+    const { pages, failures } = await crawl(quick.block('blocked.example').seeds(url()).clock(hastyClock(50)))
+    expect(pages).toEqual([])
+    expect(failures.at(-1)!.message).toContain('block-list')
+    expect(requests.every(({ path }) => path === '/robots.txt')).toBe(true)
+  })
+})
+
+test('a fetcher that gives up at robots.txt by itself does not keep the crawl', async () => {
+  let asked = 0
+  const { summary } = await crawl(
+    quick
+      .clock(hastyClock(20))
+      .fetch(() => {
+        asked++
+        return { ok: false, code: 'aborted', message: 'gave up' }
+      })
+      .seeds('http://a.example/'),
+  )
+  expect(summary).toMatchObject({ reason: 'done', failed: 1 })
+  expect(asked).toBe(3)
+})
+
+test('Retry-After of robots.txt is heeded', async () => {
+  let asked = 0
+  const { url, requests } = await site({
+    '/robots.txt': (_, response) => {
+      if (++asked === 1) response.writeHead(503, { 'retry-after': '2' }).end()
+      else response.writeHead(404).end()
+    },
+    '/': 'x',
+  })
+  const { pages } = await crawl(quick.seeds(url()))
+  expect(pages).toHaveLength(1)
+  expect(requests[1]!.at - requests[0]!.at).toBeGreaterThanOrEqual(1999)
+})
+
+test('a long robots.txt counts although pages may not be as long', async () => {
+  const rules = `User-agent: *\nDisallow: /closed\n${'# padding\n'.repeat(20_000)}`
+  const { url } = await site({ '/robots.txt': rules, '/': linksTo('/closed', '/a'), '/a': 'a' })
+  const { pages, skips } = await crawl(quick.maxBodyBytes(1000).seeds(url()))
+  expect(pathsOf(pages)).toEqual(['/', '/a'])
+  expect(skips).toMatchObject([{ reason: 'robots' }])
 })
 
 describe('robots meta', () => {

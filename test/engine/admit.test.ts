@@ -1,13 +1,14 @@
 /** The door: what gets in, what is sent away and what is reported, with parts that write everything down. */
 
 import { describe, expect, test } from 'vitest'
-import { Admission } from '../../src/engine/admit.js'
+import { Admission, type AdmissionRules } from '../../src/engine/admit.js'
 import type { Parts } from '../../src/engine/parts.js'
 import type { WrittenLinks } from '../../src/extract/contract.js'
 import type { CrawlRequest, Link } from '../../src/types.js'
 import { fingerprint } from '../../src/url/fingerprint.js'
 import { predicate, sameHost } from '../../src/url/rules.js'
 import type { ScopeRule } from '../../src/url/scope.js'
+import { parameterFilter } from '../../src/url/tracking.js'
 
 const HOME = 'https://site.example/dir/page'
 
@@ -18,6 +19,10 @@ interface Circumstances {
   /** Hosts of another shard. */
   foreign?: string[]
   async?: boolean
+  block?: ScopeRule
+  trap?: Parts['trap']
+  drop?: string[]
+  rules?: Partial<AdmissionRules>
 }
 
 function setUp({
@@ -26,6 +31,10 @@ function setUp({
   full = [],
   foreign = [],
   async = false,
+  block,
+  trap,
+  drop,
+  rules = {},
 }: Circumstances = {}) {
   const log = {
     added: [] as CrawlRequest[],
@@ -63,12 +72,26 @@ function setUp({
       send: (shard: number, requests: CrawlRequest[]) =>
         log.sent.push(...requests.map((r) => [shard, r] as [number, CrawlRequest])),
     },
+    blocked: block?.start(),
+    trap,
+    withoutParameters: drop && parameterFilter(drop),
   } as unknown as Parts
-  const admission = new Admission(parts, maxDepth, {
-    skipped: (url, reason) => log.skipped.push(`${reason} ${url}`),
-    scopeFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
-    hostFull: (host) => full.includes(host),
-  })
+  const defaults = {
+    maxLinksPerPage: 1000,
+    nofollow: true,
+    followCanonical: false,
+    sitemapEntriesPerHost: 5,
+    circles: true,
+  }
+  const admission = new Admission(
+    parts,
+    { maxDepth, ...defaults, ...rules },
+    {
+      skipped: (url, reason) => log.skipped.push(`${reason} ${url}`),
+      scopeFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
+      isFull: (host) => (full.includes(host) ? 'host-limit' : undefined),
+    },
+  )
   const links = (hrefs: (string | Link)[], from: Partial<CrawlRequest> = {}, base?: string) => {
     const request = {
       url: HOME,
@@ -130,7 +153,7 @@ describe.each([[false], [true]])('with stores that answer later: %s', (async) =>
   test('a request says where it came from', async () => {
     const { admission, links, log } = setUp({ async })
     await admission.seeds([HOME])
-    await links(['/a', { href: '/b', tag: 'link', priority: 7 }], { depth: 3 })
+    await links(['/a', { href: '/b', tag: 'a', priority: 7 }], { depth: 3 })
     expect(log.added).toEqual([
       { url: HOME, host: 'site.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
       {
@@ -187,7 +210,7 @@ describe('what does not get in', () => {
     await admission.seeds([HOME])
     await links(['/a', '/bad', '/b'])
     expect(urls()).toEqual([HOME, 'https://site.example/a', 'https://site.example/b'])
-    expect(log.failed).toEqual(['https://site.example/bad: the scope threw: oh'])
+    expect(log.failed).toEqual(['https://site.example/bad: a rule of the scope threw: oh'])
   })
 })
 
@@ -306,8 +329,204 @@ describe('a redirect', () => {
         attempt: 0,
         redirects: 3,
         parent: 'https://site.example/parent',
+        via: [HOME],
       },
     ])
     expect(log.skipped).toEqual(['scope https://other.example/to'])
+  })
+})
+
+const page = (url: string, more: Partial<CrawlRequest> = {}): CrawlRequest => ({
+  url,
+  host: new URL(url).host,
+  depth: 0,
+  priority: 0,
+  attempt: 0,
+  redirects: 0,
+  parent: undefined,
+  ...more,
+})
+
+describe('the block-list', () => {
+  test('closes seeds, links, redirects and errands, before the scope is asked', async () => {
+    const { admission, links, log, urls } = setUp({ block: predicate(({ url }) => url.includes('/secret')) })
+    await admission.seeds([HOME, 'https://site.example/secret/seed'])
+    log.asked.length = 0
+    await links(['/secret/link', '/open'])
+    await admission.redirect('https://site.example/secret/target', page(HOME))
+    expect(await admission.errand('https://site.example/secret/robots.txt', page(HOME), ROBOTS)).toBe(false)
+    expect(urls()).toEqual([HOME, 'https://site.example/open'])
+    expect(log.skipped).toEqual([
+      'blocked https://site.example/secret/seed',
+      'blocked https://site.example/secret/link',
+      'blocked https://site.example/secret/target',
+      'blocked https://site.example/secret/robots.txt',
+    ])
+    expect(log.asked.every((url) => !url.includes('secret'))).toBe(true)
+    expect(admission.isBlocked(page('https://site.example/secret/'))).toBe(true)
+  })
+
+  test('that throws closes what it was asked about', async () => {
+    const block = predicate(({ url }) => {
+      if (url.endsWith('/bad')) throw new Error('oops')
+      return false
+    })
+    const { admission, links, log, urls } = setUp({ block })
+    await admission.seeds([HOME])
+    await links(['/bad', '/good'])
+    expect(urls()).toEqual([HOME, 'https://site.example/good'])
+    expect(log.failed).toEqual(['https://site.example/bad: a rule of the scope threw: oops'])
+  })
+})
+
+const ROBOTS = { kind: 'robots', origin: 'https://a.example' } as const
+
+describe('redirects', () => {
+  test('remember the way, the purpose and the hint', async () => {
+    const { admission, log } = setUp()
+    await admission.seeds([HOME])
+    const hint = { lastmod: 5 }
+    await admission.redirect('https://site.example/2', page(HOME, { hint }))
+    const second = log.added.at(-1)!
+    expect(second).toMatchObject({ url: 'https://site.example/2', via: [HOME], redirects: 1, hint })
+    await admission.redirect('https://site.example/3', second)
+    expect(log.added.at(-1)).toMatchObject({ via: [HOME, 'https://site.example/2'], redirects: 2, hint })
+  })
+
+  test('back to where they came from are taken in although they are known', async () => {
+    const { admission, urls } = setUp()
+    await admission.seeds([HOME])
+    await admission.redirect(HOME, page(HOME))
+    expect(urls()).toEqual([HOME, HOME])
+  })
+
+  test('in a circle are refused where the second answer cannot differ', async () => {
+    const { admission, urls } = setUp({ rules: { circles: false }, drop: ['sid'] })
+    await admission.seeds([HOME])
+    expect(await admission.redirect(`${HOME}?sid=1`, page(HOME))).toBe(false)
+    expect(urls()).toEqual([HOME])
+  })
+
+  test('of a sitemap do not ask the scope', async () => {
+    const { admission, log } = setUp()
+    await admission.seeds([HOME])
+    const purpose = { kind: 'sitemap', nested: 0, of: 'site.example' } as const
+    await admission.redirect('https://cdn.example/map.xml', page(HOME, { purpose }))
+    expect(log.added.at(-1)).toMatchObject({ url: 'https://cdn.example/map.xml', purpose })
+  })
+})
+
+describe('links that ask for something', () => {
+  test('not to be followed are not, unless that is ignored', async () => {
+    const links: Link[] = [
+      { href: '/yes', tag: 'a' },
+      { href: '/no', tag: 'a', rel: 'external nofollow' },
+    ]
+    const heeding = setUp()
+    await heeding.admission.seeds([HOME])
+    await heeding.links(links)
+    expect(heeding.urls()).toEqual([HOME, 'https://site.example/yes'])
+    expect(heeding.log.skipped).toEqual(['nofollow https://site.example/no'])
+    const ignoring = setUp({ rules: { nofollow: false } })
+    await ignoring.admission.seeds([HOME])
+    await ignoring.links(links)
+    expect(ignoring.urls()).toEqual([HOME, 'https://site.example/yes', 'https://site.example/no'])
+  })
+
+  test('and is met later without that wish is followed then', async () => {
+    const { admission, links, urls } = setUp()
+    await admission.seeds([HOME])
+    await links([{ href: '/x', tag: 'a', rel: 'nofollow' }])
+    await links([{ href: '/x', tag: 'a' }])
+    expect(urls()).toEqual([HOME, 'https://site.example/x'])
+  })
+})
+
+describe('bounds', () => {
+  test('links beyond those read of a page are reported once', async () => {
+    const { admission, links, log, urls } = setUp({ rules: { maxLinksPerPage: 2 } })
+    await admission.seeds([HOME])
+    await links(['/1', '/2', '/3', '/4'])
+    expect(urls()).toEqual([HOME, 'https://site.example/1', 'https://site.example/2'])
+    expect(log.skipped).toEqual([`too-many-links ${HOME}`])
+  })
+
+  test('a trap is asked about what is new, and never about seeds', async () => {
+    const asked: string[] = []
+    const trap = (url: string) => {
+      asked.push(url)
+      return url.endsWith('/trap') ? ('path-repeats' as const) : undefined
+    }
+    const { admission, links, log, urls } = setUp({ trap })
+    await admission.seeds(['https://site.example/trap'])
+    await links(['/trap', '/a', 'b/trap', 'b/trap'])
+    expect(urls()).toEqual(['https://site.example/trap', 'https://site.example/a'])
+    expect(asked).toEqual(['https://site.example/a', 'https://site.example/dir/b/trap'])
+    expect(log.skipped).toEqual(['path-repeats https://site.example/dir/b/trap'])
+  })
+
+  test('parameters that choose nothing are dropped everywhere', async () => {
+    const { admission, links, urls } = setUp({ drop: ['utm_*'] })
+    await admission.seeds([`${HOME}?utm_source=x`])
+    await links(['/a?utm_medium=y&id=1', '/a?id=1'])
+    await admission.redirect('https://site.example/b?utm_campaign=z', page(HOME))
+    expect(urls()).toEqual([HOME, 'https://site.example/a?id=1', 'https://site.example/b'])
+  })
+})
+
+describe('sitemaps', () => {
+  const purpose = { kind: 'sitemap', nested: 0, of: 'site.example' } as const
+
+  test('are fetched once, whatever pages link to them', async () => {
+    const { admission, links, log } = setUp()
+    await admission.seeds([HOME])
+    await links(['/map.xml'])
+    await admission.sitemaps(['/map.xml', 'https://site.example/map.xml', 'ftp://x/'], HOME)
+    expect(log.added.slice(1)).toMatchObject([
+      { url: 'https://site.example/map.xml', depth: 1, priority: 0 },
+      { url: 'https://site.example/map.xml', priority: -1, purpose },
+    ])
+  })
+
+  test('give pages within the scope, after those that links lead to, with what was said of them', async () => {
+    const { admission, log } = setUp()
+    await admission.seeds([HOME])
+    const from = page('https://site.example/map.xml', { purpose })
+    await admission.sitemapEntries(
+      [
+        { kind: 'page', url: 'https://site.example/a', lastmod: 7, priority: 0.5 },
+        { kind: 'page', url: 'https://other.example/b' },
+        { kind: 'page', url: '/c' },
+        { kind: 'sitemap', url: 'https://site.example/more.xml' },
+      ],
+      from,
+      purpose,
+    )
+    expect(log.added.slice(1)).toMatchObject([
+      { url: 'https://site.example/a', depth: 1, priority: -1, hint: { lastmod: 7, priority: 0.5 } },
+      { url: 'https://site.example/c', depth: 1 },
+      { url: 'https://site.example/more.xml', purpose: { kind: 'sitemap', nested: 1, of: 'site.example' } },
+    ])
+    expect(log.added[2]).not.toHaveProperty('hint')
+  })
+
+  test('end at the number of entries, and do not nest for ever', async () => {
+    const { admission, log } = setUp()
+    await admission.seeds([HOME])
+    const entries = Array.from({ length: 9 }, (_, i) => ({ kind: 'page' as const, url: `/p${i}` }))
+    await admission.sitemapEntries(entries, page('https://site.example/map.xml', { purpose }), purpose)
+    expect(log.added).toHaveLength(1 + 5)
+    expect(admission.wantsSitemap(purpose)).toBe(false)
+    const deepest = { kind: 'sitemap', nested: 3, of: 'other.example' } as const
+    expect(admission.wantsSitemap(deepest)).toBe(true)
+    const deep = page('https://other.example/map.xml', { purpose: deepest })
+    await admission.sitemapEntries([{ kind: 'sitemap', url: '/deeper.xml' }], deep, deepest)
+    expect(log.added).toHaveLength(1 + 5)
+  })
+
+  test('are not read where they are not wanted', async () => {
+    const { admission, log } = setUp({ rules: { sitemapEntriesPerHost: 0 } })
+    await admission.sitemaps(['/map.xml'], HOME)
+    expect(log.added).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { judge, type RetryRules } from '../../src/engine/settle.js'
 import type { FetchedResponse, Outcome } from '../../src/fetch/contract.js'
 import type { CrawlRequest, FailureCode } from '../../src/types.js'
 
-const rules: RetryRules = { retries: 2, backoffMs: 1000, maxBackoffMs: 3000, maxRedirects: 10 }
+const rules: RetryRules = { retries: 2, maxRedirects: 10, circles: false }
 
 function request(change: Partial<CrawlRequest> = {}): CrawlRequest {
   const url = 'https://example.com/dir/page'
@@ -32,11 +32,11 @@ function broken(code: FailureCode): Outcome {
 
 describe('an answer', () => {
   test.each([200, 201, 203, 204, 206, 299])('%i is a page', (status) => {
-    expect(judge(request(), answered(status), rules, 0)).toEqual({ kind: 'page' })
+    expect(judge(request(), answered(status), rules)).toEqual({ kind: 'page' })
   })
 
   test('whose body nobody wants is a skip', () => {
-    expect(judge(request(), answered(200, undefined, true), rules, 0)).toEqual({
+    expect(judge(request(), answered(200, undefined, true), rules)).toEqual({
       kind: 'skip',
       reason: 'media-type',
     })
@@ -48,13 +48,12 @@ describe('an answer', () => {
     ['//other.example/x', 'https://other.example/x'],
     ['http://example.com:80/a#b', 'http://example.com/a'],
     ['?q=1', 'https://example.com/dir/page?q=1'],
-    ['', 'https://example.com/dir/page'],
   ])('301 to %j leads to %s', (location, to) => {
-    expect(judge(request(), answered(301, location), rules, 0)).toEqual({ kind: 'redirect', to })
+    expect(judge(request(), answered(301, location), rules)).toEqual({ kind: 'redirect', to })
   })
 
   test.each([301, 302, 303, 307, 308])('%i is a redirect', (status) => {
-    expect(judge(request(), answered(status, '/x'), rules, 0).kind).toBe('redirect')
+    expect(judge(request(), answered(status, '/x'), rules).kind).toBe('redirect')
   })
 
   test.each<[number, string | undefined, FailureCode]>([
@@ -70,11 +69,12 @@ describe('an answer', () => {
     [501, undefined, 'http-status'],
     [999, undefined, 'http-status'],
   ])('%i with Location %j is given up: %s', (status, location, code) => {
-    expect(judge(request(), answered(status, location), rules, 0)).toMatchObject({
+    expect(judge(request(), answered(status, location), rules)).toMatchObject({
       kind: 'failure',
       code,
       status,
-      retryInMs: undefined,
+      transient: false,
+      final: true,
     })
   })
 
@@ -83,7 +83,7 @@ describe('an answer', () => {
     [10, 'failure'],
     [11, 'failure'],
   ])('after %i redirects in a row the next is a %s', (redirects, kind) => {
-    expect(judge(request({ redirects }), answered(302, '/x'), rules, 0).kind).toBe(kind)
+    expect(judge(request({ redirects }), answered(302, '/x'), rules).kind).toBe(kind)
   })
 })
 
@@ -107,40 +107,43 @@ describe('patience', () => {
     [answered(502), true],
     [answered(503), true],
     [answered(504), true],
+    [answered(507), true],
+    [answered(521), true],
+    [answered(599), true],
+    [answered(600), false],
     [answered(403), false],
     [answered(404), false],
+    [answered(501), false],
     [answered(505), false],
   ])('%j is tried again: %s', (outcome, again) => {
-    const verdict = judge(request(), outcome, rules, 0.5)
+    const verdict = judge(request(), outcome, rules)
     if (verdict.kind !== 'failure') throw new Error(`not a failure but a ${verdict.kind}`)
-    expect(verdict.retryInMs !== undefined).toBe(again)
+    expect([verdict.transient, verdict.final]).toEqual([again, !again])
     if (!outcome.ok) expect(verdict).toMatchObject({ code: outcome.code, message: outcome.message })
     else expect(verdict).toMatchObject({ code: 'http-status', status: outcome.status })
   })
 
   test.each([
-    [0, 0, 500],
-    [0, 0.5, 750],
-    [0, 0.999, 999.5],
-    [1, 0, 1000],
-    [1, 0.5, 1500],
-    [2, 0, undefined],
-    [3, 0, undefined],
-  ])('attempt %i with chance %f waits %s ms', (attempt, chance, wait) => {
-    const verdict = judge(request({ attempt }), broken('timeout'), rules, chance)
-    expect(verdict.kind === 'failure' && verdict.retryInMs).toEqual(
-      wait === undefined ? undefined : expect.closeTo(wait, 3),
-    )
+    [0, false],
+    [1, false],
+    [2, true],
+    [3, true],
+  ])('attempt %i is the last: %s', (attempt, final) => {
+    expect(judge(request({ attempt }), broken('timeout'), rules)).toMatchObject({ transient: true, final })
+  })
+})
+
+describe('redirects in a circle', () => {
+  const via = ['https://example.com/first', 'https://example.com/second']
+
+  test.each(['', '/dir/page', '/first', '/second#x'])('to %j are given up', (location) => {
+    const verdict = judge(request({ via, redirects: 2 }), answered(302, location), rules)
+    expect(verdict).toMatchObject({ kind: 'failure', code: 'redirect-loop', final: true })
+    expect((verdict as { message: string }).message).toContain('/first → https://example.com/second → ')
   })
 
-  test.each([5, 50, 5000])('attempt %i of many waits no longer than the maximum', (attempt) => {
-    const verdict = judge(request({ attempt }), broken('timeout'), { ...rules, retries: 9999 }, 0.999_999)
-    expect(verdict.kind === 'failure' && verdict.retryInMs).toBeCloseTo(3000, 0)
-  })
-
-  test('retries 0 gives up at once', () => {
-    expect(judge(request(), answered(503), { ...rules, retries: 0 }, 0)).toMatchObject({
-      retryInMs: undefined,
-    })
+  test('are followed where the second answer may differ', () => {
+    const verdict = judge(request({ via }), answered(302, '/first'), { ...rules, circles: true })
+    expect(verdict).toEqual({ kind: 'redirect', to: 'https://example.com/first' })
   })
 })

@@ -98,6 +98,46 @@ const CASES: Case[] = [
     'koi8-r',
   ],
 
+  [
+    'an XML declaration against a meta, in XML',
+    bytes('<?xml version="1.0" encoding="koi8-r"?><meta charset="utf-8">', YA_KOI8),
+    'application/xhtml+xml; x=y',
+    '<?xml version="1.0" encoding="koi8-r"?><meta charset="utf-8">Я',
+    'koi8-r',
+  ],
+  [
+    'an XML declaration against a meta, in HTML',
+    bytes('<?xml version="1.0" encoding="koi8-r"?><meta charset="utf-8">', E_ACUTE_UTF8),
+    HTML,
+    '<?xml version="1.0" encoding="koi8-r"?><meta charset="utf-8">é',
+    'utf-8',
+  ],
+  [
+    'an XML declaration of UTF-16, which cannot be',
+    bytes('<?xml encoding="utf-16"?>', E_ACUTE_UTF8),
+    'text/xml',
+    '<?xml encoding="utf-16"?>é',
+    'utf-8',
+  ],
+  ['UTF-16 without a mark', Buffer.from('<?xml é', 'utf16le'), HTML, '<?xml é', 'utf-16le'],
+  ['UTF-16 without a mark, big end first', utf16be('<html>é'), HTML, '<html>é', 'utf-16be'],
+  [
+    'a meta in a comment, and one after it',
+    bytes('<!-- <meta charset=utf-8> --><meta charset=koi8-r>', YA_KOI8),
+    HTML,
+    '<!-- <meta charset=utf-8> --><meta charset=koi8-r>Я',
+    'koi8-r',
+  ],
+  [
+    'a meta for private use',
+    bytes('<meta charset=x-user-defined>', E_ACUTE_LATIN1),
+    HTML,
+    '<meta charset=x-user-defined>é',
+    'windows-1252',
+  ],
+  ['escapes of ISO-2022-JP', bytes('\x1b$B$*Cc\x1b(B!'), HTML, 'お茶!', 'iso-2022-jp'],
+  ['an escape of a terminal', bytes('\x1b[1mbold'), HTML, '\x1b[1mbold', 'utf-8'],
+
   ['a guess: valid UTF-8', bytes('caf', E_ACUTE_UTF8), HTML, 'café', 'utf-8'],
   ['a guess: not UTF-8', bytes('caf', E_ACUTE_LATIN1), HTML, 'café', 'windows-1252'],
   ['a guess: UTF-8 that is cut off', bytes('caf', [0xc3]), HTML, 'cafÃ', 'windows-1252'],
@@ -124,9 +164,12 @@ describe('decodeBytes', () => {
     expect(decodeBytes(body, contentType)).toMatchObject({ text, charset })
   })
 
-  it('looks for a declaration in the first kilobyte only', () => {
-    const late = bytes(' '.repeat(1024), '<meta charset=koi8-r>', YA_KOI8)
-    expect(decodeBytes(late, HTML).charset).toBe('windows-1252')
+  it('finds a late declaration, as browsers do, but believes valid UTF-8 more', () => {
+    const late = (...end: (string | number[])[]) => bytes(' '.repeat(1024), '<meta charset=koi8-r>', ...end)
+    expect(decodeBytes(late(YA_KOI8), HTML).charset).toBe('koi8-r')
+    expect(decodeBytes(late(E_ACUTE_UTF8), HTML).charset).toBe('utf-8')
+    const tooLate = bytes(' '.repeat(64 * 1024), '<meta charset=koi8-r>', YA_KOI8)
+    expect(decodeBytes(tooLate, HTML).charset).toBe('windows-1252')
   })
 
   it('reads a view into a larger buffer', () => {

@@ -53,7 +53,7 @@ describe('FetchedPage', () => {
 
   it('takes a page without a type for HTML', () => {
     const page = pageOf({ url: URL_OF_PAGE, body: '<title>Tea</title><a href=x>', headers: {} })
-    expect([page.mediaType, page.title, page.links.length]).toEqual(['', 'Tea', 1])
+    expect([page.mediaType, page.title, page.links.length]).toEqual(['text/html', 'Tea', 1])
   })
 
   const titles: [markup: string, title: string][] = [

@@ -50,7 +50,7 @@ describe('makeWhole', () => {
   })
 
   it('takes pages with very many elements outside the body', () => {
-    expect(documentOf('<p>x</p>'.repeat(200_000)).body.childNodes.length).toBe(200_000)
+    expect(documentOf('<p>x</p>'.repeat(100_000)).body.childNodes.length).toBe(100_000)
   })
 
   it('keeps comments outside where they are', () => {

@@ -3,6 +3,7 @@
 import { httpFetcher } from '../../src/fetch/http.js'
 
 const base = process.argv[2]!
+const options = JSON.parse(process.argv[3] ?? '{}')
 const context = () => ({
   wants: () => true,
   aborted: false,
@@ -19,7 +20,7 @@ const request = (path: string) => ({
   parent: undefined,
 })
 
-const fetcher = httpFetcher({ userAgent: 'Kumo/0.1' })
+const fetcher = httpFetcher({ userAgent: 'Kumo/0.1', ...options })
 const first = await fetcher.fetch(request('/page'), context())
 const second = fetcher.fetch(request('/hang'), context())
 const unreachable = fetcher.fetch({ ...request('/'), url: 'http://192.0.2.1/', host: '192.0.2.1' }, context())
@@ -27,5 +28,7 @@ await new Promise((resolve) => setTimeout(resolve, 50))
 await fetcher.close()
 const outcomes = [first, await second].map((outcome) => (outcome.ok ? String(outcome.status) : outcome.code))
 await unreachable
+// TLS inside of a tunnel lets go of the socket beneath it one turn later.
+await new Promise((resolve) => setImmediate(resolve))
 const sockets = process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Timeout|Immediate/.test(name))
 console.log(`${JSON.stringify(outcomes)} sockets:${sockets.length}`)

@@ -24,6 +24,20 @@ describe('RawHeaders', () => {
     expect(headers.get('x-old')).toBe('café')
   })
 
+  it('keeps lines apart where they cannot be joined, byte for byte', () => {
+    const bytes = Buffer.from('b=\xe9', 'latin1')
+    const headers = raw(
+      'Set-Cookie',
+      ' a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT',
+      'x',
+      'y',
+      'set-cookie',
+      bytes,
+    )
+    expect(headers.lines('set-cookie')).toEqual(['a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT', 'b=\xe9'])
+    expect(headers.lines('cookie')).toEqual([])
+  })
+
   it('knows no name that objects inherit', () => {
     expect(raw().get('constructor')).toBeUndefined()
     expect([...raw('__proto__', 'x').entries()]).toEqual([['__proto__', 'x']])
@@ -69,6 +83,11 @@ describe('requestHeaders', () => {
     ])
   })
 
+  it('lets a later layer replace an earlier one', () => {
+    const headers = requestHeaders('Kumo/0.1', { From: 'a@b', 'X-A': '1' }, { from: 'c@d' }, { 'x-a': '2' })
+    expect(headers.slice(6)).toEqual(['from', 'c@d', 'x-a', '2'])
+  })
+
   it.each([
     [{ 'X-Evil': 'a\r\nHost: b' }, 'X-Evil'],
     [{ 'X-Nul': 'a\0' }, 'X-Nul'],
@@ -79,6 +98,7 @@ describe('requestHeaders', () => {
     [{ Host: 'example.com' }, 'Host'],
     [{ 'Content-Length': '3' }, 'Content-Length'],
     [{ Connection: 'close' }, 'Connection'],
+    [{ 'Proxy-Authorization': 'Basic x' }, 'Proxy-Authorization'],
     [{ 'User-Agent': 'x' }, 'User-Agent'],
     [{ 'Accept-Encoding': 'zstd' }, 'Accept-Encoding'],
   ])('refuses %j by name', (extra, name) => {

@@ -71,11 +71,13 @@ const SOUND: [name: string, run: RunRecord][] = [
     ]),
   ],
   [
-    'a failure that is final and asks for no backoff',
+    'a first failure after an answer, which waits as for the first',
     run(
       [
-        ['/1', 0, 10, 2, 'trouble'],
-        ['/2', 110, 120],
+        ['/1', 0, 10, 0, 'trouble'],
+        ['/2', 510, 520],
+        ['/1', 620, 630, 1, 'trouble'],
+        ['/3', 1130, 1140],
       ],
       { backoffMs: 500 },
     ),
@@ -194,8 +196,9 @@ const UNSOUND: [kind: FindingKind, name: string, run: RunRecord][] = [
     'a second trouble that waits no longer than the first',
     run(
       [
-        ['/1', 0, 10, 1, 'trouble'],
-        ['/1', 1009, 1020, 2],
+        ['/1', 0, 10, 0, 'trouble'],
+        ['/2', 510, 520, 0, 'trouble'],
+        ['/1', 1519, 1530, 1],
       ],
       { backoffMs: 500 },
     ),

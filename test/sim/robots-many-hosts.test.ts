@@ -61,7 +61,7 @@ it('a thousand hosts in turn, with room for a hundred, get their pages after two
     }
     if (typeof verdict !== 'object' || !('fetch' in verdict)) throw new Error('unexpected')
     asked.set(request.host, (asked.get(request.host) ?? 0) + 1)
-    gate.learn(request, verdict.fetch, answer(404), turn)
+    gate.learn(new URL(request.url).origin, verdict.fetch, answer(404), turn)
     queue.push(request)
   }
   expect(allowed).toBe(2000)

@@ -88,7 +88,8 @@ function crawlerOf(
     .concurrency(scenario.concurrency)
     .delay(scenario.delayMs)
     .perHost({ connections, growAt })
-    .retries(scenario.retries)
+    // Hosts are never given up, or what can be reached would depend on chance. The wait doubles on and on.
+    .retries({ times: scenario.retries, setAside: '8s', setAsides: 1000 })
     .robots(scenario.robots)
     .timeout({ fetch: scenario.timeoutMs, hook: HOOK_TIMEOUT_MS })
     .clock(clock)

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
 import { canonicalise, hostOf, originOf, pathOf } from '../../src/url/canonicalise.js'
@@ -60,6 +61,22 @@ describe('canonicalise', () => {
     expect(canonicalise('/a', 'not a base')).toBeUndefined()
   })
 
+  it('answers alike before and after the engine has compiled it', () => {
+    // More calls than V8 watches before it optimises.
+    const calls = 10_000
+    const base = 'https://example.com/'
+    const odd = new Set<string | undefined>()
+    for (let i = 0; i < calls; i++) {
+      odd.add(canonicalise('http://bücher.example/'))
+      odd.add(canonicalise('//bücher.example/', base))
+      odd.add(canonicalise('/', 'https://bücher.example/a'))
+      // Read byte by byte these would be the letter À; as they stand, no host may contain them.
+      odd.add(canonicalise('https://\u00c3\u0080.example/', base))
+    }
+    const http = 'http://xn--bcher-kva.example/'
+    expect([...odd]).toEqual([http, http.replace('http', 'https'), undefined])
+  })
+
   it('leaves its own answers unchanged', () => {
     const random = seededRandom(20)
     let canonical = 0
@@ -92,6 +109,60 @@ describe('canonicalise on the cases of web-platform-tests', () => {
       expect(canonical).toBeGreaterThan(200)
     },
   )
+
+  test.skipIf(!cases)('parses as the standard says (skipped without ../shared/suites)', () => {
+    const web = cases!.filter(({ href, failure }) => failure || /^https?:/.test(href!))
+    const agreeing = web.filter(({ input, base, href, failure }) => {
+      const once = canonicalise(input, base ?? undefined)
+      if (failure) return once === undefined
+      return once !== undefined && once === canonicalise(href!)
+    })
+    console.log(`web-platform-tests, http(s) and failing: ${agreeing.length} of ${web.length}`)
+    // The rest depends on the Unicode tables and the parser of the Node.js version that runs.
+    expect(agreeing.length / web.length).toBeGreaterThan(0.97)
+  })
+})
+
+interface W3libCase {
+  readonly args: readonly (string | { readonly b64: string })[]
+  readonly kwargs: Readonly<Record<string, unknown>>
+  readonly expected: unknown
+}
+
+const w3libFile = new URL('../../../shared/suites/url/w3lib_canonicalize_url.json', import.meta.url)
+
+/** Where w3lib writes another URL, beyond sorting the query, and why ours does not. */
+const W3LIB_DIFFERENCES: Readonly<Record<string, string>> = {
+  'http://www.example.com/do?&a=1': 'an empty parameter is a spelling that some server may need',
+  'http://www.example.com/do?b=&c&a=2':
+    'a name without `=` is not a name with an empty value to every server',
+  'http://www.example.com/do?1750,4': 'the same, and the comma stands for itself',
+  'http://www.example.com/do?q=a space&a=1': '`+` means a space in forms only',
+  'http://www.example.com/do?q=a%20space&a=1': 'the same',
+  'https://example.com/a%23b%2cc#bash':
+    'an escaped comma may mean another thing than a comma (RFC 3986, 2.2)',
+}
+
+describe.skipIf(!existsSync(w3libFile))('w3lib (skipped without ../shared/suites)', () => {
+  it('is another canonicaliser, with which ours mostly agrees', () => {
+    // Kept fragments and other charsets are options of its own, and not asked of ours.
+    const cases = (JSON.parse(readFileSync(w3libFile, 'utf8')) as W3libCase[]).filter(
+      ({ args, kwargs, expected }) =>
+        args.length === 1 &&
+        Object.keys(kwargs).length === 0 &&
+        typeof args[0] === 'string' &&
+        typeof expected === 'string',
+    )
+    const sorted = (url: string | undefined) => {
+      const [path, query] = url?.split(/\?(.*)/s) ?? []
+      return query ? `${path}?${query.split('&').sort().join('&')}` : path
+    }
+    const differing = cases.filter(({ args, expected }) => {
+      return sorted(canonicalise(args[0] as string)) !== sorted(canonicalise(expected as string))
+    })
+    console.log(`w3lib, order of queries aside: ${cases.length - differing.length} of ${cases.length} alike`)
+    expect(differing.map(({ args }) => args[0]).sort()).toEqual(Object.keys(W3LIB_DIFFERENCES).sort())
+  })
 })
 
 describe('the parts of a canonical URL', () => {

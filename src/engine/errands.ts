@@ -1,0 +1,140 @@
+import type { Outcome } from '../fetch/contract.js'
+import type { Settlement } from '../frontier/contract.js'
+import { retryAfterMs } from '../time.js'
+import type { CrawlRequest, MaybePromise } from '../types.js'
+import { hostOf, originOf } from '../url/canonicalise.js'
+import type { Admission } from './admit.js'
+import type { Fetching, Wish } from './fetching.js'
+import { type HealthRules, setback } from './host-health.js'
+import type { Parts } from './parts.js'
+import type { Tally } from './tally.js'
+
+/** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
+const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024 }
+
+/** While another host's queue holds the rules of an origin, its pages look again this often. */
+const ASK_AGAIN_MS = 1000
+
+/** Origins whose sitemaps wait for a page; those of others are not read. */
+const UNREAD_REMEMBERED = 10_000
+
+/**
+ * The errands that a page's visit depends on: the rules of its origin, and the sitemaps that those name. Rules are
+ * fetched as a visit to the host that has them, which after a redirect may be another one: then a request of its own
+ * goes through that host's queue, and the origin's pages wait.
+ */
+export class Errands {
+  readonly #parts: Parts
+  readonly #admission: Admission
+  readonly #fetching: Fetching
+  readonly #rules: HealthRules
+  readonly #tally: Tally
+  /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** Origins whose rules lie on another host, in whose queue they wait. Left when they are learned. */
+  readonly #elsewhere = new Set<string>()
+  /**
+   * Origins whose rules were learned for something else than a page. Their sitemaps are read once a page is: otherwise
+   * a robots.txt could name a sitemap on a host whose robots.txt names another, and so on for ever.
+   */
+  readonly #unread = new Set<string>()
+
+  constructor(parts: Parts, rules: HealthRules, admission: Admission, fetching: Fetching, tally: Tally) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#admission = admission
+    this.#fetching = fetching
+    this.#tally = tally
+  }
+
+  /** Gets the rules from `url` for the origin of `request`, which is then pending again. */
+  async rulesFor(request: CrawlRequest, url: string): Promise<Settlement> {
+    const isPage = request.purpose === undefined
+    const { clock, robots } = this.#parts
+    const origin = originOf(request.url)
+    if (hostOf(url) !== request.host) {
+      await this.#sendFor(origin, url, request)
+      // The host itself is not held back: its other origin may know its rules.
+      const at = clock.now() + ASK_AGAIN_MS
+      return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
+    }
+    const underWay = this.#underWay.get(url)
+    if (underWay !== undefined) {
+      await underWay
+      return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
+    }
+    const fetching = this.#fetch(origin, { ...plainly(request), url }, isPage).then(() => {})
+    this.#underWay.set(url, fetching)
+    await fetching
+    this.#underWay.delete(url)
+    return {
+      request,
+      visitedAt: clock.now(),
+      again: { at: clock.now(), attempt: request.attempt },
+      hostDelayMs: robots.delayMs(request),
+    }
+  }
+
+  /** A request that another origin's rules are fetched with. */
+  async robots(request: CrawlRequest, origin: string): Promise<Settlement> {
+    const { clock, robots, random } = this.#parts
+    const startedAt = clock.now()
+    const outcome = await this.#fetch(origin, request, false)
+    this.#elsewhere.delete(origin)
+    const endedAt = clock.now()
+    const settlement = { request, visitedAt: endedAt, hostDelayMs: robots.delayMs(request) }
+    if (!outcome.ok && outcome.code === 'aborted') {
+      return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
+    }
+    if (outcome.ok && outcome.status < 500) return settlement
+    // When to ask again is the gate's to say; but this host is in trouble, whoever asked.
+    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: asked }
+    const { trouble, hostNotBefore } = setback(request.hostTrouble, visit, this.#rules, random.next())
+    return { ...settlement, hostNotBefore, hostTrouble: trouble }
+  }
+
+  /** A page of this origin may be visited: its sitemaps, if they were put aside, are wanted now. */
+  pageComes(url: string): MaybePromise<void> {
+    if (this.#unread.size === 0) return
+    const origin = originOf(url)
+    if (this.#unread.delete(origin)) return this.#readSitemaps(origin)
+  }
+
+  async #fetch(origin: string, request: CrawlRequest, isPage: boolean): Promise<Outcome> {
+    const { robots, clock } = this.#parts
+    const outcome = this.#truly(await this.#fetching.fetch(request, RULES))
+    this.#tally.robots++
+    robots.learn(origin, request.url, outcome, clock.now())
+    if (isPage) await this.#readSitemaps(origin)
+    else if (this.#unread.size < UNREAD_REMEMBERED) this.#unread.add(origin)
+    return outcome
+  }
+
+  /** A fetcher that gives up by itself has failed; only the end of the crawl says nothing about the host. */
+  #truly(outcome: Outcome): Outcome {
+    if (outcome.ok || outcome.code !== 'aborted' || this.#fetching.isAborted) return outcome
+    return { ...outcome, code: 'fetcher-failed' }
+  }
+
+  async #readSitemaps(origin: string): Promise<void> {
+    const sitemaps = this.#parts.robots.takeSitemaps(origin)
+    if (sitemaps.length > 0) await this.#admission.sitemaps(sitemaps, `${origin}/`)
+  }
+
+  async #sendFor(origin: string, url: string, from: CrawlRequest): Promise<void> {
+    if (this.#elsewhere.has(origin)) return
+    this.#elsewhere.add(origin)
+    if (await this.#admission.errand(url, from, { kind: 'robots', origin })) return
+    this.#elsewhere.delete(origin)
+    const message = `the robots.txt of ${origin} redirects to ${url}, which is on the block-list`
+    const outcome: Outcome = { ok: false, code: 'address-refused', message }
+    this.#parts.robots.learn(origin, url, outcome, this.#parts.clock.now())
+  }
+}
+
+/** A copy without what a frontier may have hung on its own object. */
+function plainly(request: CrawlRequest): CrawlRequest {
+  const { url, host, depth, priority, attempt, redirects, parent } = request
+  return { url, host, depth, priority, attempt, redirects, parent }
+}

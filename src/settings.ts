@@ -1,0 +1,344 @@
+/**
+ * What every crawler can be told, apart from what it makes of pages: one method an option, each of which returns a new
+ * crawler. docs/options.md explains them at length.
+ */
+
+import * as check from './check.js'
+import { invalidOption } from './check.js'
+import * as access from './check-access.js'
+import type { TlsOptions } from './fetch/access.js'
+import type { FetchContext, Fetcher, Outcome } from './fetch/contract.js'
+import type { Resolver } from './fetch/dns.js'
+import type { Frontier } from './frontier/contract.js'
+import type { TrapLimits } from './options.js'
+import { type AccessOptions, type CrawlOptions, DEFAULTS, type RetryOptions } from './options.js'
+import type { HostPartitioner } from './partition/contract.js'
+import { checkSeeds, type SeedInput } from './seeds.js'
+import type { SeenStore } from './seen/contract.js'
+import type { Store, StoreContext } from './stores/contract.js'
+import type { Duration } from './time.js'
+import type { CrawlRequest, MaybePromise } from './types.js'
+import { all } from './url/combine.js'
+import type { ScopeLike } from './url/scope.js'
+
+/** Headers that say what is wanted, and nothing about who asks. */
+const OPEN_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-charset',
+  'accept-language',
+  'cache-control',
+  'dnt',
+  'pragma',
+  'referer',
+])
+
+export abstract class Settings {
+  /** Written only by `with`, before anybody has seen the crawler. */
+  #options: CrawlOptions = DEFAULTS
+
+  protected get options(): CrawlOptions {
+    return this.#options
+  }
+
+  protected with(change: Partial<CrawlOptions>): this {
+    const next = new (this.constructor as new () => this)()
+    next.#options = Object.freeze({ ...this.#options, ...change })
+    return next
+  }
+
+  /**
+   * Where to start; each call adds. Strings, URLs, and anything that can be iterated over, also asynchronously: a
+   * generator of a million seeds is read as the crawl needs them. Seeds are always fetched, whatever the scope says.
+   */
+  seeds(...seeds: SeedInput[]): this {
+    return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })
+  }
+
+  /** Visits at the same time, over all hosts. Default 100. */
+  concurrency(visits: number): this {
+    return this.with({ concurrency: check.integer('concurrency', visits, 1, 100_000) })
+  }
+
+  /**
+   * The pause on a host between the end of a visit and the start of the next. Default `'1s'`. With `adaptive` the pause
+   * is that many times as long as the visit took, if that is longer, up to `max` (default `'1m'`).
+   */
+  delay(pause: Duration, more: { adaptive?: number; max?: Duration } = {}): this {
+    const { adaptive: factor, max = 60_000 } = check.record('delay', more, ['adaptive', 'max'])
+    const delayMs = check.duration('delay', pause)
+    const maxMs = check.duration('delay.max', max)
+    if (factor === undefined) return this.with({ delayMs, adaptive: undefined })
+    return this.with({ delayMs, adaptive: { factor: check.positive('delay.adaptive', factor), maxMs } })
+  }
+
+  /**
+   * Several connections to one host: one, and one more for each `growAt` waiting requests (default 100), up to
+   * `connections` (default 1). Each connection keeps the delay.
+   */
+  perHost(rules: { connections?: number; growAt?: number }): this {
+    const given = check.record('perHost', rules, ['connections', 'growAt'])
+    const { connections = this.options.perHost.connections, growAt = this.options.perHost.growAt } = given
+    return this.with({
+      perHost: {
+        connections: check.integer('perHost.connections', connections, 1, 1024),
+        growAt: check.integer('perHost.growAt', growAt, 1),
+      },
+    })
+  }
+
+  /** Who is asking. Name your project and a way to reach you: `'MyBot/1.0 (+https://example.com/bot)'`. */
+  userAgent(name: string): this {
+    return this.with({ userAgent: check.headerLine('userAgent', name) })
+  }
+
+  /**
+   * More headers; each call adds. They go to the origins of the seeds and to no other, since they may hold a secret;
+   * those that say what is wanted (`accept`, `accept-language` and such) go everywhere, and all do with `everywhere`.
+   */
+  headers(headers: Record<string, string>, more: { everywhere?: boolean } = {}): this {
+    const { everywhere = false } = check.record('headers', more, ['everywhere'])
+    const ofSeeds = { ...this.options.headers }
+    const ofAll = { ...this.options.headersEverywhere }
+    for (const [given, value] of Object.entries(check.headers('headers', headers))) {
+      const name = given.toLowerCase()
+      const isOpen = check.boolean('headers.everywhere', everywhere) || OPEN_HEADERS.has(name)
+      // The last word counts, also about where it goes.
+      delete ofSeeds[name]
+      delete ofAll[name]
+      if (isOpen) ofAll[name] = value
+      else ofSeeds[name] = value
+    }
+    return this.with({ headers: ofSeeds, headersEverywhere: ofAll })
+  }
+
+  /** Your e-mail address, sent as the `From` header, so that an operator can reach you. */
+  from(address: string): this {
+    return this.#access(access.checked({ from: address }))
+  }
+
+  /** Basic authentication, sent to this origin and to no other; each call adds one. */
+  auth(origin: string, credentials: { username: string; password: string }): this {
+    return this.#access(access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } }))
+  }
+
+  /** Keeps cookies, for each host by itself. Default: none are kept. */
+  cookies(keep = true): this {
+    return this.#access(access.checked({ cookies: keep }))
+  }
+
+  /** An http or https proxy, or a function that names the one for a URL. The address guard sees less behind it. */
+  proxy(proxy: string | URL | ((url: string) => string | URL | undefined)): this {
+    return this.#access(access.checked({ proxy }))
+  }
+
+  /** Speaks HTTP/2 with servers that offer it. Default: HTTP/1.1. */
+  http2(offer = true): this {
+    return this.#access(access.checked({ http2: offer }))
+  }
+
+  /** Whom to trust: `ca` for an authority of your own, `cert` and `key` to show a certificate. */
+  tls(tls: TlsOptions): this {
+    return this.#access(access.checked({ tls }))
+  }
+
+  /** Other name servers (`{ servers: […] }`), or a resolver of your own. */
+  dns(names: { servers: readonly string[] } | Resolver): this {
+    return this.#access(access.dns(names))
+  }
+
+  /**
+   * Addresses that the public internet cannot reach are refused unless a seed named their host. This allows the named
+   * hosts too, or with no argument every host: only where no stranger's page is read.
+   */
+  allowPrivate(...hosts: string[]): this {
+    return this.#access({ allowPrivate: access.privateHosts(hosts) })
+  }
+
+  /**
+   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
+   * expression or a function; several must all agree. Default `'site'`: the registrable domains of the seeds.
+   */
+  scope(...rules: [ScopeLike, ...ScopeLike[]]): this {
+    const [first, ...more] = rules.map((rule) => check.scopeRule('scope', rule))
+    if (first === undefined) return this.with({ scope: check.scopeRule('scope', undefined) })
+    return this.with({ scope: more.length === 0 ? first : all(first, ...more) })
+  }
+
+  /** Within the scope, only links that match one of these; each call adds. */
+  include(...rules: ScopeLike[]): this {
+    return this.with({ include: [...this.options.include, ...check.scopeRules('include', rules)] })
+  }
+
+  /** Within the scope, no links that match one of these; each call adds. */
+  exclude(...rules: ScopeLike[]): this {
+    return this.with({ exclude: [...this.options.exclude, ...check.scopeRules('exclude', rules)] })
+  }
+
+  /**
+   * The operator's own block-list: host names (with their subdomains, on every port), globs, regular expressions or
+   * functions; each call adds. It is asked before anything else, for seeds, links, redirects and sitemaps.
+   */
+  block(...rules: ScopeLike[]): this {
+    return this.with({ block: [...this.options.block, ...check.blockRules('block', rules)] })
+  }
+
+  /**
+   * `drop`: parameters that are taken out of URLs, such as those of TRACKING_PARAMETERS and SESSION_PARAMETERS (`*` for
+   * any text). `canonical: 'follow'` also follows the URL that a page names as its canonical one.
+   */
+  urls(rules: { drop?: readonly string[]; canonical?: 'report' | 'follow' }): this {
+    const given = check.record('urls', rules, ['drop', 'canonical'])
+    const { drop = this.options.urls.drop, canonical = this.options.urls.canonical } = given
+    if (canonical !== 'report' && canonical !== 'follow') {
+      throw invalidOption('urls.canonical', canonical, "'report' or 'follow'")
+    }
+    return this.with({ urls: { drop: check.parameters('urls.drop', drop), canonical } })
+  }
+
+  /** Bounds against endless sites; false lifts them all. docs/politeness.md lists them. */
+  traps(limits: TrapLimits | false): this {
+    return this.with({ traps: limits === false ? undefined : check.traps(limits) })
+  }
+
+  /**
+   * Sitemaps that robots.txt names are read; `wellKnown` also asks each host for `/sitemap.xml`. A host's sitemaps give
+   * at most `urlsPerHost` pages (default 10,000). False reads none.
+   */
+  sitemaps(rules: boolean | { wellKnown?: boolean; urlsPerHost?: number }): this {
+    if (typeof rules === 'boolean') return this.with({ sitemaps: { ...this.options.sitemaps, read: rules } })
+    if (typeof rules !== 'object') {
+      throw invalidOption('sitemaps', rules, 'true or false, or { wellKnown, urlsPerHost }')
+    }
+    const given = check.record('sitemaps', rules, ['wellKnown', 'urlsPerHost'])
+    const { wellKnown = this.options.sitemaps.wellKnown, urlsPerHost = this.options.sitemaps.urlsPerHost } =
+      given
+    return this.with({
+      sitemaps: {
+        read: true,
+        wellKnown: check.boolean('sitemaps.wellKnown', wellKnown),
+        urlsPerHost: check.count('sitemaps.urlsPerHost', urlsPerHost, 1),
+      },
+    })
+  }
+
+  /** How many links away from a seed: 0 fetches the seeds alone. Default: no bound. */
+  depth(links: number): this {
+    return this.with({ depth: check.count('depth', links, 0) })
+  }
+
+  /**
+   * When to end. `pages` is exact. Once `bytes` (of bodies, on the wire) are reached no visit starts; at `time`
+   * visits are ended; a host gives at most `pagesPerHost`, a site (registrable domain) `pagesPerSite`.
+   */
+  limit(limits: {
+    pages?: number
+    bytes?: number
+    time?: Duration
+    pagesPerHost?: number
+    pagesPerSite?: number
+  }): this {
+    const given = check.record('limit', limits, ['pages', 'bytes', 'time', 'pagesPerHost', 'pagesPerSite'])
+    const limit = { ...this.options.limit }
+    if (given.pages !== undefined) limit.pages = check.count('limit.pages', given.pages, 1)
+    if (given.bytes !== undefined) limit.bytes = check.count('limit.bytes', given.bytes, 1)
+    if (given.time !== undefined) limit.timeMs = check.timeLimit('limit.time', given.time)
+    if (given.pagesPerHost !== undefined) {
+      limit.pagesPerHost = check.count('limit.pagesPerHost', given.pagesPerHost, 1)
+    }
+    if (given.pagesPerSite !== undefined) {
+      limit.pagesPerSite = check.count('limit.pagesPerSite', given.pagesPerSite, 1)
+    }
+    return this.with({ limit })
+  }
+
+  /**
+   * How long a fetch may take from start to last byte (default `'30s'`). As an object also how long an extractor
+   * (`'30s'`) and a hook or `page` listener (`'5m'`) may take for one page.
+   */
+  timeout(time: Duration | { fetch?: Duration; extract?: Duration; hook?: Duration }): this {
+    const timeout = { ...this.options.timeout }
+    if (typeof time !== 'object' || time === null) {
+      timeout.fetchMs = check.duration('timeout', time, 1)
+      return this.with({ timeout })
+    }
+    const given = check.record('timeout', time, ['fetch', 'extract', 'hook'])
+    if (given.fetch !== undefined) timeout.fetchMs = check.duration('timeout.fetch', given.fetch, 1)
+    if (given.extract !== undefined) timeout.extractMs = check.duration('timeout.extract', given.extract, 1)
+    if (given.hook !== undefined) timeout.hookMs = check.duration('timeout.hook', given.hook, 1)
+    return this.with({ timeout })
+  }
+
+  /** Larger bodies, on the wire or decoded, fail with `body-too-large`. Default 8 MiB. */
+  maxBodyBytes(bytes: number): this {
+    return this.with({ maxBodyBytes: check.integer('maxBodyBytes', bytes, 1) })
+  }
+
+  /**
+   * How often a request is tried again after a timeout, a name that was not resolved, a failed or lost connection, or
+   * the status 408, 425, 429, 500, 502, 503 or 504. Default 2. As an object also how long a host that fails is left
+   * alone: docs/politeness.md explains.
+   */
+  retries(rules: number | RetryOptions): this {
+    return this.with({ retries: check.retries(this.options.retries, rules) })
+  }
+
+  /** How many redirects in a row are followed. Default 10. */
+  redirects(most: number): this {
+    return this.with({ redirects: check.integer('redirects', most, 0, 100) })
+  }
+
+  /**
+   * Whether robots.txt is obeyed. Default true; turn it off only for hosts that are yours. As an object: `obey`;
+   * `nofollow`, whether pages and links that ask not to be followed are heeded (default true); `maxDelay`, the longest
+   * Crawl-delay that is honoured (default `'1m'`).
+   */
+  robots(rules: boolean | { obey?: boolean; nofollow?: boolean; maxDelay?: Duration }): this {
+    if (typeof rules === 'boolean') return this.with({ robots: { ...this.options.robots, obey: rules } })
+    if (typeof rules !== 'object') {
+      throw invalidOption('robots', rules, 'true or false, or { obey, nofollow, maxDelay }')
+    }
+    const given = check.record('robots', rules, ['obey', 'nofollow', 'maxDelay'])
+    const robots = { ...this.options.robots }
+    if (given.obey !== undefined) robots.obey = check.boolean('robots.obey', given.obey)
+    if (given.nofollow !== undefined) robots.nofollow = check.boolean('robots.nofollow', given.nofollow)
+    if (given.maxDelay !== undefined) robots.maxDelayMs = check.duration('robots.maxDelay', given.maxDelay)
+    return this.with({ robots })
+  }
+
+  /** Where the crawl keeps its state. Default `memory()`. */
+  store(store: Store): this {
+    return this.with({ store: check.part('store', store, ['open'], 'a store such as memory()') })
+  }
+
+  /** A frontier of your own, or a function that makes one when the crawl runs. */
+  frontier(frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>)): this {
+    if (typeof frontier === 'function') return this.with({ frontier })
+    return this.with({ frontier: check.frontierPart('frontier', frontier) })
+  }
+
+  /** A seen-set of your own. */
+  seen(seen: SeenStore): this {
+    return this.with({ seen: check.part('seen', seen, ['addAll', 'close'], 'a SeenStore') })
+  }
+
+  /** How hosts are dealt out over shards. Default: by a hash of the host. */
+  partition(partitioner: HostPartitioner): this {
+    const partition = check.part<HostPartitioner>(
+      'partition',
+      partitioner,
+      ['partition'],
+      'a HostPartitioner',
+    )
+    check.integer('partition.partitions', partitioner.partitions, 1, 65_536)
+    return this.with({ partition })
+  }
+
+  /** A fetcher of your own: an object with `fetch`, or the function itself. */
+  fetch(fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>)): this {
+    return this.with({ fetcher: check.fetcher(fetcher) })
+  }
+
+  #access(change: Partial<AccessOptions>): this {
+    return this.with({ access: { ...this.options.access, ...change } })
+  }
+}
