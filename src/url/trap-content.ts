@@ -2,7 +2,7 @@
  * A site that shows the same page under ever new addresses can be told by nothing in the addresses. Its pages are
  * compared by digest, and when one has come too often its links are not followed any more, so the site ends.
  *
- * A digest takes as long as all else that is done with a page, so only one page in sixteen is looked at, chosen by
+ * A digest takes as long as all else that is done with a page, so only one page in thirty-two is looked at, chosen by
  * its URL. As soon as one of them has come before, all pages of that host are looked at for a while: an ordinary site
  * pays for the sample only, and a trap is found out some dozen pages later than it could have been.
  */
@@ -27,14 +27,14 @@ export interface SameContent {
 
 const DEFAULT_REPEATS = 10
 /** A power of two. */
-const SAMPLE_ONE_IN = 16
+const SAMPLE_ONE_IN = 32
 /** How many pages of a host are looked at after each repetition. */
 const PAGES_WATCHED = 256
 /** Hosts under watch; when there are more, all are forgotten, and the sample finds them again. */
 const HOSTS_WATCHED = 1024
 /**
- * Digests that are remembered at least, and at most twice as many: some 2 MB a generation. With the sample that is half
- * a million ordinary pages.
+ * Digests that are remembered at least, and at most twice as many: some 2 MB a generation. With the sample that is a
+ * million ordinary pages.
  */
 const DIGESTS = 32_768
 

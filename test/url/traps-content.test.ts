@@ -115,7 +115,7 @@ describe('sameContent', () => {
     )
     const first = answers.indexOf(true)
     expect(first).toBeGreaterThanOrEqual(10)
-    expect(first).toBeLessThan(150)
+    expect(first).toBeLessThan(300)
     expect(answers.slice(first).every(Boolean)).toBe(true)
   })
 
@@ -136,7 +136,7 @@ describe('sameContent', () => {
         contents.isRepeated('example.com', url(i), page('same')),
       ).filter((answer) => !answer).length
       expect(followed).toBeGreaterThanOrEqual(repeats)
-      expect(followed).toBeLessThan(repeats + 150)
+      expect(followed).toBeLessThan(repeats + 300)
     }
     const free = sameContent({ repeats: Number.POSITIVE_INFINITY })
     for (let i = 0; i < 1000; i++) expect(free.isRepeated('example.com', url(i), page('same'))).toBe(false)
