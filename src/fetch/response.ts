@@ -73,7 +73,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       }
       return true
     }
-    const headers = new RawHeaders(rawHeaders)
+    // Taken out of undici's array, which V8 may have made old from birth: docs/decisions/0008.
+    const headers = new RawHeaders(rawHeaders.splice(0))
     const success = status < 300
     // Asked before anything is noted: if the caller's function throws, the exchange fails and its error shows.
     this.#keeping = success && this.#isWanted(headers)
