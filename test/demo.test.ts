@@ -89,7 +89,7 @@ describe('npm run demo', { timeout: 60_000 }, () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.search(/(?<= {2})\S/))
-    expect(columns).toEqual([38, 38, 38])
+    expect(columns).toEqual([38, 38, 38, 38])
   })
 
   test.each([

@@ -5,6 +5,8 @@
 
 import { parseArgs } from 'node:util'
 import { Crawler, type Failure, type FailureCode, KumoError } from 'kumo'
+import { ROUTES } from '../../test/hostile/routes.js'
+import { startHostileWeb } from '../../test/hostile/server.js'
 import { counted, paint, wrap } from './format.js'
 import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
@@ -12,7 +14,8 @@ import { type DemoWeb, startDemoWeb } from './web.js'
 
 const USAGE = `npm run demo                          crawl a synthetic web on this machine
 npm run demo -- <url> …               crawl from these URLs (at most 100 pages)
-npm run demo -- --hosts 20 --pages 5  a smaller synthetic web`
+npm run demo -- --hosts 20 --pages 5  a smaller synthetic web
+npm run demo -- --hostile             a web that misbehaves in every way we know`
 
 /** A fifth of the default, so that the demo is over soon; the hosts are our own. */
 const LOOPBACK_DELAY_MS = 200
@@ -40,9 +43,15 @@ async function main(): Promise<void> {
   process.stdout.on('error', () => process.exit())
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { hosts: { type: 'string' }, pages: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      hosts: { type: 'string' },
+      pages: { type: 'string' },
+      hostile: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
   })
   if (values.help) return console.log(USAGE)
+  if (values.hostile) return crawlHostileWeb()
   if (positionals.length > 0) {
     const pages = await crawl(
       common.seeds(positionals).delay(WEB_DELAY_MS).limit({ pages: WEB_PAGES }),
@@ -70,6 +79,24 @@ async function main(): Promise<void> {
       .include('127.*')
       .delay(LOOPBACK_DELAY_MS)
     await crawl(crawler, LOOPBACK_DELAY_MS, web)
+  } finally {
+    await web.close()
+  }
+}
+
+/** A server that misbehaves in every way we know, each on a host of its own. */
+async function crawlHostileWeb(): Promise<void> {
+  const web = await startHostileWeb()
+  try {
+    console.log(
+      `A web that misbehaves in ${ROUTES.length} ways; each seed is one of them. docs/security.md lists them.`,
+    )
+    const seeds = ROUTES.map(({ path, host }, i) =>
+      web.url(path.replace('*', '1'), host ?? `127.1.0.${i + 1}`),
+    )
+    const patience = { times: 1, backoff: 10, maxRetryAfter: 50, setAside: 20, setAsides: 1 }
+    const crawler = common.seeds(seeds).allowPrivate().scope('host').delay(LOOPBACK_DELAY_MS)
+    await crawl(crawler.timeout('2s').retries(patience).limit({ pagesPerHost: 20 }), LOOPBACK_DELAY_MS)
   } finally {
     await web.close()
   }

@@ -1,6 +1,7 @@
 /** Each route misbehaves as its name says, seen by a client that only moves bytes. */
 
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -411,4 +412,12 @@ describe('the hostile web', () => {
     expect((await endless).end).not.toBe('late')
     expect((await askRaw(other.url())).end).toBe('reset')
   })
+})
+
+it('is listed in docs/security.md, every route of it', () => {
+  const docs = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
+  const listed = [...docs.slice(docs.indexOf('## The hostile web')).matchAll(/^\| `([^`]+)`/gm)].map(
+    ([, name]) => name,
+  )
+  expect(listed).toEqual(ROUTES.map(({ name }) => name))
 })
