@@ -69,7 +69,8 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       named.add(new URL(seed).hostname.replace(BRACKETS, ''))
       named.add(originOf(seed))
     }
-    const fetcher = options.fetcher ?? defaultFetcher(options, named, resolverOf(options, clock, closers))
+    const fetcher =
+      options.fetcher ?? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
     closers.push(['the fetcher', () => fetcher.close?.()])
     const robots = options.robots.obey ? await gateOf(options, random) : OPEN_GATE
     const fields = Object.keys(options.fields).length > 0 ? [fieldExtractor(options.fields)] : []
@@ -214,7 +215,7 @@ function resolverOf({ access }: CrawlOptions, clock: Clock, closers: Closer[]): 
   return resolver
 }
 
-function defaultFetcher(options: CrawlOptions, named: Named, resolver: Resolver) {
+function defaultFetcher(options: CrawlOptions, named: Named, clock: Clock, resolver: Resolver) {
   const { allowPrivate, resolver: _, dnsServers: __, ...access } = options.access
   const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
   const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
@@ -229,6 +230,7 @@ function defaultFetcher(options: CrawlOptions, named: Named, resolver: Resolver)
     maxConnections: options.concurrency + SPARE_CONNECTIONS,
     connectTimeoutMs: options.timeout.fetchMs,
     resolver,
+    clock,
     allowsAddress: (host) => allowed === undefined || allowed.has(host) || named.has(host),
   })
 }

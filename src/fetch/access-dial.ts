@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import type { SecureContext } from 'node:tls'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { KumoError, messageOf } from '../errors.js'
+import type { Clock } from '../time.js'
 import type { TlsOptions } from './access.js'
 import { AddressRefusedError, isPublic } from './address-guard.js'
 import { guardedConnector } from './connector.js'
@@ -51,6 +52,8 @@ export interface DialerOptions {
   readonly http2?: boolean | undefined
   readonly tls?: TlsSettings | undefined
   readonly resolver?: Resolver | undefined
+  /** Default: real time. */
+  readonly clock?: Clock | undefined
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
 }
 
@@ -78,7 +81,7 @@ export class Dialer {
   readonly #toProxy: buildConnector.connector
 
   constructor(undici: Undici, options: DialerOptions) {
-    const { connectTimeoutMs, http2 = false, resolver, allowsAddress = () => true } = options
+    const { connectTimeoutMs, http2 = false, resolver, clock, allowsAddress = () => true } = options
     this.#undici = undici
     this.#connectTimeoutMs = connectTimeoutMs
     this.#options = {
@@ -94,7 +97,7 @@ export class Dialer {
     const toServer = undici.buildConnector(this.#tls)
     const toProxy = undici.buildConnector({ ...this.#tls, allowH2: false })
     const guarded = (connect: buildConnector.connector, allows: typeof allowsAddress) =>
-      resolver ? guardedConnector({ connect, resolver, allows }) : connect
+      resolver ? guardedConnector({ connect, resolver, allows, clock }) : connect
     this.#toServer = guarded(toServer, allowsAddress)
     this.#toProxy = guarded(toProxy, () => true)
   }

@@ -6,6 +6,7 @@
 
 import type { Socket } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
+import { type Clock, systemClock, type Timer } from '../time.js'
 import { Dialer, type DialerOptions, type Undici } from './access-dial.js'
 import type { Connecting } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
@@ -91,8 +92,8 @@ export class Connection implements Linked<Connection> {
   state: 'idle' | 'lent' | 'gone' = 'lent'
   /** What is there to be destroyed, from the look-up of the host on. */
   socket: Socket | Connecting | undefined
-  /** The open socket, where it must be told how long it may be idle. */
-  timed: Socket | undefined
+  /** Ends an idle HTTP/2 connection. */
+  idleTimer: Timer | undefined
   /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
   answers = 0
   client!: Dispatcher
@@ -108,6 +109,7 @@ const GIVEN_UP = 'The connection was given up.'
 
 export class Connections {
   readonly #options: ConnectionsOptions
+  readonly #clock: Clock
   readonly #dialer: Dialer
   readonly #hosts = new Map<string, Host>()
   readonly #all = new Set<Connection>()
@@ -122,6 +124,7 @@ export class Connections {
 
   constructor(undici: Undici, options: ConnectionsOptions) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock()
     this.#dialer = new Dialer(undici, options)
   }
 
@@ -179,7 +182,7 @@ export class Connections {
     connection.state = 'idle'
     connection.host.idle.push(connection)
     this.#idle.push(connection)
-    connection.timed?.setTimeout(this.#options.keepAliveMs)
+    this.#watchIdle(connection)
     this.#returned(connection.host)
   }
 
@@ -214,7 +217,7 @@ export class Connections {
     if (connection) {
       this.#idle.remove(connection)
       connection.state = 'lent'
-      connection.timed?.setTimeout(0)
+      connection.idleTimer?.cancel()
     } else {
       // What is idle here goes another way; it must not stay beside the new one beyond the bound of the host.
       if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
@@ -275,10 +278,7 @@ export class Connections {
   ): void {
     // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
     // would be no way to let go of a connection that is still being made.
-    const socket = connector(options, (...result) => {
-      this.#connected(connection, result[1])
-      callback(...result)
-    }) as unknown as Socket | Connecting
+    const socket = connector(options, callback) as unknown as Socket | Connecting
     connection.socket = socket
     connection.answers = 0
     this.#openSockets++
@@ -289,10 +289,10 @@ export class Connections {
   }
 
   /** undici closes idle connections after keepAliveMs if they speak HTTP/1.1; an HTTP/2 session it keeps for ever. */
-  #connected(connection: Connection, socket: Socket | null | undefined): void {
-    if (!this.#options.http2 || !socket) return
-    connection.timed = socket
-    socket.on('timeout', () => {
+  #watchIdle(connection: Connection): void {
+    if (!this.#options.http2) return
+    const closesAt = this.#clock.now() + this.#options.keepAliveMs
+    connection.idleTimer = this.#clock.wakeAt(closesAt, () => {
       if (connection.state === 'idle') this.#discard(connection)
     })
   }
@@ -304,6 +304,7 @@ export class Connections {
       host.idle.splice(host.idle.indexOf(connection), 1)
     }
     connection.state = 'gone'
+    connection.idleTimer?.cancel()
     this.#all.delete(connection)
     connection.client.destroy(() => {})
     // A client that is destroyed while it connects would leave its socket to the connect timeout.

@@ -4,6 +4,7 @@
  */
 
 import { KumoError } from '../errors.js'
+import type { Clock } from '../time.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access.js'
 import { checkLiteral, tlsSettings } from './access-dial.js'
@@ -38,6 +39,8 @@ export interface HttpFetcherOptions extends AccessOptions {
   readonly connectTimeoutMs?: number | undefined
   /** Looks host names up. Whoever made it closes it. Default: Node's own look-up. */
   readonly resolver?: Resolver | undefined
+  /** Times idle HTTP/2 connections and rival addresses. Default: real time. */
+  readonly clock?: Clock | undefined
   /**
    * Whether an address that is not public may be connected to for the sake of a host; needs a `resolver`. Without it
    * every address may be.
@@ -80,7 +83,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, http2, proxy } = options
+  const { resolver, allowsAddress, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
   const access: Access = {
     headers: new OriginHeaders(options),
@@ -95,7 +98,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
 
   const load = async () => {
     if (options.cookies) access.cookies = await Cookies.load()
-    const dial = { resolver, allowsAddress, http2, tls }
+    const dial = { resolver, allowsAddress, clock, http2, tls }
     connections = new Connections(await import('undici'), { ...settings, ...dial })
   }
   const close = async () => {
@@ -132,7 +135,7 @@ type Settings = Required<typeof HTTP_DEFAULTS>
 /** A misspelt limit must not pass for one that was left out. */
 function checkOptions(options: HttpFetcherOptions): void {
   const limits = Object.keys(HTTP_DEFAULTS).filter((key) => key !== 'headers')
-  const known = ['userAgent', 'headers', ...limits, ...ACCESS_KEYS, 'resolver', 'allowsAddress']
+  const known = ['userAgent', 'headers', ...limits, ...ACCESS_KEYS, 'resolver', 'allowsAddress', 'clock']
   if (typeof options !== 'object' || options === null) {
     throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
   }

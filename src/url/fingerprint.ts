@@ -45,7 +45,10 @@ export function fingerprint(text: string, into: Uint32Array, at = 0): void {
   into[at + 1] = finishHigh(high)
 }
 
-/** The same fingerprint for text that is there as codes, from `start` to `end`. */
+/**
+ * The same fingerprint for text that is there as codes, from `start` to `end`. The loop is written twice because it runs
+ * for every link: reading the codes through a function would cost more than the arithmetic.
+ */
 export function fingerprintCodes(
   codes: Uint8Array | Uint16Array,
   start: number,
