@@ -17,17 +17,13 @@ const named = (name: string) => HOSTILE_PAGES.find((each) => each.name === name)
 
 describe('the loop', () => {
   const BAR_MS = 50
-  /** A busy machine takes longer; what is not linear takes seconds. The figure itself is printed. */
-  const FAILS_AT_MS = 4 * BAR_MS
   /** Longer than the bar, and why that is so. */
   const EXCEPTIONS: Readonly<Record<string, string>> = {
     'links to other hosts':
       'page.links resolves up to 50,000 links, and one to another host takes 2 µs; a crawl follows far fewer of a page',
   }
 
-  it(`is held for about ${BAR_MS} ms at most by any view of a page of 8 MB`, {
-    timeout: 240_000,
-  }, async () => {
+  it(`is held for at most ${BAR_MS} ms by any view of a page of 8 MB`, { timeout: 240_000 }, async () => {
     // Within the project, so that the packages it depends on are found.
     const folder = join(PROJECT, 'node_modules', '.cache', `kumo-hostile-${process.pid}`)
     try {
@@ -37,7 +33,7 @@ describe('the loop', () => {
       const measured = (JSON.parse(stdout) as Slowest[]).sort((a, b) => b.ms - a.ms)
       const told = measured.slice(0, 5).map(({ name, view, ms }) => `${name} (${view}) ${ms.toFixed(0)} ms`)
       console.log(`hostile pages of 8 MB, ${measured.length} kinds; slowest: ${told.join(', ')}`)
-      const tooSlow = measured.filter(({ name, ms }) => ms > FAILS_AT_MS && EXCEPTIONS[name] === undefined)
+      const tooSlow = measured.filter(({ name, ms }) => ms > BAR_MS && EXCEPTIONS[name] === undefined)
       expect(tooSlow).toEqual([])
     } finally {
       await rm(folder, { recursive: true, force: true })
