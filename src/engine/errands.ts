@@ -15,6 +15,8 @@ const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024 }
 /** While another host's queue holds the rules of an origin, its pages look again this often. */
 const ASK_AGAIN_MS = 1000
 
+const TOO_MANY_REQUESTS = 429
+
 /** Origins whose sitemaps wait for a page; those of others are not read. */
 const UNREAD_REMEMBERED = 10_000
 
@@ -86,7 +88,7 @@ export class Errands {
     if (!outcome.ok && outcome.code === 'aborted') {
       return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
     }
-    if (outcome.ok && outcome.status < 500) return settlement
+    if (outcome.ok && outcome.status < 500 && outcome.status !== TOO_MANY_REQUESTS) return settlement
     // When to ask again is the gate's to say; but this host is in trouble, whoever asked.
     const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: asked }
