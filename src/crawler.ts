@@ -15,7 +15,7 @@ import type { Clock, Random } from './time.js'
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
-const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'end'] as const
+const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'store', 'end'] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }

@@ -15,6 +15,14 @@ export type KumoErrorCode =
   | 'KUMO_ALREADY_RUNNING'
   /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
   | 'KUMO_STORE_FAILED'
+  /** Another process, or another run of this one, uses the store's folder. */
+  | 'KUMO_STORE_LOCKED'
+  /** What the store's folder holds is damaged, and it is not opened as if nothing were. */
+  | 'KUMO_STORE_DAMAGED'
+  /** The store was made with options that give its data another meaning, or by a newer version of Kumo. */
+  | 'KUMO_STORE_MISMATCH'
+  /** `resume: 'never'` found a crawl in the folder, or `resume: 'must'` found none. */
+  | 'KUMO_STORE_RESUME'
   /** A hook, an extractor or the scope could not be opened; nothing was fetched. */
   | 'KUMO_OPEN_FAILED'
   /** A part could not be closed, e.g. a hook that writes its last lines then; the crawl itself is over. */

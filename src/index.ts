@@ -39,6 +39,7 @@ export type { SeedInput } from './seeds.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
 export type { OpenStore, Store, StoreContext } from './stores/contract.js'
+export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
 export {
   type Clock,

@@ -20,12 +20,14 @@ import { byHost } from './partition/by-host.js'
 import { soleOwner } from './partition/ownership.js'
 import { knownSeeds, readSeeds } from './seeds.js'
 import { Named } from './seen/named.js'
-import type { StoreContext } from './stores/contract.js'
+import type { StoreCondition, StoreContext, StoreEvent } from './stores/contract.js'
 import { memory } from './stores/memory.js'
+import { forgetful, memoryState } from './stores/memory-state.js'
 import { type Clock, LATE, type Random, systemClock, systemRandom, Waits, within } from './time.js'
 import type { MaybePromise } from './types.js'
 import { originOf } from './url/canonicalise.js'
 import { all, any, not } from './url/combine.js'
+import { fingerprintText } from './url/fingerprint.js'
 import { sameSite } from './url/rules.js'
 import type { ScopeRule } from './url/scope.js'
 import { loadSiteOf } from './url/site.js'
@@ -61,7 +63,20 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
     const partitioner = options.partition ?? byHost()
     const politeness = { delayMs: options.delayMs, ...options.perHost }
     const { partitions } = partitioner
-    const stored = await openStore(options, { politeness, policy: firstCome, clock, partitions }, closers)
+    let outlet: Outlet | undefined
+    const early: StoreEvent[] = []
+    const context: StoreContext = {
+      politeness,
+      policy: firstCome,
+      clock,
+      partitions,
+      partitionOf: (host) => partitioner.partition(host),
+      identity: identityOf(options, partitions),
+      report: (event) => void (outlet === undefined ? early.push(event) : outlet.tell('store', event)),
+    }
+    const stored = await openStore(options, context, closers)
+    const { state } = stored.memory
+    const hookState = state === forgetful ? memoryState() : state
     const scope = scopeOf(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const named = new Named()
@@ -84,7 +99,8 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
     closers.push(['an extractor', () => step.close()])
     await opened('an extractor', () => step.open())
     for (const hook of options.hooks) {
-      await opened(`hook '${hook.name}'`, () => hook.open?.())
+      const memory = { state: hookState.space(`hook ${hook.name}`) }
+      await opened(`hook '${hook.name}'`, () => hook.open?.(memory))
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
     await opened('the scope', () => scope.open?.())
@@ -95,15 +111,21 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       scope.addSeed?.(seed)
       name(seed)
     }
+    const seeds = state.space('seeds')
+    for await (const [, seed] of seeds.entries()) {
+      scope.addSeed?.(String(seed))
+      name(String(seed))
+    }
     const exchange = localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
-    const outlet = new Outlet({
+    outlet = new Outlet({
       clock,
       hooks: options.hooks,
       events: emitterOf(options),
       reader,
       timeoutMs: options.timeout.hookMs,
     })
+    for (const event of early) void outlet.tell('store', event)
     const parts: Parts = {
       clock,
       random,
@@ -119,7 +141,10 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       siteOf,
       withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
       ...trapsOf(options),
-      named: name,
+      named: (seed) => {
+        name(seed)
+        seeds.put(fingerprintText(seed), seed)
+      },
       outlet,
       seeds: readSeeds(options.seeds),
       close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
@@ -136,7 +161,7 @@ async function openStore(
   options: CrawlOptions,
   context: StoreContext,
   closers: Closer[],
-): Promise<Pick<Parts, 'frontier' | 'seen'>> {
+): Promise<Pick<Parts, 'frontier' | 'seen' | 'memory'>> {
   const store = options.store ?? memory()
   try {
     const open = await store.open(context)
@@ -144,11 +169,26 @@ async function openStore(
     const frontier = await ownFrontier(options, context)
     if (frontier !== undefined) closers.push(['the frontier', () => frontier.close()])
     if (options.seen !== undefined) closers.push(['the seen-set', () => options.seen?.close()])
-    return { frontier: frontier ?? open.frontier, seen: options.seen ?? open.seen }
+    const memory = {
+      state: open.state ?? forgetful,
+      condition: () => open.condition?.() ?? WELL,
+      onCommit: (write: () => void) => open.onCommit?.(write),
+    }
+    return { frontier: frontier ?? open.frontier, seen: options.seen ?? open.seen, memory }
   } catch (error) {
     if (error instanceof KumoError) throw error
     const message = `the ${store.name} store could not be opened: ${messageOf(error)}`
     throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
+  }
+}
+
+const WELL: StoreCondition = Object.freeze({ state: 'well' })
+
+/** What a change of these would make of stored data: URLs spelled otherwise, hosts looked for in another place. */
+function identityOf({ urls }: CrawlOptions, partitions: number): Record<string, string> {
+  return {
+    'partition (number of partitions)': String(partitions),
+    'urls({ drop })': [...urls.drop].sort().join(' '),
   }
 }
 
@@ -247,6 +287,8 @@ async function gateOf(options: CrawlOptions, random: Random): Promise<RobotsGate
     learn: (origin, fetched, outcome, now) => gate.learn(origin, fetched, outcome, now),
     delayMs: (request) => gate.delayMs(request),
     takeSitemaps: (origin) => [...gate.takeSitemaps(origin), WELL_KNOWN_SITEMAP],
+    record: (origin) => gate.record(origin),
+    restore: (record) => gate.restore(record),
   }
 }
 

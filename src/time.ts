@@ -3,6 +3,7 @@
  * `Random`, so that the simulator can run the same code in virtual time and replay a run from its seed.
  */
 
+import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 
 /** Milliseconds. Instants are counted from the epoch, so that a store can keep them. */
@@ -13,6 +14,11 @@ export interface Clock {
   wakeAt(at: number, callback: () => void): Timer
   /** Share of the time since the last call that the thread was busy (0…1); undefined where that has no meaning. */
   busyShare?(): number | undefined
+  /**
+   * The time on a scale that nobody can set and that processes share, in ms, and the name of that scale: for knowing how
+   * long ago another process did something. Undefined, or absent, where there is no such scale.
+   */
+  steady?(): { readonly scale: string; readonly ms: number } | undefined
 }
 
 export interface Timer {
@@ -55,7 +61,25 @@ export function systemClock(): Clock {
       lastLoop = loop
       return share
     },
+    steady() {
+      const scale = bootName()
+      return scale === undefined ? undefined : { scale, ms: Number(process.hrtime.bigint() / 1000n) / 1000 }
+    },
   }
+}
+
+let boot: string | undefined | null = null
+
+/** The monotonic clock counts from the start of the machine, so its scale is named after that. Known on Linux. */
+function bootName(): string | undefined {
+  if (boot === null) {
+    try {
+      boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    } catch {
+      boot = undefined
+    }
+  }
+  return boot
 }
 
 export function systemRandom(): Random {

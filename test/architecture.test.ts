@@ -47,8 +47,8 @@ const COMPOSITION = [
   'page-stream.ts',
   'index.ts',
 ]
-/** Rooms that assemble what they need themselves: for simulations, and for the tests of adapters. */
-const ASSEMBLING = ['sim', 'conformance']
+/** Rooms that assemble what they need themselves: for simulations, for the tests of adapters, for the command. */
+const ASSEMBLING = ['sim', 'conformance', 'cli']
 /** Rooms that build on the implementation of other rooms, with the reason. */
 const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   // A store's frontier is the workbench over a disk; its seen-set the table over one.

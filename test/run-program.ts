@@ -16,6 +16,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Called with all that was printed so far, whenever there is more. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void
+  /** The same for what was printed as errors. */
+  readonly onErrors?: (stderr: string, child: ChildProcess) => void
+  /** What it reads from standard input. Absent: there is none. */
+  readonly input?: string
 }
 
 /** The program's path is relative to the project. Resolves when it has ended. */
@@ -25,16 +29,18 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
   const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
     cwd: PROJECT,
     env: { ...inherited, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  child.stdin?.end(options.input)
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
     options.onOutput?.(stdout, child)
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
+    options.onErrors?.(stderr, child)
   })
   return new Promise((resolve, reject) => {
     child.once('error', reject)

@@ -119,9 +119,9 @@ describe('events', () => {
       .on('end', (summary) => expectTypeOf(summary).toEqualTypeOf<Summary>())
   })
 
-  test('are these six', () => {
+  test('are these seven', () => {
     expectTypeOf<keyof CrawlEvents>().toEqualTypeOf<
-      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'end'
+      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'store' | 'end'
     >()
     // @ts-expect-error: a typo.
     crawler.on('pages', () => {})
@@ -145,7 +145,9 @@ describe('the builder', () => {
   test('run() resolves with a summary', () => {
     expectTypeOf(crawler.run).returns.toEqualTypeOf<Promise<Summary>>()
     expectTypeOf(crawler.run).toBeCallableWith({ signal: AbortSignal.timeout(5) })
-    expectTypeOf<Summary['reason']>().toEqualTypeOf<'done' | 'limit' | 'stopped' | 'aborted'>()
+    expectTypeOf<Summary['reason']>().toEqualTypeOf<
+      'done' | 'already-done' | 'limit' | 'stopped' | 'aborted'
+    >()
     expectTypeOf(crawler.stats()).toEqualTypeOf<Stats | undefined>()
   })
 

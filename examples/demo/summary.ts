@@ -28,6 +28,7 @@ export interface SummaryDetails {
 }
 
 const ENDINGS: Record<EndReason, string> = {
+  'already-done': 'It had been finished before, and no seed was new.',
   done: 'Nothing was left to fetch.',
   limit: 'The limit was reached.',
   stopped: 'It was stopped.',
@@ -42,6 +43,7 @@ const ADVICE: Record<Bottleneck, string> = {
   discovery:
     'Slots stood empty because nothing more was known to fetch. More seeds() or a wider scope() would fill them.',
   paused: 'The crawl was paused most of the time.',
+  store: 'The store could not keep up, or could not write: look at its disk.',
   fetch:
     'Pages spend their time on the network. If the thread is not full, more concurrency() helps; if it is, this is ' +
     'as fast as one thread gets.',

@@ -43,6 +43,11 @@ export function fieldsOf({
   return { url, host, depth, priority, attempt, redirects, parent }
 }
 
+/** The same for what few requests have. */
+export function rareFieldsOf({ purpose, via, hint }: CrawlRequest): Partial<CrawlRequest> {
+  return { purpose, via, hint }
+}
+
 export function byUrl(requests: readonly CrawlRequest[]): Map<string, CrawlRequest> {
   return new Map(requests.map((each) => [each.url, each]))
 }

@@ -66,7 +66,7 @@ export class FrontierModel {
   }
 
   settled(settlements: readonly Settlement[]): void {
-    for (const { request, visitedAt, again, hostNotBefore, hostDelayMs } of settlements) {
+    for (const { request, visitedAt, again, found, hostNotBefore, hostDelayMs } of settlements) {
       const lease = this.#leased.get(request)
       if (lease === undefined) continue
       this.#leased.delete(request)
@@ -77,6 +77,7 @@ export class FrontierModel {
       const pauseMs = Math.max(host.delayMs, this.#politeness.delayMs)
       if (visitedAt !== undefined) host.resting.push(visitedAt + pauseMs)
       if (again !== undefined) host.waiting.push({ ...lease, ...again, again: true })
+      this.added(found ?? [])
     }
   }
 

@@ -30,11 +30,13 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
   const upTo = (limit: number) => Math.floor(random.next() * limit)
   const chance = (share: number) => random.next() < share
   const model = new FrontierModel(politeness)
+  /** Requests that are done: a settlement of one of them is one too many. */
+  const past: CrawlRequest[] = []
   let now = start
   let added = 0
+  let plenty = true
 
-  const add = async () => {
-    if (model.pending > ENOUGH_PENDING) return
+  const fresh = (): CrawlRequest[] => {
     const requests: CrawlRequest[] = []
     // A few hosts get most of the requests: they grow, the others run dry.
     const host = `h${chance(0.5) ? upTo(2) : upTo(HOSTS)}.example`
@@ -43,6 +45,12 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
       const url = `https://${host}/${added++}`
       requests.push({ url, host, depth: 1, priority, attempt: 0, redirects: 0, parent: undefined })
     }
+    return requests
+  }
+
+  const add = async () => {
+    if (model.pending > ENOUGH_PENDING) return
+    const requests = fresh()
     await frontier.add(requests)
     model.added(requests)
   }
@@ -63,11 +71,19 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
     ...(chance(0.05) && { hostNotBefore: now + upTo(5000) }),
     // One word for each host: whether a host may take a longer pause back is left open.
     ...(chance(0.1) && { hostDelayMs: request.host === 'h3.example' ? 2500 : 100 }),
+    ...(plenty && model.pending < ENOUGH_PENDING && chance(0.3) && { found: [...fresh(), ...fresh()] }),
   })
 
   const settle = async (settlements: readonly Settlement[]) => {
     await frontier.settle(settlements)
     model.settled(settlements)
+    past.push(...settlements.filter(({ again }) => again === undefined).map(({ request }) => request))
+  }
+
+  const settleSome = () => {
+    const leased = model.leased.filter(() => chance(0.4))
+    const strangers = past.length > 0 && chance(0.2) ? [past[upTo(past.length)]!] : []
+    return settle([...strangers, ...leased].map(settlementOf))
   }
 
   const passTime = () => {
@@ -78,10 +94,10 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
 
   for (let operation = 0; operation < operations; operation++) {
     const dice = random.next()
-    const plenty = Math.floor(operation / SEASON) % 2 === 0
+    plenty = Math.floor(operation / SEASON) % 2 === 0
     if (plenty && dice < 0.25) await add()
     else if (dice < 0.5) await lease(chance(0.5) ? 1 + upTo(3) : upTo(30))
-    else if (dice < 0.75) await settle(model.leased.filter(() => chance(0.4)).map(settlementOf))
+    else if (dice < 0.75) await settleSome()
     else passTime()
     model.agreesWith(frontier, now)
   }

@@ -3,6 +3,7 @@
 import type { Frontier, Politeness } from '../frontier/contract.js'
 import type { MaybePromise } from '../types.js'
 import { GENEROUS, HURRIED, ORDINARY, START } from './frontier-fixtures.js'
+import { foundCases } from './frontier-found.js'
 import { keepingCases, settlementCases } from './frontier-keeping.js'
 import { orderCases, politenessCases } from './frontier-politeness.js'
 import { randomWalk } from './frontier-walk.js'
@@ -45,6 +46,7 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   politenessCases(check)
   orderCases(check)
   settlementCases(check)
+  foundCases(check)
 
   for (const politeness of [ORDINARY, HURRIED, GENEROUS]) {
     for (const seed of SEEDS) {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from '../extract/contract.js'
-import type { Hook } from '../hooks/contract.js'
+import type { Hook, HookContext } from '../hooks/contract.js'
+import { memoryState } from '../stores/memory-state.js'
 import type { Failure, MaybePromise } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 import { viewOf } from './view.js'
@@ -45,7 +46,7 @@ export function hookSuite(options: HookSuiteOptions): void {
   })
 
   check('it takes pages and failures from open to close', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     for (let i = 0; i < 3; i++) await hook.page?.(page())
     await hook.failure?.(FAILURE)
     await hook.failure?.({ ...FAILURE, code: 'timeout', status: undefined, final: false })
@@ -53,14 +54,14 @@ export function hookSuite(options: HookSuiteOptions): void {
   })
 
   check('it takes many pages at once', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     const taking = Array.from({ length: AT_ONCE }, async () => hook.page?.(page()))
     await Promise.all([...taking, hook.failure?.(FAILURE)])
     await hook.close?.()
   })
 
   check('it leaves the page as it is', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     const given = page()
     await hook.page?.(given)
     await hook.close?.()
@@ -68,19 +69,19 @@ export function hookSuite(options: HookSuiteOptions): void {
   })
 
   check('a crawl without a page is a crawl too', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     await hook.close?.()
   })
 
   check('a page that it cannot take ends neither its work nor its life', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     await settled(() => hook.page?.(unreadable(page())))
     await hook.page?.(page())
     await hook.close?.()
   })
 
   check('closing twice does nothing', async (hook) => {
-    await hook.open?.()
+    await hook.open?.(context())
     await hook.page?.(page())
     await hook.close?.()
     await hook.close?.()
@@ -88,8 +89,8 @@ export function hookSuite(options: HookSuiteOptions): void {
 
   check('two hooks have two lives', async (hook) => {
     const other = await create()
-    await hook.open?.()
-    await other.open?.()
+    await hook.open?.(context())
+    await other.open?.(context())
     await other.page?.(page())
     await other.close?.()
     await hook.page?.(page())
@@ -112,4 +113,9 @@ function unreadable(page: Page): Page {
     throw new Error('this page cannot be read')
   }
   return new Proxy(page, { get: refuse, has: refuse, ownKeys: refuse, getOwnPropertyDescriptor: refuse })
+}
+
+/** A memory of its own for each opening. */
+function context(): HookContext {
+  return { state: memoryState().space('hook') }
 }

@@ -1,16 +1,16 @@
-import { messageOf } from '../errors.js'
 import type { Extracted, SitemapEntry } from '../extract/contract.js'
-import type { CrawlRequest, Link, MaybePromise, Purpose, SkipReason } from '../types.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
+import { knownAs, sitemapName } from '../url/known-as.js'
 import { baseFor, resolve } from '../url/resolve.js'
-import { scopeTarget } from '../url/scope.js'
 import { Batch } from './batch.js'
 import { isNofollow, leadsToPage } from './link-kinds.js'
 import { MetLinks } from './met-links.js'
 import type { EngineRules, Parts } from './parts.js'
-import { type Place, Places } from './places.js'
+import { Places } from './places.js'
 import { type Make, request, withHint, wrongAnswer } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
+import { type AdmissionReport, Wanted } from './wanted.js'
 
 const SLASH = 0x2f
 /** In characters, as written; servers refuse URLs of this length. */
@@ -23,14 +23,6 @@ const ENTRY_PRIORITY = -1
 
 /** Where a sitemap may be that nobody named. */
 export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
-
-/** Told what did not get in. */
-export interface AdmissionReport {
-  skipped(url: string, reason: SkipReason, parent: string | undefined): void
-  scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
-  /** Whether the host, or its site, has had all the pages it may have. */
-  isFull(host: string): SkipReason | undefined
-}
 
 export type AdmissionRules = Pick<
   EngineRules,
@@ -51,14 +43,14 @@ export class Admission {
   readonly #places: Places
   readonly #met = new MetLinks()
   readonly #sitemapQuota: SitemapQuota
-  /** Links at which the scope threw: filled while a page's links are looked at, told when the rest is taken in. */
-  readonly #scopeFailures: { url: string; error: unknown }[] = []
+  readonly #wanted: Wanted
 
   constructor(parts: Parts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
     this.#places = new Places(parts)
+    this.#wanted = new Wanted(parts, rules, report)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
@@ -74,13 +66,16 @@ export class Admission {
       named?.(given)
       const url = this.#spelled(given)
       const place = this.#places.of(originOf(url))
-      if (!this.#blocked(url, place, 0, undefined)) batch.put(url, place)
+      if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
     }
     await this.#take(batch, (url, host) => request(url, host, 0, 0, undefined))
   }
 
-  /** The links of a page. Each is admitted, sent to its owner, or reported as skipped; known ones are dropped. */
-  links(extracted: Extracted, from: CrawlRequest): MaybePromise<void> {
+  /**
+   * The links of a page. Each is sent to its owner, or reported as skipped; known ones are dropped. The rest is for the
+   * page's settlement to bring in, so that a store keeps a page and what it led to together.
+   */
+  links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
     const base = baseFor(extracted.base)
     const here = this.#places.of(base.origin)
     const depth = from.depth + 1
@@ -115,7 +110,7 @@ export class Admission {
       const url = this.#spelled(resolved)
       const sameOrigin = url.startsWith(base.origin) && url.charCodeAt(base.origin.length) === SLASH
       const place = sameOrigin ? here : this.#places.of(originOf(url))
-      if (!this.#wanted(url, place, depth, from)) continue
+      if (!this.#wanted.isWanted(url, place, depth, from)) continue
       batch.put(url, place)
       if (comparable) met.add(link.href)
       if (link.priority !== undefined) {
@@ -123,15 +118,15 @@ export class Admission {
         priorities.set(url, link.priority)
       }
     }
-    if (batch.isEmpty && this.#scopeFailures.length === 0) return
-    return this.#take(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
+    if (batch.isEmpty && !this.#wanted.hasFailures) return
+    return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
   }
 
   /**
-   * The target of a redirect: as deep as its source, and a request of its own on its own host. False if, as this crawl
-   * spells URLs, it leads in a circle.
+   * The target of a redirect, for its source's settlement to bring in: as deep as its source, and a request of its own on
+   * its own host. Undefined if, as this crawl spells URLs, it leads in a circle.
    */
-  async redirect(target: string, from: CrawlRequest): Promise<boolean> {
+  async redirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#spelled(target)
     const place = this.#places.of(originOf(to))
     const via = [...(from.via ?? []), from.url]
@@ -143,31 +138,30 @@ export class Admission {
     const batch = new Batch()
     if (purpose !== undefined) {
       // A sitemap is no page: the scope has no say, but the operator has.
-      if (!this.#blocked(to, place, depth, from.url)) batch.put(to, place)
-      await this.#takeUnasked(batch, make)
-      return true
+      if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
+      return this.#unasked(batch, make)
     }
     const isCircle = via.includes(to)
-    if (isCircle && !this.#rules.circles) return false
-    if (this.#wanted(to, place, depth, from)) batch.put(to, place)
+    if (isCircle && !this.#rules.circles) return undefined
+    if (this.#wanted.isWanted(to, place, depth, from)) batch.put(to, place)
     // With cookies a page may lead back to itself, and answer differently the second time.
-    await (isCircle ? this.#takeUnasked(batch, make) : this.#take(batch, make))
-    return true
+    return isCircle ? this.#unasked(batch, make) : this.#fresh(batch, make)
   }
 
   /** A request that pages wait for. False if the operator has closed the way. */
   async errand(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const place = this.#places.of(originOf(url))
-    if (this.#blocked(url, place, from.depth, from.url)) {
-      await this.reportFailures()
+    if (this.#wanted.isBlocked(url, place, from.depth, from.url)) {
+      await this.#wanted.reportFailures()
       return false
     }
     const batch = new Batch()
     batch.put(url, place)
-    await this.#takeUnasked(batch, (each, host) => ({
+    const made = await this.#unasked(batch, (each, host) => ({
       ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
       purpose,
     }))
+    await this.#add(made)
     return true
   }
 
@@ -184,14 +178,13 @@ export class Admission {
       const url = resolve(href, base)
       if (url === undefined || !this.#sitemapQuota.takesSitemap(sake, nested)) continue
       const place = this.#places.of(originOf(url))
-      if (!this.#blocked(url, place, 0, source)) batch.put(url, place)
+      if (!this.#wanted.isBlocked(url, place, 0, source)) batch.put(url, place)
     }
     const make = (url: string, host: string): CrawlRequest => ({
       ...request(url, host, 0, ENTRY_PRIORITY, source),
       purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
     })
-    // Met as a page it is something else, so it is known by another name.
-    await this.#take(batch, make, (url) => `sitemap ${url}`)
+    await this.#take(batch, make, sitemapName)
   }
 
   /** Whether there is still use in reading a sitemap. */
@@ -218,7 +211,7 @@ export class Admission {
       if (resolved === undefined) continue
       const url = this.#spelled(resolved)
       const place = this.#places.of(originOf(url))
-      if (!this.#wanted(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
+      if (!this.#wanted.isWanted(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
       batch.put(url, place)
       hints.set(url, entry)
     }
@@ -230,24 +223,18 @@ export class Admission {
 
   /** What other shards found. Their owner's part of the checks is still to be made. */
   async arrivals(requests: readonly CrawlRequest[]): Promise<void> {
-    const fresh = await this.#parts.seen.addAll(requests.map((each) => each.url))
+    const fresh = await this.#parts.seen.addAll(requests.map(knownAs))
     await this.#parts.frontier.add(
-      requests.filter((each, i) => fresh[i] && !this.#isTrap(each.url, each.parent)),
+      requests.filter((each, i) => fresh[i] && !this.#wanted.isTrap(each.url, each.parent)),
     )
   }
 
   /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
   isBlocked({ url, depth, parent }: CrawlRequest): boolean {
     return (
-      this.#parts.blocked !== undefined && this.#blocked(url, this.#places.of(originOf(url)), depth, parent)
+      this.#parts.blocked !== undefined &&
+      this.#wanted.isBlocked(url, this.#places.of(originOf(url)), depth, parent)
     )
-  }
-
-  /** Tells what rules threw since the last time. */
-  async reportFailures(): Promise<void> {
-    for (const { url, error } of this.#scopeFailures.splice(0)) {
-      await this.#report.scopeFailed(url, `a rule of the scope threw: ${messageOf(error)}`, error)
-    }
   }
 
   /** The URL as this crawl spells it. */
@@ -255,81 +242,45 @@ export class Admission {
     return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
   }
 
+  /** Tells at which URLs rules threw since the last time. */
+  reportFailures(): Promise<void> {
+    return this.#wanted.reportFailures()
+  }
+
   #asksNotToBe(link: Link): boolean {
     return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
   }
 
-  #wanted(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
-    if (this.#blocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
-    if (depth > this.#rules.maxDepth) {
-      this.#report.skipped(url, 'depth', from.url)
-      return false
-    }
-    const full = this.#report.isFull(place.host)
-    if (full !== undefined) this.#report.skipped(url, full, from.url)
-    return full === undefined
-  }
-
-  #blocked(url: string, place: Place, depth: number, parent: string | undefined): boolean {
-    let blocked = place.blocked
-    if (blocked === undefined) {
-      try {
-        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
-      } catch (error) {
-        // What cannot be asked counts as closed.
-        this.#scopeFailures.push({ url, error })
-        return true
-      }
-    }
-    if (blocked) this.#report.skipped(url, 'blocked', parent)
-    return blocked
-  }
-
-  #inScope(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
-    let inScope = place.inScope
-    if (inScope === undefined) {
-      try {
-        inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
-      } catch (error) {
-        this.#scopeFailures.push({ url, error })
-        return false
-      }
-    }
-    if (!inScope) this.#report.skipped(url, 'scope', from.url)
-    return inScope
-  }
-
-  #isTrap(url: string, parent: string | undefined): boolean {
-    const reason = this.#parts.trap?.(url)
-    if (reason !== undefined) this.#report.skipped(url, reason, parent)
-    return reason !== undefined
-  }
-
-  /** Takes in what is new. `nameOf` is what a URL is known by, if not by itself. */
+  /** Takes in what is new. */
   async #take(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<void> {
+    const added = this.#add(await this.#fresh(batch, make, nameOf))
+    if (added instanceof Promise) await added
+  }
+
+  /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
+  async #fresh(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<readonly CrawlRequest[]> {
+    const requests: CrawlRequest[] = []
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
       const fresh = answer instanceof Promise ? await answer : answer
       if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
-      const requests: CrawlRequest[] = []
       for (let i = 0; i < fresh.length; i++) {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
         // Seeds are the caller's own words.
-        if (made.parent === undefined || !this.#isTrap(made.url, made.parent)) requests.push(made)
+        if (made.parent === undefined || !this.#wanted.isTrap(made.url, made.parent)) requests.push(made)
       }
-      const added = this.#add(requests)
-      if (added instanceof Promise) await added
     }
     this.#send(batch, make)
-    if (this.#scopeFailures.length > 0) await this.reportFailures()
+    if (this.#wanted.hasFailures) await this.#wanted.reportFailures()
+    return requests
   }
 
-  /** Takes in whatever it is, known or not. */
-  async #takeUnasked(batch: Batch, make: Make): Promise<void> {
-    await this.#add(batch.mine.map((url, i) => make(url, batch.hosts[i]!)))
+  /** The requests of whatever it is, known or not. */
+  async #unasked(batch: Batch, make: Make): Promise<readonly CrawlRequest[]> {
     this.#send(batch, make)
-    await this.reportFailures()
+    await this.#wanted.reportFailures()
+    return batch.mine.map((url, i) => make(url, batch.hosts[i]!))
   }
 
   #add(requests: readonly CrawlRequest[]): MaybePromise<void> {

@@ -1,18 +1,18 @@
 import { KumoError, messageOf } from '../errors.js'
-import type { Settlement } from '../frontier/contract.js'
 import type { Timer } from '../time.js'
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, Failure } from '../types.js'
 import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
+import { Ledger } from './ledger.js'
 import { Meters } from './meters.js'
 import type { EngineRules, Parts } from './parts.js'
 import { ABANDONED, Patience } from './patience.js'
 import { Reports } from './reports.js'
 import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
-import type { EndReason, Stats, Summary } from './stats.js'
+import type { EndReason, IdleReason, Stats, Summary } from './stats.js'
 import { Tally } from './tally.js'
-import { Visits } from './visits.js'
+import { type Visited, Visits } from './visits.js'
 import { Wake } from './wake.js'
 
 const PROGRESS_MS = 1000
@@ -38,19 +38,22 @@ export class Engine {
   readonly #patience: Patience
   readonly #meters: Meters
   readonly #tally = new Tally()
+  readonly #ledger: Ledger
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
   #progress: Timer | undefined = undefined
   #timeLimit: Timer | undefined = undefined
   /** Filled by visits that ended, emptied by the loop before it leases. */
-  #settled: Settlement[] = []
+  #settled: Visited[] = []
   #inFlight = 0
   /** Batches from other shards that are being taken in. */
   #arriving = 0
   /** The last lease gave nothing although something was pending. */
   #fruitless = false
   #paused = false
+  /** Something was handed out in this run. */
+  #visited = false
   #ending: EndReason | undefined = undefined
   #turns = 0
   #fatal: KumoError | undefined = undefined
@@ -65,8 +68,11 @@ export class Engine {
     this.#wake = new Wake(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
     const hostQuota = new HostQuota(rules.limit.pagesPerHost)
-    const reports = new Reports(parts.outlet, this.#tally)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
+    const { siteOf, memory } = parts
+    this.#ledger = new Ledger({ state: memory.state, tally: this.#tally, hostQuota, siteQuota, siteOf })
+    const note = (failure: Failure) => this.#ledger.failed(failure, parts.clock.now())
+    const reports = new Reports(parts.outlet, this.#tally, note)
     this.#admission = new Admission(parts, rules, {
       skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
       scopeFailed: (url, message, cause) =>
@@ -97,13 +103,18 @@ export class Engine {
       this.#timeLimit = clock.wakeAt(clock.now() + timeMs, () => this.#end('limit', true))
     }
     try {
+      await this.#patience.wait(this.#ledger.open(clock.now()))
+      this.#parts.memory.onCommit(() => this.#ledger.write())
+      this.#parts.frontier.watch?.(this.#wake.rouse)
       await this.#loop()
     } catch (error) {
       this.#fail(error)
     }
     this.#closed = true
     outlet.close()
-    this.#summary = { ...this.#statsNow(), reason: this.#ending ?? 'done' }
+    const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
+    this.#summary = { ...this.#statsNow(), reason }
+    this.#parts.memory.onCommit(() => this.#ledger.write(reason))
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
     await this.#patience.wait(outlet.end(this.#summary))
@@ -137,7 +148,8 @@ export class Engine {
   }
 
   #statsNow(): Stats {
-    return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, this.#inFlight)
+    const { earlierRuns } = this.#ledger
+    return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, this.#inFlight, earlierRuns)
   }
 
   async #loop(): Promise<void> {
@@ -170,6 +182,7 @@ export class Engine {
     this.#settled = []
     const startedAt = this.#parts.clock.now()
     const settling = this.#parts.frontier.settle(settlements)
+    this.#ledger.settled(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#patience.wait(settling)
     this.#inFlight -= settlements.length
@@ -188,6 +201,7 @@ export class Engine {
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
     this.#fruitless = requests.length === 0
+    if (requests.length > 0) this.#visited = true
     if (this.#ending === undefined && !this.#paused) {
       for (const request of requests) void this.#visit(request)
     } else {
@@ -246,8 +260,9 @@ export class Engine {
     return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
   }
 
-  #idleReason(): 'paused' | 'discovery' | 'politeness' {
+  #idleReason(): IdleReason {
     if (this.#paused) return 'paused'
+    if (this.#parts.memory.condition().state !== 'well') return 'store'
     return this.#parts.frontier.pending === 0 ? 'discovery' : 'politeness'
   }
 

@@ -1,5 +1,6 @@
 import type { Outcome } from '../fetch/contract.js'
 import type { Settlement } from '../frontier/contract.js'
+import type { StateSpace } from '../stores/contract.js'
 import { retryAfterMs } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
@@ -31,6 +32,8 @@ export class Errands {
   readonly #fetching: Fetching
   readonly #rules: HealthRules
   readonly #tally: Tally
+  /** Rules as records, by origin. */
+  readonly #records: StateSpace
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
   readonly #underWay = new Map<string, Promise<void>>()
   /** Origins whose rules lie on another host, in whose queue they wait. Left when they are learned. */
@@ -47,6 +50,7 @@ export class Errands {
     this.#admission = admission
     this.#fetching = fetching
     this.#tally = tally
+    this.#records = parts.memory.state.space('robots')
   }
 
   /** Gets the rules from `url` for the origin of `request`, which is then pending again. */
@@ -54,6 +58,9 @@ export class Errands {
     const isPage = request.purpose === undefined
     const { clock, robots } = this.#parts
     const origin = originOf(request.url)
+    if (await this.#remembered(request, origin)) {
+      return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
+    }
     if (hostOf(url) !== request.host) {
       await this.#sendFor(origin, url, request)
       // The host itself is not held back: its other origin may know its rules.
@@ -110,7 +117,22 @@ export class Errands {
     robots.learn(origin, request.url, outcome, clock.now())
     if (isPage) await this.#readSitemaps(origin)
     else if (this.#unread.size < UNREAD_REMEMBERED) this.#unread.add(origin)
+    // Rules whose sitemaps are still to be read are asked for again after a crash, or nobody would read them.
+    const record = isPage ? robots.record?.(origin) : undefined
+    if (record !== undefined) this.#records.put(origin, record, hostOf(`${origin}/`))
     return outcome
+  }
+
+  /** Takes up what an earlier run learned of the origin, or this one has forgotten. True if that is enough. */
+  async #remembered(request: CrawlRequest, origin: string): Promise<boolean> {
+    const { robots, clock } = this.#parts
+    if (robots.restore === undefined) return false
+    const asking = this.#records.get(origin, request.host)
+    const record = asking instanceof Promise ? await asking : asking
+    if (record === undefined) return false
+    robots.restore(record)
+    const verdict = robots.check(request, clock.now())
+    return typeof verdict === 'string' || !('fetch' in verdict)
   }
 
   /** A fetcher that gives up by itself has failed; only the end of the crawl says nothing about the host. */

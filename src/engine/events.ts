@@ -1,4 +1,5 @@
 import type { Page } from '../extract/contract.js'
+import type { StoreEvent } from '../stores/contract.js'
 import type { Failure, SkipReason } from '../types.js'
 import type { Stats, Summary } from './stats.js'
 
@@ -14,6 +15,8 @@ export interface CrawlEvents<Data extends object = object> {
   redirect: (redirect: Redirect) => unknown
   /** Once a second. */
   progress: (stats: Stats) => unknown
+  /** The store cannot write, can again, or had to mend what it found. */
+  store: (event: StoreEvent) => unknown
   /** The crawl is over and everything is closed. */
   end: (summary: Summary) => unknown
 }

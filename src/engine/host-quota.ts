@@ -13,6 +13,20 @@ export class HostQuota {
     this.#limit = limit
   }
 
+  get isLimited(): boolean {
+    return this.#limit < Number.POSITIVE_INFINITY
+  }
+
+  /** How many pages the host has given. */
+  delivered(host: string): number {
+    return this.#hosts.get(host)?.delivered ?? 0
+  }
+
+  /** Goes on from the count of an earlier run. */
+  restore(host: string, delivered: number): void {
+    this.#hosts.set(host, { delivered, underWay: 0 })
+  }
+
   /** Whether the host has given all the pages it may. */
   isFull(host: string): boolean {
     if (this.#limit === Number.POSITIVE_INFINITY) return false

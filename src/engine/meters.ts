@@ -1,5 +1,5 @@
 import type { Clock } from '../time.js'
-import type { Bottleneck, StageName, StageStats } from './stats.js'
+import type { Bottleneck, IdleReason, StageName, StageStats } from './stats.js'
 
 /**
  * Measures each stage in two currencies: *slot time*, how long pages stay in it (system B's queue lengths), and
@@ -17,8 +17,8 @@ export class Meters {
     hooks: new Stage(),
     admit: new Stage(),
   }
-  readonly #idle = { politeness: 0, discovery: 0, paused: 0 }
-  #idleReason: keyof Meters['idle'] = 'discovery'
+  readonly #idle = { politeness: 0, discovery: 0, paused: 0, store: 0 }
+  #idleReason: IdleReason = 'discovery'
   #idleSlots = 0
   #idleSince: number
   #threadBusyMs = 0
@@ -53,7 +53,7 @@ export class Meters {
   }
 
   /** From now on so many slots stand empty, for this reason. */
-  stand(reason: keyof Meters['idle'], slots: number, now: number): void {
+  stand(reason: IdleReason, slots: number, now: number): void {
     this.#settleIdle(now)
     this.#idleReason = reason
     this.#idleSlots = slots
@@ -64,13 +64,14 @@ export class Meters {
   }
 
   /** Shares of slot time that stood empty so far. */
-  get idle(): Record<'politeness' | 'discovery' | 'paused', number> {
+  get idle(): Record<IdleReason, number> {
     this.#settleIdle(this.#clock.now())
     const slotMs = this.#slotMs()
     return {
       politeness: this.#idle.politeness / slotMs,
       discovery: this.#idle.discovery / slotMs,
       paused: this.#idle.paused / slotMs,
+      store: this.#idle.store / slotMs,
     }
   }
 
@@ -132,7 +133,7 @@ const FULL_THREAD = 0.9
 /** The stage or the idleness that takes most: of the thread's time if the thread is full, else of the slots' time. */
 export function bottleneckOf(
   stages: Readonly<Record<StageName, StageStats>>,
-  idle: Readonly<Record<'politeness' | 'discovery' | 'paused', number>>,
+  idle: Readonly<Record<IdleReason, number>>,
   threadBusy: number | undefined,
 ): Bottleneck {
   const full = threadBusy !== undefined && threadBusy >= FULL_THREAD

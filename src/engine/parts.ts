@@ -5,6 +5,7 @@ import type { RobotsGate } from '../fetch/robots-contract.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
+import type { OpenStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope.js'
@@ -39,11 +40,16 @@ export interface Parts {
   /** Told every seed, so that the guards know whom the caller named. */
   readonly named?: ((url: string) => void) | undefined
   readonly outlet: Outlet
+  /** What is to be remembered beyond the run, if the store remembers anything. */
+  readonly memory: CrawlMemory
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
   /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's patience is left behind. */
   close(patience: Patience): MaybePromise<void>
 }
+
+/** What the engine uses of an opened store besides frontier and seen-set. */
+export type CrawlMemory = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
 
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }
 

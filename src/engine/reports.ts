@@ -7,9 +7,13 @@ export class Reports {
   readonly #outlet: Outlet
   readonly #tally: Tally
 
-  constructor(outlet: Outlet, tally: Tally) {
+  readonly #note: (failure: Failure) => void
+
+  /** `note` is told what was given up. */
+  constructor(outlet: Outlet, tally: Tally, note: (failure: Failure) => void) {
     this.#outlet = outlet
     this.#tally = tally
+    this.#note = note
   }
 
   skipped(url: string, reason: SkipReason, parent: string | undefined): void {
@@ -18,8 +22,10 @@ export class Reports {
   }
 
   async failed(failure: Failure): Promise<void> {
-    if (failure.final) this.#tally.failure(failure.code)
-    else this.#tally.retries++
+    if (failure.final) {
+      this.#tally.failure(failure.code)
+      this.#note(failure)
+    } else this.#tally.retries++
     await this.#outlet.fail(failure)
   }
 

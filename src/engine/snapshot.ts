@@ -5,11 +5,12 @@ import type { Tally } from './tally.js'
 
 /** How a crawl stands at this moment, put together from everything that counts. */
 export function snapshot(
-  { clock, frontier, seen }: Parts,
+  { clock, frontier, seen, memory }: Parts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,
   inFlight: number,
+  earlierRuns: number,
 ): Stats {
   const elapsedMs = meters.elapsedMs
   const threadBusy = meters.threadBusy
@@ -17,8 +18,9 @@ export function snapshot(
   const idle = meters.idle
   return {
     elapsedMs,
+    earlierRuns,
     pages: tally.pages,
-    pagesPerSecond: (tally.pages * 1000) / Math.max(elapsedMs, 1),
+    pagesPerSecond: ((tally.pages - tally.pagesBefore) * 1000) / Math.max(elapsedMs, 1),
     recentPagesPerSecond: tally.recentPagesPerSecond(clock.now()),
     bytes: tally.bytes,
     redirects: tally.redirects,
@@ -40,5 +42,6 @@ export function snapshot(
     idle,
     threadBusy,
     bottleneck: bottleneckOf(stages, idle, threadBusy),
+    store: memory.condition(),
   }
 }

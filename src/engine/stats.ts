@@ -1,13 +1,17 @@
+import type { StoreCondition } from '../stores/contract.js'
 import type { FailureCode, SkipReason } from '../types.js'
 
 /** The stages a page passes, as statistics name them. */
 export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
 
 /**
- * What holds the crawl back: a stage, or one of three reasons for slots to stand empty. `politeness`: hosts are
- * resting. `discovery`: nothing more is known to fetch. `paused`: by the user.
+ * Why slots stand empty. `politeness`: hosts are resting. `discovery`: nothing more is known to fetch. `paused`: by the
+ * user. `store`: it takes in more slowly than the crawl brings, or cannot write.
  */
-export type Bottleneck = StageName | 'politeness' | 'discovery' | 'paused'
+export type IdleReason = 'politeness' | 'discovery' | 'paused' | 'store'
+
+/** What holds the crawl back: a stage, or the reason for slots to stand empty. */
+export type Bottleneck = StageName | IdleReason
 
 export interface StageStats {
   /** Pages (for `admit`: links) that have passed. */
@@ -21,9 +25,12 @@ export interface StageStats {
   readonly busyShare: number
 }
 
-/** How a crawl stands. */
+/** How a crawl stands. Counts go on where an earlier run of the same store left off; rates and shares are this run's. */
 export interface Stats {
+  /** Of this run. */
   readonly elapsedMs: number
+  /** Runs before this one that the store remembers: 0 for a new crawl. */
+  readonly earlierRuns: number
   /** Pages delivered. */
   readonly pages: number
   readonly pagesPerSecond: number
@@ -61,17 +68,20 @@ export interface Stats {
   readonly shortestGapMs: number | undefined
   readonly stages: Readonly<Record<StageName, StageStats>>
   /** Share of slot time that stood empty, by reason. */
-  readonly idle: Readonly<Record<'politeness' | 'discovery' | 'paused', number>>
+  readonly idle: Readonly<Record<IdleReason, number>>
   /** Share of the time that the thread was busy; undefined in virtual time. */
   readonly threadBusy: number | undefined
   readonly bottleneck: Bottleneck
+  /** How the store fares. */
+  readonly store: StoreCondition
 }
 
 /**
- * Why a crawl ended. `done`: nothing was left. `limit`: one of `limit()` was reached. `stopped`: by `stop()`.
- * `aborted`: by the signal, or by leaving a `for await`.
+ * Why a crawl ended. `done`: nothing was left. `already-done`: the store held a finished crawl and no seed was new, so
+ * that nothing was fetched. `limit`: one of `limit()` was reached. `stopped`: by `stop()`. `aborted`: by the signal, or
+ * by leaving a `for await`.
  */
-export type EndReason = 'done' | 'limit' | 'stopped' | 'aborted'
+export type EndReason = 'done' | 'already-done' | 'limit' | 'stopped' | 'aborted'
 
 export interface Summary extends Stats {
   readonly reason: EndReason

@@ -9,9 +9,28 @@ const HOSTS_REMEMBERED = 100_000
 /** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
 const FIRST_UNDER_WAY = -1
 
+/** The counts as plain data, for a store to keep. */
+export type TallyRecord = Pick<
+  Tally,
+  | 'pages'
+  | 'bytes'
+  | 'redirects'
+  | 'robots'
+  | 'sitemaps'
+  | 'retries'
+  | 'failed'
+  | 'skipped'
+  | 'hostsVisited'
+  | 'failures'
+  | 'skips'
+  | 'statuses'
+>
+
 /** Counts of what has happened so far. */
 export class Tally {
   pages = 0
+  /** Those of earlier runs. */
+  pagesBefore = 0
   bytes = 0
   redirects = 0
   robots = 0
@@ -27,6 +46,43 @@ export class Tally {
   /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
   readonly #lastVisit = new Map<string, number>()
   #samples: { at: number; pages: number }[] = []
+
+  record(): TallyRecord {
+    const { pages, bytes, redirects, robots, sitemaps, retries, failed, skipped, hostsVisited } = this
+    const { failures, skips, statuses } = this
+    return {
+      pages,
+      bytes,
+      redirects,
+      robots,
+      sitemaps,
+      retries,
+      failed,
+      skipped,
+      hostsVisited,
+      failures,
+      skips,
+      statuses,
+    }
+  }
+
+  /** Goes on from the counts of an earlier run. */
+  restore(record: TallyRecord): void {
+    const { failures, skips, statuses, ...counts } = record
+    this.pages = counts.pages
+    this.pagesBefore = counts.pages
+    this.bytes = counts.bytes
+    this.redirects = counts.redirects
+    this.robots = counts.robots
+    this.sitemaps = counts.sitemaps
+    this.retries = counts.retries
+    this.failed = counts.failed
+    this.skipped = counts.skipped
+    this.hostsVisited = counts.hostsVisited
+    Object.assign(this.failures, failures)
+    Object.assign(this.skips, skips)
+    Object.assign(this.statuses, statuses)
+  }
 
   page(now: number): void {
     this.pages++

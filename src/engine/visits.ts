@@ -1,5 +1,4 @@
 import { messageOf } from '../errors.js'
-import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
@@ -8,6 +7,7 @@ import type { CrawlRequest, MaybePromise, Purpose } from '../types.js'
 import type { Admission } from './admit.js'
 import { Errands } from './errands.js'
 import { Fetching, type Wish } from './fetching.js'
+import { Handling, NOTHING_CAME } from './handling.js'
 import { isDown, setback } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
@@ -32,12 +32,12 @@ export class Visits {
   readonly #parts: Parts
   readonly #rules: EngineRules
   readonly #admission: Admission
-  readonly #meters: Meters
   readonly #tally: Tally
   readonly #reports: Reports
   readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
   readonly #fetching: Fetching
   readonly #errands: Errands
+  readonly #handling: Handling
   readonly #wish: Wish
   #sitemapsUnderWay = 0
 
@@ -53,12 +53,12 @@ export class Visits {
     this.#parts = parts
     this.#rules = rules
     this.#admission = admission
-    this.#meters = meters
     this.#tally = tally
     this.#reports = reports
     this.#quotas = quotas
     this.#fetching = new Fetching(parts, rules.fetchTimeoutMs, meters, tally)
     this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
+    this.#handling = new Handling(parts, rules, admission, meters, tally, reports)
     this.#wish = { wants: (mediaType) => parts.extraction.wants(mediaType) }
   }
 
@@ -73,7 +73,7 @@ export class Visits {
     this.#fetching.close()
   }
 
-  visit(request: CrawlRequest): Promise<Settlement> {
+  visit(request: CrawlRequest): Promise<Visited> {
     const { purpose } = request
     if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
@@ -81,7 +81,7 @@ export class Visits {
     return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
   }
 
-  async #visitPage(request: CrawlRequest): Promise<Settlement> {
+  async #visitPage(request: CrawlRequest): Promise<Visited> {
     const site = this.#parts.siteOf(request.host)
     const hostTurn = this.#quotas.host.claim(request.host)
     const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
@@ -105,10 +105,10 @@ export class Visits {
       const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'page') {
         const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-        const handled = await this.#handle(request, outcome as FetchedResponse, timing)
+        const handled = await this.#handling.handle(request, outcome as FetchedResponse, timing)
         if (handled === UNREAD) return { ...this.#again(request, endedAt), visitedAt: endedAt }
-        delivered = handled
-        return this.#went(request, startedAt, endedAt)
+        delivered = handled.delivered
+        return this.#went(request, startedAt, endedAt, handled)
       }
       return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
     } finally {
@@ -152,10 +152,13 @@ export class Visits {
   }
 
   /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
-  #went(request: CrawlRequest, startedAt: number, endedAt: number): Settlement {
+  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NOTHING_CAME): Visited {
+    const { found, delivered } = came
     const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
-    if (request.hostTrouble === undefined) return { request, visitedAt: endedAt, hostDelayMs }
-    return { request, visitedAt: endedAt, hostDelayMs, hostTrouble: { incidents: 0, since: endedAt } }
+    if (request.hostTrouble === undefined)
+      return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
+    const hostTrouble = { incidents: 0, since: endedAt }
+    return { request, visitedAt: endedAt, hostDelayMs, found, delivered, hostTrouble }
   }
 
   /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
@@ -210,67 +213,6 @@ export class Visits {
     }
   }
 
-  /** Never throws: what cannot be made a page is reported as that page's failure. */
-  #extract(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Begun | ExtractionProblem {
-    try {
-      const page = this.#parts.extraction.pageOf(request, response, timing)
-      return new Begun(page, this.#parts.extraction.run(page))
-    } catch (cause) {
-      return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
-    }
-  }
-
-  /** Extracts, delivers and admits the links. True if the page was delivered. */
-  async #handle(
-    request: CrawlRequest,
-    response: FetchedResponse,
-    timing: FetchTiming,
-  ): Promise<boolean | typeof UNREAD> {
-    const { clock, outlet } = this.#parts
-    const extractAt = clock.now()
-    this.#meters.enter('extract', extractAt)
-    const begun = this.#extract(request, response, timing)
-    if (!(begun instanceof Begun)) {
-      this.#meters.leave('extract', clock.now())
-      await this.#reports.failure(request, begun, true)
-      return false
-    }
-    const { page, running } = begun
-    const busyUntil = clock.now()
-    this.#meters.worked('extract', busyUntil - extractAt)
-    const extracted = running instanceof Promise ? await running : running
-    const hooksAt = running instanceof Promise ? clock.now() : busyUntil
-    this.#meters.leave('extract', hooksAt)
-
-    let delivered = false
-    if (extracted.problem === undefined) {
-      this.#meters.enter('hooks', hooksAt)
-      const delivering = outlet.deliver(page)
-      this.#meters.worked('hooks', clock.now() - hooksAt)
-      const problem = delivering instanceof Promise ? await delivering : delivering
-      this.#meters.leave('hooks', clock.now())
-      if (problem === UNREAD) return UNREAD
-      delivered = true
-      this.#tally.page(clock.now())
-      if (problem !== undefined) await this.#reports.failure(request, problem, true)
-    } else {
-      await this.#reports.failure(request, extracted.problem, true)
-    }
-    if (this.#rules.nofollow && page.robots.nofollow) {
-      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
-      return delivered
-    }
-    if (this.#parts.sameContent?.(request.host, page) === true) {
-      this.#reports.skipped(page.url, 'same-content', page.parent)
-      return delivered
-    }
-    const admitAt = clock.now()
-    const admitting = this.#admission.links(extracted, request)
-    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
-    if (admitting instanceof Promise) await admitting
-    return delivered
-  }
-
   async #conclude(
     request: CrawlRequest,
     outcome: Outcome,
@@ -286,11 +228,12 @@ export class Visits {
         this.#tally.redirects++
         const status = (outcome as FetchedResponse).status
         await this.#parts.outlet.tell('redirect', { url: request.url, to: verdict.to, status })
-        if (!(await this.#admission.redirect(verdict.to, request))) {
+        const found = await this.#admission.redirect(verdict.to, request)
+        if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
         }
-        return this.#went(request, startedAt, endedAt)
+        return this.#went(request, startedAt, endedAt, { delivered: false, found })
       }
       case 'failure':
         return this.#failure(request, outcome, verdict, startedAt, endedAt)
@@ -333,13 +276,8 @@ export class Visits {
   }
 }
 
-/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
-class Begun {
-  constructor(
-    readonly page: Page,
-    readonly running: MaybePromise<Extracted>,
-  ) {}
-}
+/** A settlement, and whether a page was delivered by the visit that it settles. */
+export type Visited = Settlement & { readonly delivered?: boolean }
 
 /** Lets timers and sockets have their turn. */
 function breathe(clock: Clock): Promise<void> {

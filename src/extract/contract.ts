@@ -3,6 +3,8 @@ import type { CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from 
 
 /** A fetched page. Everything beyond the bytes is worked out on first touch. */
 export interface Page<Data extends object = object> {
+  /** A name of 16 characters that depends on the URL alone: the same in every run. */
+  readonly id: string
   readonly url: string
   readonly host: string
   /** Links followed from a seed. */
@@ -11,7 +13,7 @@ export interface Page<Data extends object = object> {
   readonly parent: string | undefined
   /** The URLs that redirected here, first to last. */
   readonly redirectedFrom: readonly string[]
-  /** How often the URL was tried before. */
+  /** How often the URL was tried before. A page that is delivered again after a crash has the same `id` and `attempt`. */
   readonly attempt: number
   readonly status: number
   readonly headers: ResponseHeaders

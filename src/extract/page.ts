@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import type { CrawlRequest } from '../types.js'
+import { fingerprintText } from '../url/fingerprint.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
@@ -51,6 +52,10 @@ export class FetchedPage implements Page {
     this.#timing = timing
     this.#product = product
     this.mediaType = sniffedType(declaredType(response.headers.get('content-type')), response.body)
+  }
+
+  get id(): string {
+    return fingerprintText(this.#request.url)
   }
 
   get url(): string {

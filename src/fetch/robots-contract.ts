@@ -21,6 +21,10 @@ export interface RobotsGate {
   delayMs(request: CrawlRequest): number | undefined
   /** The sitemaps that the rules of an origin name, as written, if they are known: once, then none. */
   takeSitemaps(origin: string): readonly string[]
+  /** What is known of an origin as plain data that JSON can hold, for a store to keep; undefined if nothing is. */
+  record?(origin: string): unknown
+  /** Takes up what was known before. What cannot be used is passed over. */
+  restore?(record: unknown): void
 }
 
 export type RobotsVerdict =

@@ -50,8 +50,8 @@ export interface RobotsOptions {
 export interface RememberingGate extends RobotsGate {
   /** All that is known, origin by origin. */
   records(): Iterable<RobotsRecord>
-  /** Takes up what was known before. A record that cannot be used is passed over. */
-  restore(record: RobotsRecord): void
+  record(origin: string): RobotsRecord | undefined
+  restore(record: unknown): void
 }
 
 /** An origin that allows all takes about 150 bytes with its name (measured), so that this is some 15 MB. */
@@ -149,6 +149,12 @@ class Gate implements RememberingGate {
     return this.#sitemaps.take(origin)
   }
 
+  record(origin: string): RobotsRecord | undefined {
+    const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
+    if (standing === undefined || standing.kind === 'unknown') return undefined
+    return recordOf(origin, standing, this.#habits.product)
+  }
+
   *records(): Generator<RobotsRecord> {
     for (const standings of [this.#waiting, this.#used]) {
       for (const [origin, standing] of standings) {
@@ -157,7 +163,9 @@ class Gate implements RememberingGate {
     }
   }
 
-  restore(record: RobotsRecord): void {
+  restore(kept: unknown): void {
+    if (typeof kept !== 'object' || kept === null) return
+    const record = kept as RobotsRecord
     const standing = standingFrom(record, this.#habits.product)
     if (standing === undefined || this.#waiting.has(record.origin)) return
     this.#use(record.origin, standing)

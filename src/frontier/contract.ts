@@ -34,6 +34,12 @@ export interface Frontier {
    */
   nextDue(): number
 
+  /**
+   * Whom to call when something may be due earlier than `nextDue()` last told although nothing was added or settled:
+   * a disk has answered, another process has handed something over. A frontier that has no such moments leaves it out.
+   */
+  watch?(rouse: () => void): void
+
   /** Requests waiting (leased ones not counted). */
   readonly pending: number
   /** Requests handed out and not yet settled. */
@@ -53,6 +59,11 @@ export interface Settlement {
   readonly visitedAt: number | undefined
   /** Present: the request is pending again, handed out not before `at`, ahead of its equals. Absent: it is done. */
   readonly again?: { readonly at: number; readonly attempt: number } | undefined
+  /**
+   * Requests that this visit brought. They are taken in as by `add`, in one step with the rest of the settlement: a
+   * frontier that outlives a crash keeps both or neither.
+   */
+  readonly found?: readonly CrawlRequest[] | undefined
   /** Present: nothing of this host is handed out before this instant (backoff, Retry-After). */
   readonly hostNotBefore?: number | undefined
   /** Present: from now on the pause after a visit to this host is at least this long (Crawl-delay). */

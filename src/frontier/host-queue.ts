@@ -132,6 +132,60 @@ export class HostQueue {
     return request
   }
 
+  /** Requests with a time of their own that has not come. */
+  get later(): number {
+    return this.#later?.size ?? 0
+  }
+
+  /**
+   * Takes out what comes last: of the requests that `mayGo`, all but the first `keep`. Answers with the last one kept
+   * and the number taken out.
+   */
+  trim<R extends PendingRequest>(
+    keep: number,
+    mayGo: (request: R) => boolean,
+  ): { last: R | undefined; gone: number } {
+    let last: R | undefined
+    let kept = 0
+    let gone = 0
+    const levels: Level[] = []
+    for (let level = this.#levels; level !== undefined; level = level.lower) levels.push(level)
+    this.#levels = undefined
+    for (const { head, lastAgain } of levels) {
+      let isAgain = lastAgain !== undefined
+      for (let request = head as R | undefined; request !== undefined; ) {
+        const next = request.next as R | undefined
+        const goes = mayGo(request)
+        this.size--
+        if (goes && kept >= keep) gone++
+        else {
+          if (isAgain) this.pushAgain(request)
+          else this.push(request)
+          if (goes) {
+            kept++
+            last = request
+          }
+        }
+        if (request === lastAgain) isAgain = false
+        request = next
+      }
+    }
+    return { last, gone }
+  }
+
+  /** The same for requests with a time of their own: the first `keep` stay. */
+  trimLater<R extends PendingRequest>(keep: number): { last: R | undefined; gone: number } {
+    const all: { request: PendingRequest; at: number }[] = []
+    for (const later = this.#later; later !== undefined && later.size > 0; ) {
+      const at = later.topKey
+      all.push({ request: later.pop()!, at })
+    }
+    this.#later = undefined
+    this.size -= all.length
+    for (const { request, at } of all.slice(0, keep)) this.pushLater(request, at)
+    return { last: all[keep - 1]?.request as R | undefined, gone: Math.max(0, all.length - keep) }
+  }
+
   #wakeLate(now: number): void {
     const later = this.#later!
     while (later.topKey <= now) {

@@ -95,6 +95,7 @@ class MemoryFrontier implements Frontier {
       }
       this.#workbench.retire(host)
       this.#workbench.place(host, this.#now)
+      if (settlement.found !== undefined) this.add(settlement.found)
     }
   }
 

@@ -7,7 +7,8 @@ import { allowance, restUntil } from './politeness.js'
 /** A host, its waiting requests and its clock. */
 export class Host implements ReadyHost {
   readonly host: string
-  readonly workbench: Workbench
+  /** Whose it is: a request of another workbench's host is not this one's to settle. */
+  readonly workbench: object
   readonly queue = new HostQueue()
   /** Connections handed out and not yet released. */
   acquired = 0
@@ -23,18 +24,31 @@ export class Host implements ReadyHost {
   trouble: HostTrouble | undefined = undefined
   readyAt = 0
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
-  standsIn: Heap<Host> | undefined = undefined
+  standsIn: unknown = undefined
   ticket = 0
 
-  constructor(host: string, workbench: Workbench, delayMs: number) {
+  constructor(host: string, workbench: object, delayMs: number) {
     this.host = host
     this.workbench = workbench
     this.delayMs = delayMs
   }
 
+  /** Requests waiting: those of the queue here, and for hosts of a store also those that are elsewhere. */
   get pending(): number {
     return this.queue.size
   }
+
+  /** When its queue has something to hand out: 0 for at once, Infinity for not as things stand. */
+  get dueAt(): number {
+    return this.queue.dueAt
+  }
+}
+
+/** Makes a host's record. */
+export type MakeHost<H extends Host> = (host: string, workbench: object, delayMs: number) => H
+
+function makeHost<H extends Host>(host: string, workbench: object, delayMs: number): H {
+  return new Host(host, workbench, delayMs) as H
 }
 
 /**
@@ -60,19 +74,23 @@ const NOBODY_RESTS: number[] = []
  * So a host whose connections are all out cannot be found by `acquire`: politeness is where a host stands, not a
  * check that somebody might forget.
  */
-export class Workbench {
+export class Workbench<H extends Host = Host> {
   readonly #politeness: Politeness
   readonly #policy: SelectionPolicy
-  readonly #hosts = new Map<string, Host>()
+  readonly #make: MakeHost<H>
+  readonly #hosts = new Map<string, H>()
   /** The pauses that forgotten hosts had asked for; only those that differ from everybody's. */
   readonly #askedMs = new Map<string, number>()
-  readonly #waiting = new Heap<Host>()
-  readonly #ready = new Heap<Host>()
+  readonly #waiting = new Heap<H>()
+  readonly #ready = new Heap<H>()
   #active = 0
+  /** Told when a host is no longer remembered. */
+  onForget: ((host: H) => void) | undefined = undefined
 
-  constructor(politeness: Politeness, policy: SelectionPolicy) {
+  constructor(politeness: Politeness, policy: SelectionPolicy, make: MakeHost<H> = makeHost) {
     this.#politeness = politeness
     this.#policy = policy
+    this.#make = make
   }
 
   /** Hosts with something pending or leased. */
@@ -90,23 +108,50 @@ export class Workbench {
     return this.#waiting.size + this.#ready.size
   }
 
+  /** About how many hosts may be visited now. */
+  get readyHosts(): number {
+    return this.#ready.size
+  }
+
+  /** The host's record, if it is in memory. */
+  known(name: string): H | undefined {
+    return this.#hosts.get(name)
+  }
+
   /** The host's record, made if need be. */
-  host(name: string): Host {
+  host(name: string): H {
     let host = this.#hosts.get(name)
     if (host === undefined) {
-      host = new Host(name, this, this.#askedMs.get(name) ?? 0)
+      host = this.#make(name, this, this.#askedMs.get(name) ?? 0)
       this.#hosts.set(name, host)
     }
     return host
   }
 
   /** To be called before the first request is put on an idle host's queue. */
-  enliven(host: Host): void {
-    if (host.queue.size === 0 && host.acquired === 0) this.#active++
+  enliven(host: H): void {
+    if (host.pending === 0 && host.acquired === 0) this.#active++
+  }
+
+  /** Takes a host with requests out of memory: somebody else remembers it. None of its connections may be out. */
+  remove(host: H): void {
+    this.#leave(host)
+    this.#hosts.delete(host.host)
+    this.#active--
+  }
+
+  /** Hosts with requests that wait until after `instant`: at most so many, in no order. */
+  waitingBeyond(instant: number, most: number): H[] {
+    const found: H[] = []
+    for (const host of this.#hosts.values()) {
+      if (found.length === most) break
+      if (host.standsIn === this.#waiting && host.readyAt > instant && host.pending > 0) found.push(host)
+    }
+    return found
   }
 
   /** A host that may be visited at `now`, with one of its connections acquired; undefined if there is none. */
-  acquire(now: number): Host | undefined {
+  acquire(now: number): H | undefined {
     this.#wake(now)
     for (;;) {
       const host = this.#takeValid(this.#ready)
@@ -120,15 +165,15 @@ export class Workbench {
   }
 
   /** Gives a connection back after a visit that ended at `visitedAt`, or that never reached the host. */
-  release(host: Host, visitedAt: number | undefined): void {
+  release(host: H, visitedAt: number | undefined): void {
     host.acquired--
     if (visitedAt === undefined) return
     rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
   }
 
   /** Puts the host where it belongs, after anything about it has changed. */
-  place(host: Host, now: number): void {
-    if (host.queue.size === 0) {
+  place(host: H, now: number): void {
+    if (host.pending === 0) {
       if (host.acquired > 0) this.#leave(host)
       else this.#placeIdle(host, now)
       return
@@ -147,8 +192,8 @@ export class Workbench {
   }
 
   /** Counts a host as idle once its last request is settled. */
-  retire(host: Host): void {
-    if (host.queue.size === 0 && host.acquired === 0) this.#active--
+  retire(host: H): void {
+    if (host.pending === 0 && host.acquired === 0) this.#active--
   }
 
   /** When `acquire` may next have something. */
@@ -159,7 +204,7 @@ export class Workbench {
     return this.#waiting.topKey
   }
 
-  #acquireFrom(host: Host, now: number): void {
+  #acquireFrom(host: H, now: number): void {
     host.acquired++
     // Pauses that are over must go: the next turn of a host with several connections starts from now, or it would
     // always have been ready longest and go before all others.
@@ -167,17 +212,21 @@ export class Workbench {
     if (host.notBefore <= now) host.notBefore = 0
   }
 
-  /** The instant from which one more connection to the host may be used; Infinity: not before a release. */
-  #availableAt(host: Host): number {
-    const free = allowance(host.queue.size, this.#politeness) - host.acquired
+  /** The instant from which one more connection to the host may be used, if it has requests; Infinity: not before a release. */
+  restedAt(host: H): number {
+    const free = allowance(host.pending, this.#politeness) - host.acquired
     if (free <= 0) return Number.POSITIVE_INFINITY
     const resting = host.resting
     const rested = resting.length < free ? 0 : resting[resting.length - free]!
-    return Math.max(rested, host.notBefore, host.queue.dueAt)
+    return Math.max(rested, host.notBefore)
+  }
+
+  #availableAt(host: H): number {
+    return Math.max(this.restedAt(host), host.dueAt)
   }
 
   /** Without requests: remembered while it rests, so that a new request cannot cut the pause short; then forgotten. */
-  #placeIdle(host: Host, now: number): void {
+  #placeIdle(host: H, now: number): void {
     const until = Math.max(host.resting[host.resting.length - 1] ?? 0, host.notBefore)
     if (until > now) {
       host.readyAt = until
@@ -188,8 +237,9 @@ export class Workbench {
     }
   }
 
-  #forget(host: Host): void {
+  #forget(host: H): void {
     this.#hosts.delete(host.host)
+    this.onForget?.(host)
     if (host.delayMs > this.#politeness.delayMs) {
       this.#askedMs.set(host.host, host.delayMs)
       if (this.#askedMs.size > PAUSES_REMEMBERED)
@@ -208,7 +258,7 @@ export class Workbench {
     }
   }
 
-  #stand(host: Host, heap: Heap<Host>, key: number): void {
+  #stand(host: H, heap: Heap<H>, key: number): void {
     if (heap.size > 2 * this.#hosts.size + STALE_BEARABLE) {
       heap.keep((other, ticket) => other.standsIn === heap && other.ticket === ticket)
     }
@@ -216,18 +266,18 @@ export class Workbench {
     host.ticket = heap.push(host, key)
   }
 
-  #leave(host: Host): void {
+  #leave(host: H): void {
     host.standsIn = undefined
   }
 
-  #takeValid(heap: Heap<Host>): Host | undefined {
+  #takeValid(heap: Heap<H>): H | undefined {
     this.#dropStale(heap)
     const host = heap.pop()
     if (host !== undefined) host.standsIn = undefined
     return host
   }
 
-  #dropStale(heap: Heap<Host>): void {
+  #dropStale(heap: Heap<H>): void {
     while (heap.size > 0) {
       const host = heap.top!
       if (host.standsIn === heap && host.ticket === heap.topTicket) return

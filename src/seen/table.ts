@@ -95,6 +95,61 @@ export class FingerprintSet {
     return pages.length > 0 && !this.#place(pages, low, high, false)
   }
 
+  /** Takes the fingerprint at `from[at]`, `from[at + 1]` out; true if it was there. */
+  delete(from: Uint32Array, at: number): boolean {
+    const low = from[at]!
+    const high = from[at + 1]!
+    if ((low | high) === 0) {
+      const had = this.#hasZero
+      this.#hasZero = false
+      if (had) this.#size--
+      return had
+    }
+    const segment = high >>> SEGMENT_SHIFT
+    const pages = this.#segments[segment]!
+    let hole = this.#slotOf(pages, low, high)
+    if (hole < 0) return false
+    const slots = pages.length * PAGE_SLOTS
+    // Whoever was pushed on by the one that goes moves back, or it would not be found behind the gap.
+    for (let slot = (hole + 1) % slots; ; slot = (slot + 1) % slots) {
+      const word = this.#wordOf(pages, slot)
+      const [thereLow, thereHigh] = [word.slab[word.at]!, word.slab[word.at + 1]!]
+      if ((thereLow | thereHigh) === 0) break
+      const home = homeOf(thereLow, slots)
+      const stays = hole < slot ? home > hole && home <= slot : home > hole || home <= slot
+      if (stays) continue
+      this.#write(pages, hole, thereLow, thereHigh)
+      hole = slot
+    }
+    this.#write(pages, hole, 0, 0)
+    this.#size--
+    this.#counts[segment]!--
+    return true
+  }
+
+  /** The slot that holds a fingerprint; -1 if none does. */
+  #slotOf(pages: readonly number[], low: number, high: number): number {
+    const slots = pages.length * PAGE_SLOTS
+    if (slots === 0) return -1
+    for (let slot = homeOf(low, slots); ; slot = (slot + 1) % slots) {
+      const { slab, at } = this.#wordOf(pages, slot)
+      if (slab[at] === low && slab[at + 1] === high) return slot
+      if ((slab[at]! | slab[at + 1]!) === 0) return -1
+    }
+  }
+
+  #wordOf(pages: readonly number[], slot: number): { slab: Uint32Array; at: number } {
+    const page = pages[(slot / PAGE_SLOTS) >>> 0]!
+    const at = (page % SLAB_PAGES) * PAGE_WORDS + (slot % PAGE_SLOTS) * SLOT_WORDS
+    return { slab: this.#slabs[(page / SLAB_PAGES) >>> 0]!, at }
+  }
+
+  #write(pages: readonly number[], slot: number, low: number, high: number): void {
+    const { slab, at } = this.#wordOf(pages, slot)
+    slab[at] = low
+    slab[at + 1] = high
+  }
+
   /** Forgets everything and gives the memory back. */
   clear(): void {
     this.#slabs = []
@@ -115,8 +170,7 @@ export class FingerprintSet {
 
   /** Puts the fingerprint into the first empty slot from its home on; false if it meets itself on the way. */
   #place(pages: number[], low: number, high: number, write = true): boolean {
-    // The low half as a fraction of 1, times the slots: any number of slots will do, not only powers of two.
-    const home = (low * 2 ** -32 * (pages.length * PAGE_SLOTS)) >>> 0
+    const home = homeOf(low, pages.length * PAGE_SLOTS)
     let index = (home / PAGE_SLOTS) >>> 0
     let page = pages[index]!
     let slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
@@ -178,6 +232,11 @@ export class FingerprintSet {
     }
     return this.#pagesCut++
   }
+}
+
+/** The low half as a fraction of 1, times the slots: any number of slots will do, not only powers of two. */
+function homeOf(low: number, slots: number): number {
+  return (low * 2 ** -32 * slots) >>> 0
 }
 
 /** A seen-set that answers at once, not with a promise. */

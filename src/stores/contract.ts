@@ -8,6 +8,13 @@ import type { MaybePromise } from '../types.js'
  *
  * A `Store` is a description and holds nothing; `open` makes the parts for one run. What must stay true: after
  * `close` of the opened store, no handle remains, whether or not the parts were closed one by one.
+ *
+ * A *durable* store outlives the process. What must stay true of it besides:
+ * - After a crash it holds what it held at some moment before, and that moment is not long ago. Nothing is half there:
+ *   a settlement, what it found and its host's clock are kept together or not at all.
+ * - A name counts as known to the seen-set after a crash only if the frontier has, or had, the request of it
+ *   (`knownAs` tells the name of a request): a URL that is known and not pending would be lost.
+ * - A request that was leased when it crashed is pending.
  */
 export interface Store {
   /** For messages: `memory`, `level`. */
@@ -18,7 +25,51 @@ export interface Store {
 export interface OpenStore {
   readonly frontier: Frontier
   readonly seen: SeenStore
+  /** Small facts of hooks and of the crawl itself. Absent: they live in memory, as long as the run. */
+  readonly state?: StateStore
+  /** Resolves once all that was done so far would survive a crash. Absent: nothing would. */
+  flush?(): MaybePromise<void>
+  /** Called before each commit: what is put into `state` then goes in with it. */
+  onCommit?(write: () => void): void
+  /** How it fares. Absent: always well. */
+  condition?(): StoreCondition
   close(): MaybePromise<void>
+}
+
+/** `busy`: it takes in more slowly than the crawl brings, which therefore waits. `paused`: it cannot write at all. */
+export interface StoreCondition {
+  readonly state: 'well' | 'busy' | 'paused'
+  /** What is the matter, and what to do. */
+  readonly message?: string | undefined
+}
+
+/**
+ * Told when a store changes its condition. `paused`: it cannot write (a full disk, an error of the device); no new
+ * visits start, and it tries again. `resumed`: it can again. `repaired`: what was found at the start was damaged and
+ * could be mended; the message says what was lost.
+ */
+export interface StoreEvent {
+  readonly kind: 'paused' | 'resumed' | 'repaired'
+  readonly message: string
+  readonly cause?: unknown
+}
+
+/** Facts by name space. */
+export interface StateStore {
+  space(name: string): StateSpace
+}
+
+/**
+ * Small facts under names, for a hook to remember across runs. Values are what JSON can hold. Facts that belong to a
+ * host are given with it and stay with the host, wherever its partition goes.
+ */
+export interface StateSpace {
+  get(key: string, host?: string): MaybePromise<unknown>
+  /** Known to `get` at once; survives a crash from the next commit on, with all else that was done before that. */
+  put(key: string, value: unknown, host?: string): void
+  delete(key: string, host?: string): void
+  /** All facts of this space, in no order that can be relied on. */
+  entries(): AsyncIterable<readonly [key: string, value: unknown]>
 }
 
 /** What a store may need to know of the crawl that opens it. */
@@ -28,4 +79,10 @@ export interface StoreContext {
   readonly clock: Clock
   /** Number of partitions of the crawl, for stores that keep them apart. */
   readonly partitions: number
+  /** The partition of a host. Absent: there is one. */
+  partitionOf?(host: string): number
+  /** Options that give stored data its meaning, by name. A durable store refuses to open what was made with others. */
+  readonly identity?: Readonly<Record<string, string>> | undefined
+  /** Whom to tell of trouble. */
+  report?(event: StoreEvent): void
 }

@@ -85,6 +85,17 @@ export function fingerprintCodes(
   into[1] = finishHigh(high)
 }
 
+/** The fingerprint as 16 hexadecimal digits. */
+export function fingerprintText(text: string): string {
+  const print = new Uint32Array(2)
+  fingerprint(text, print)
+  return hex(print[1]!) + hex(print[0]!)
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, '0')
+}
+
 /** Bijective on 32 bits; every bit in moves every bit out with a chance of about one half. */
 function finishLow(x: number): number {
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d)

@@ -222,6 +222,66 @@ const MUTANTS: Record<string, Create> = {
   'forgets the trouble of a host': mutant((inner) => ({
     settle: (settlements) => inner.settle(settlements.map((each) => ({ ...each, hostTrouble: undefined }))),
   })),
+  'drops what was found': settling(({ found: _, ...each }) => each),
+  'loses the last of what was found': settling((each) => ({ ...each, found: each.found?.slice(0, -1) })),
+  'takes in what an ignored settlement found': mutant((inner) => ({
+    settle(settlements) {
+      inner.settle(settlements.map(({ found: _, ...each }) => each))
+      for (const { found = [] } of settlements) inner.add(found)
+    },
+  })),
+  'takes in what was found a moment later': mutant((inner) => ({
+    settle(settlements) {
+      const leased = inner.leased
+      inner.settle(settlements.map(({ found: _, ...each }) => each))
+      if (inner.leased === leased) return
+      queueMicrotask(() => {
+        for (const { found = [] } of settlements) inner.add(found)
+      })
+    },
+  })),
+  'takes in what was found twice': settling((each) => ({
+    ...each,
+    found: each.found && [...each.found, ...each.found],
+  })),
+  'turns round what was found': settling((each) => ({ ...each, found: each.found?.toReversed() })),
+  'drops what was found if the request is to be tried again': settling((each) =>
+    each.again ? { ...each, found: undefined } : each,
+  ),
+  'drops a request that led to itself': settling((each) => ({
+    ...each,
+    found: each.found?.filter(({ url }) => url !== each.request.url),
+  })),
+  'takes requests of one URL for one': mutant((inner) => ({
+    settle: (settlements) =>
+      inner.settle(
+        settlements.map((each) => ({
+          ...each,
+          found: each.found && [...new Map(each.found.map((request) => [request.url, request])).values()],
+        })),
+      ),
+  })),
+  'does not pause before what was found on the same host': settling((each) =>
+    each.found?.some(({ host }) => host === each.request.host) ? { ...each, visitedAt: undefined } : each,
+  ),
+  'loses the purpose of what was found': settling((each) => ({
+    ...each,
+    found: each.found?.map((request) => ({ ...request, purpose: undefined })),
+  })),
+  'does not grow by what was found': mutant((inner) => {
+    const held: CrawlRequest[] = []
+    return {
+      settle(settlements) {
+        for (const { found = [] } of settlements) held.push(...found.slice(30))
+        return inner.settle(settlements.map((each) => ({ ...each, found: each.found?.slice(0, 30) })))
+      },
+      lease(max, now) {
+        const leases = inner.lease(max, now)
+        inner.add(held.splice(0))
+        return leases
+      },
+    }
+  }),
   'throws when closed twice': mutant((inner) => {
     let closed = false
     return {
@@ -234,7 +294,7 @@ const MUTANTS: Record<string, Create> = {
   }),
 }
 
-/** Fewer than the suite's default: thirty mutants take their time. */
+/** Fewer than the suite's default: forty mutants take their time. */
 const OPERATIONS = 1000
 
 describe('the suite of frontiers', () => {

@@ -129,17 +129,21 @@ function frontierWith(broken: (sound: Frontier) => Partial<Frontier>): Frontier 
 }
 
 describe('a store', () => {
-  let addCalls = 0
   const later = <T>(value: () => T) => Promise.resolve().then(value)
   test.each<[string, (c: Crawler) => Crawler]>([
     ['seen.addAll throws', (c) => c.seen(seenWith({ addAll: fails }))],
     ['seen.addAll rejects', (c) => c.seen(seenWith({ addAll: () => later(fails) }))],
     ['frontier.add throws', (c) => c.frontier(frontierWith(() => ({ add: fails })))],
     [
-      'frontier.add rejects for links',
+      'frontier.settle rejects for links',
       (c) =>
         c.frontier(
-          frontierWith((sound) => ({ add: (urls) => (addCalls++ === 0 ? sound.add(urls) : later(fails)) })),
+          frontierWith((sound) => ({
+            settle: (settlements) =>
+              settlements.some(({ found = [] }) => found.length > 0)
+                ? later(fails)
+                : sound.settle(settlements),
+          })),
         ),
     ],
     ['frontier.lease throws', (c) => c.frontier(frontierWith(() => ({ lease: fails })))],
@@ -150,7 +154,6 @@ describe('a store', () => {
     ['the store cannot be opened', (c) => c.store({ name: 'mine', open: fails })],
     ['the frontier cannot be made', (c) => c.frontier(fails)],
   ])('%s: run() rejects, and everything is closed', async (_, spoil) => {
-    addCalls = 0
     const rejections = watchRejections()
     const started = await site({
       '/': linksTo('/a', '/b'),

@@ -10,7 +10,8 @@ import { predicate, sameHost } from '../../src/url/rules.js'
 import type { ScopeRule } from '../../src/url/scope.js'
 import { parameterFilter } from '../../src/url/tracking.js'
 
-const HOME = 'https://site.example/dir/page'
+const SITE = 'https://site.example'
+const HOME = `${SITE}/dir/page`
 
 interface Circumstances {
   scope?: ScopeRule
@@ -37,7 +38,10 @@ function setUp({
   rules = {},
 }: Circumstances = {}) {
   const log = {
+    /** Added to the frontier. */
     added: [] as CrawlRequest[],
+    /** What got in, in order: added to the frontier, or returned for a settlement to bring. */
+    taken: [] as CrawlRequest[],
     sent: [] as [number, CrawlRequest][],
     skipped: [] as string[],
     failed: [] as string[],
@@ -63,6 +67,7 @@ function setUp({
     frontier: {
       add(requests: readonly CrawlRequest[]) {
         log.added.push(...requests)
+        log.taken.push(...requests)
         return async ? Promise.resolve() : undefined
       },
     },
@@ -103,13 +108,18 @@ function setUp({
       parent: undefined,
       ...from,
     }
-    const found = hrefs.map((link) => (typeof link === 'string' ? { href: link, tag: 'a' } : link))
-    return admission.links(
-      { links: asWritten(found), base: base ?? request.url, problem: undefined },
-      request,
+    const written = hrefs.map((link) => (typeof link === 'string' ? { href: link, tag: 'a' } : link))
+    return returned(
+      admission.links({ links: asWritten(written), base: base ?? request.url, problem: undefined }, request),
     )
   }
-  return { log, admission, links, urls: () => log.added.map(({ url }) => url) }
+  const redirect = (target: string, from: CrawlRequest) => returned(admission.redirect(target, from))
+  const returned = async (answer: ReturnType<Admission['links']>) => {
+    const found = await answer
+    log.taken.push(...(found ?? []))
+    return found
+  }
+  return { log, admission, links, redirect, urls: () => log.taken.map(({ url }) => url) }
 }
 
 /** Links as a page holds them, each with the fingerprint of its spelling. */
@@ -150,11 +160,21 @@ describe.each([[false], [true]])('with stores that answer later: %s', (async) =>
     expect(urls().slice(4)).toEqual(['https://site.example/new'])
   })
 
+  test('what a visit led to is left for its settlement to bring', async () => {
+    const { admission, links, redirect, log } = setUp({ async })
+    await admission.seeds([HOME])
+    expect(await links(['/a', '/b'])).toMatchObject([{ url: `${SITE}/a` }, { url: `${SITE}/b` }])
+    expect(await redirect(`${SITE}/c`, log.added[0]!)).toMatchObject([{ url: `${SITE}/c`, redirects: 1 }])
+    expect(log.added.map(({ url }) => url)).toEqual([HOME])
+    expect((await links(['/a', '/b'])) ?? []).toEqual([])
+    expect(await redirect(`${SITE}/c`, log.added[0]!)).toEqual([])
+  })
+
   test('a request says where it came from', async () => {
     const { admission, links, log } = setUp({ async })
     await admission.seeds([HOME])
     await links(['/a', { href: '/b', tag: 'a', priority: 7 }], { depth: 3 })
-    expect(log.added).toEqual([
+    expect(log.taken).toEqual([
       { url: HOME, host: 'site.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
       {
         url: 'https://site.example/a',
@@ -198,7 +218,7 @@ describe('what does not get in', () => {
     await admission.seeds([HOME])
     await links([href], from)
     expect(log.skipped).toEqual(skipped)
-    expect(log.added).toHaveLength(skipped.length === 0 ? 2 : 1)
+    expect(log.taken).toHaveLength(skipped.length === 0 ? 2 : 1)
   })
 
   test('a scope that throws is reported for that link alone', async () => {
@@ -248,7 +268,7 @@ describe('an origin', () => {
   test('arrivals from other shards are checked against the seen-set', async () => {
     const { admission, log, urls } = setUp()
     await admission.seeds([HOME])
-    const { url, ...rest } = log.added[0]!
+    const { url, ...rest } = log.taken[0]!
     await admission.arrivals([
       { ...rest, url },
       { ...rest, url: 'https://site.example/new' },
@@ -308,19 +328,19 @@ describe('links met before', () => {
 
 describe('a redirect', () => {
   test('keeps depth, priority and parent, and counts', async () => {
-    const { admission, log } = setUp()
+    const { admission, redirect, log } = setUp()
     await admission.seeds([HOME])
     const from = {
-      ...log.added[0]!,
+      ...log.taken[0]!,
       depth: 4,
       priority: 3,
       redirects: 2,
       parent: 'https://site.example/parent',
     }
-    await admission.redirect('https://site.example/to', from)
-    await admission.redirect('https://site.example/to', from)
-    await admission.redirect('https://other.example/to', from)
-    expect(log.added.slice(1)).toEqual([
+    await redirect('https://site.example/to', from)
+    await redirect('https://site.example/to', from)
+    await redirect('https://other.example/to', from)
+    expect(log.taken.slice(1)).toEqual([
       {
         url: 'https://site.example/to',
         host: 'site.example',
@@ -349,11 +369,13 @@ const page = (url: string, more: Partial<CrawlRequest> = {}): CrawlRequest => ({
 
 describe('the block-list', () => {
   test('closes seeds, links, redirects and errands, before the scope is asked', async () => {
-    const { admission, links, log, urls } = setUp({ block: predicate(({ url }) => url.includes('/secret')) })
+    const { admission, links, redirect, log, urls } = setUp({
+      block: predicate(({ url }) => url.includes('/secret')),
+    })
     await admission.seeds([HOME, 'https://site.example/secret/seed'])
     log.asked.length = 0
     await links(['/secret/link', '/open'])
-    await admission.redirect('https://site.example/secret/target', page(HOME))
+    await redirect('https://site.example/secret/target', page(HOME))
     expect(await admission.errand('https://site.example/secret/robots.txt', page(HOME), ROBOTS)).toBe(false)
     expect(urls()).toEqual([HOME, 'https://site.example/open'])
     expect(log.skipped).toEqual([
@@ -383,36 +405,36 @@ const ROBOTS = { kind: 'robots', origin: 'https://a.example' } as const
 
 describe('redirects', () => {
   test('remember the way, the purpose and the hint', async () => {
-    const { admission, log } = setUp()
+    const { admission, redirect, log } = setUp()
     await admission.seeds([HOME])
     const hint = { lastmod: 5 }
-    await admission.redirect('https://site.example/2', page(HOME, { hint }))
-    const second = log.added.at(-1)!
+    await redirect('https://site.example/2', page(HOME, { hint }))
+    const second = log.taken.at(-1)!
     expect(second).toMatchObject({ url: 'https://site.example/2', via: [HOME], redirects: 1, hint })
-    await admission.redirect('https://site.example/3', second)
-    expect(log.added.at(-1)).toMatchObject({ via: [HOME, 'https://site.example/2'], redirects: 2, hint })
+    await redirect('https://site.example/3', second)
+    expect(log.taken.at(-1)).toMatchObject({ via: [HOME, 'https://site.example/2'], redirects: 2, hint })
   })
 
   test('back to where they came from are taken in although they are known', async () => {
-    const { admission, urls } = setUp()
+    const { admission, redirect, urls } = setUp()
     await admission.seeds([HOME])
-    await admission.redirect(HOME, page(HOME))
+    await redirect(HOME, page(HOME))
     expect(urls()).toEqual([HOME, HOME])
   })
 
   test('in a circle are refused where the second answer cannot differ', async () => {
-    const { admission, urls } = setUp({ rules: { circles: false }, drop: ['sid'] })
+    const { admission, redirect, urls } = setUp({ rules: { circles: false }, drop: ['sid'] })
     await admission.seeds([HOME])
-    expect(await admission.redirect(`${HOME}?sid=1`, page(HOME))).toBe(false)
+    expect(await redirect(`${HOME}?sid=1`, page(HOME))).toBeUndefined()
     expect(urls()).toEqual([HOME])
   })
 
   test('of a sitemap do not ask the scope', async () => {
-    const { admission, log } = setUp()
+    const { admission, redirect, log } = setUp()
     await admission.seeds([HOME])
     const purpose = { kind: 'sitemap', nested: 0, of: 'site.example' } as const
-    await admission.redirect('https://cdn.example/map.xml', page(HOME, { purpose }))
-    expect(log.added.at(-1)).toMatchObject({ url: 'https://cdn.example/map.xml', purpose })
+    await redirect('https://cdn.example/map.xml', page(HOME, { purpose }))
+    expect(log.taken.at(-1)).toMatchObject({ url: 'https://cdn.example/map.xml', purpose })
   })
 })
 
@@ -466,10 +488,10 @@ describe('bounds', () => {
   })
 
   test('parameters that choose nothing are dropped everywhere', async () => {
-    const { admission, links, urls } = setUp({ drop: ['utm_*'] })
+    const { admission, links, redirect, urls } = setUp({ drop: ['utm_*'] })
     await admission.seeds([`${HOME}?utm_source=x`])
     await links(['/a?utm_medium=y&id=1', '/a?id=1'])
-    await admission.redirect('https://site.example/b?utm_campaign=z', page(HOME))
+    await redirect('https://site.example/b?utm_campaign=z', page(HOME))
     expect(urls()).toEqual([HOME, 'https://site.example/a?id=1', 'https://site.example/b'])
   })
 })
@@ -482,7 +504,7 @@ describe('sitemaps', () => {
     await admission.seeds([HOME])
     await links(['/map.xml'])
     await admission.sitemaps(['/map.xml', 'https://site.example/map.xml', 'ftp://x/'], HOME)
-    expect(log.added.slice(1)).toMatchObject([
+    expect(log.taken.slice(1)).toMatchObject([
       { url: 'https://site.example/map.xml', depth: 1, priority: 0 },
       { url: 'https://site.example/map.xml', priority: -1, purpose },
     ])
@@ -502,12 +524,12 @@ describe('sitemaps', () => {
       from,
       purpose,
     )
-    expect(log.added.slice(1)).toMatchObject([
+    expect(log.taken.slice(1)).toMatchObject([
       { url: 'https://site.example/a', depth: 1, priority: -1, hint: { lastmod: 7, priority: 0.5 } },
       { url: 'https://site.example/c', depth: 1 },
       { url: 'https://site.example/more.xml', purpose: { kind: 'sitemap', nested: 1, of: 'site.example' } },
     ])
-    expect(log.added[2]).not.toHaveProperty('hint')
+    expect(log.taken[2]).not.toHaveProperty('hint')
   })
 
   test('end at the number of entries, and do not nest for ever', async () => {
@@ -515,18 +537,18 @@ describe('sitemaps', () => {
     await admission.seeds([HOME])
     const entries = Array.from({ length: 9 }, (_, i) => ({ kind: 'page' as const, url: `/p${i}` }))
     await admission.sitemapEntries(entries, page('https://site.example/map.xml', { purpose }), purpose)
-    expect(log.added).toHaveLength(1 + 5)
+    expect(log.taken).toHaveLength(1 + 5)
     expect(admission.wantsSitemap(purpose)).toBe(false)
     const deepest = { kind: 'sitemap', nested: 3, of: 'other.example' } as const
     expect(admission.wantsSitemap(deepest)).toBe(true)
     const deep = page('https://other.example/map.xml', { purpose: deepest })
     await admission.sitemapEntries([{ kind: 'sitemap', url: '/deeper.xml' }], deep, deepest)
-    expect(log.added).toHaveLength(1 + 5)
+    expect(log.taken).toHaveLength(1 + 5)
   })
 
   test('are not read where they are not wanted', async () => {
     const { admission, log } = setUp({ rules: { sitemapEntriesPerHost: 0 } })
     await admission.sitemaps(['/map.xml'], HOME)
-    expect(log.added).toEqual([])
+    expect(log.taken).toEqual([])
   })
 })

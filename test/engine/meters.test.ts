@@ -36,9 +36,17 @@ describe('slot time', () => {
     clock.advance(100)
     meters.stand('paused', 10, clock.now())
     clock.advance(200)
-    expect(meters.idle).toEqual({ discovery: 1000 / 4000, politeness: 500 / 4000, paused: 2000 / 4000 })
+    meters.stand('store', 8, clock.now())
+    clock.advance(100)
+    const shares = {
+      discovery: 1000 / 5000,
+      politeness: 500 / 5000,
+      paused: 2000 / 5000,
+      store: 800 / 5000,
+    }
+    expect(meters.idle).toEqual(shares)
     // Asking does not change the answer.
-    expect(meters.idle).toEqual({ discovery: 1000 / 4000, politeness: 500 / 4000, paused: 2000 / 4000 })
+    expect(meters.idle).toEqual(shares)
   })
 
   test('before any time has passed nothing is divided by zero', () => {
@@ -101,8 +109,8 @@ describe('the bottleneck', () => {
       hooks: stage('hooks'),
       admit: stage('admit'),
     }
-    const { politeness = 0, discovery = 0, paused = 0 } = slot
-    return bottleneckOf(stages, { politeness, discovery, paused }, threadBusy)
+    const { politeness = 0, discovery = 0, paused = 0, store = 0 } = slot
+    return bottleneckOf(stages, { politeness, discovery, paused, store }, threadBusy)
   }
 
   test.each<[string, Shares, Shares, number | undefined, Bottleneck]>([
@@ -111,6 +119,7 @@ describe('the bottleneck', () => {
     ['hosts rest', { fetch: 0.1, politeness: 0.9 }, { extract: 0.1 }, 0.2, 'politeness'],
     ['nothing to fetch', { discovery: 0.9, politeness: 0.1 }, {}, 0.01, 'discovery'],
     ['paused', { paused: 0.6, fetch: 0.3 }, {}, undefined, 'paused'],
+    ['the store cannot write', { store: 0.5, politeness: 0.4, fetch: 0.1 }, {}, 0.1, 'store'],
     [
       'the thread is full of extraction',
       { fetch: 0.9 },

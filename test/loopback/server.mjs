@@ -43,6 +43,8 @@ function serve(shape) {
   const knownHosts = new Map()
   /** Filled by `take` and emptied by `answerAll`: connections whose first request is due. @type {Connection[]} */
   let ready = []
+  /** Filled by `nextRequest` and emptied by `take`: who waits for a request to arrive. @type {((at: number) => void)[]} */
+  const expectant = []
 
   /** @param {string} name the Host header */
   const hostNamed = (name) => {
@@ -66,6 +68,7 @@ function serve(shape) {
     const due = now + latencyOf(shape, host, page)
     connection.queue.push({ log, at: log.begin(host, page, now), host, page, due, close, gzip })
     if (connection.queue.length === 1) plan(connection, now)
+    if (expectant.length > 0) for (const tell of expectant.splice(0)) tell(performance.timeOrigin + now)
   }
 
   /** @param {Connection} connection @param {number} now */
@@ -145,18 +148,24 @@ function serve(shape) {
   /** What the parent may ask for. @type {Record<string, (...details: any[]) => unknown>} */
   const desk = {
     report: (allowed, gapMs, countRobots) => log.report(allowed, gapMs, countRobots),
-    pagesServed: () =>
-      log.pagesServed().map(([host, page]) => `http://${addressOf(shape, host)}:${port()}${pathOf(page)}`),
+    pagesServed: () => log.pagesServed().map(([host, page]) => urlOf(host, page)),
+    requests: () => log.requests().map(({ page, ...seen }) => ({ ...seen, url: urlOf(seen.host, page) })),
+    nextRequest: () => new Promise((resolve) => expectant.push(resolve)),
     reset: () => {
       log = new RequestLog(shape, log.openConnections)
     },
   }
   const port = () => /** @type {import('node:net').AddressInfo} */ (server.address()).port
+  /** @param {number} host @param {number} page @returns {string | undefined} */
+  const urlOf = (host, page) => {
+    if (page === STRAY) return undefined
+    return `http://${addressOf(shape, host)}:${port()}${page === ROBOTS ? '/robots.txt' : pathOf(page)}`
+  }
 
   server.listen({ host: shape.bind, port: shape.port, backlog: BACKLOG }, () => {
     answers = createAnswers(shape, port())
-    process.on('message', (/** @type {any} */ { id, ask, details }) => {
-      process.send?.({ id, answer: desk[ask]?.(...details) })
+    process.on('message', async (/** @type {any} */ { id, ask, details }) => {
+      process.send?.({ id, answer: await desk[ask]?.(...details) })
     })
     process.send?.({ port: port() })
   })

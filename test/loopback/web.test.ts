@@ -387,6 +387,33 @@ describe('the log', () => {
     expect(await web.report()).toMatchObject({ ...empty, perHost: { hosts: 0, shortestGapMs: null } })
   })
 
+  test('tells of every request: where it went, when, and whether it was answered', async () => {
+    const web = await start({ hosts: 2, latencyMs: 100 })
+    const arrival = web.nextRequest()
+    await fetchPage(web.url(1, 7))
+    await fetchPage(`${web.url(1)}robots.txt`)
+    await fetchPage(`${web.url(1)}nowhere`)
+    const next = web.nextRequest()
+    const gone = connect(web.port, '127.1.0.0')
+    gone.write(requestFor('/'))
+    await next
+    const open = (await web.requests()).at(-1)!
+    expect(open).toMatchObject({ url: web.url(0), end: Number.POSITIVE_INFINITY, answered: false })
+    gone.destroy()
+    await pause(60)
+    const requests = await web.requests()
+    expect(requests.map(({ host, url, answered }) => [host, url, answered])).toEqual([
+      [1, web.url(1, 7), true],
+      [1, `${web.url(1)}robots.txt`, true],
+      [1, undefined, true],
+      [0, web.url(0), false],
+    ])
+    expect(await arrival).toBe(requests[0]!.start)
+    for (const { start, end } of requests.slice(0, 3)) expect(end - start).toBeGreaterThanOrEqual(99)
+    expect(requests[3]!.end).toBeGreaterThan(requests[3]!.start)
+    expect(requests[3]!.end).toBeLessThan(Date.now() + 100)
+  })
+
   test('ends a request whose client went away, without counting its page as served', async () => {
     const web = await start({ latencyMs: 200 })
     const socket = connect(web.port, '127.1.0.0')

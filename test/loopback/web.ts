@@ -64,6 +64,18 @@ export interface WebReport {
   cpuMs: number
 }
 
+/** One request as the log keeps it. Instants are ms since the epoch. */
+export interface WebRequest {
+  host: number
+  /** Undefined if the web has no such host or path. */
+  url: string | undefined
+  start: number
+  /** Infinity while it is open. */
+  end: number
+  /** False while it is open, and if the client went away before it was answered. */
+  answered: boolean
+}
+
 /** How to read the log beyond `allowed`. */
 export interface ReportDetails {
   /** The visit interval that `belowGap` is counted against. */
@@ -89,6 +101,10 @@ export interface LoopbackWeb {
   report(allowed?: number, details?: ReportDetails): Promise<WebReport>
   /** The URLs of all pages that were served, each once. For small webs. */
   pagesServed(): Promise<string[]>
+  /** The whole log, in the order of the starts. */
+  requests(): Promise<WebRequest[]>
+  /** Resolves when the next request arrives, with the instant of its arrival. */
+  nextRequest(): Promise<number>
   /** Forgets the log; requests that are open now are in neither the old log nor the new one. */
   reset(): Promise<void>
   /** Stops the server and waits until it is gone. */
@@ -150,6 +166,11 @@ export async function startWeb(options: WebOptions = {}): Promise<LoopbackWeb> {
     report: (allowed = 0, { gapMs = 0, countRobots = false } = {}) =>
       ask('report', allowed, gapMs, countRobots),
     pagesServed: () => ask('pagesServed'),
+    async requests() {
+      const sent = await ask<(Omit<WebRequest, 'end'> & { end: number | null })[]>('requests')
+      return sent.map((each) => ({ ...each, url: each.url, end: each.end ?? Number.POSITIVE_INFINITY }))
+    },
+    nextRequest: () => ask('nextRequest'),
     reset: () => ask('reset'),
     close: () => stop(child, gone),
   }

@@ -101,7 +101,11 @@ const MUTANTS: [name: string, kind: FindingKind, make: (context: StoreContext) =
     (context) => {
       let count = 0
       const keeps = () => ++count % 20 !== 0
-      return changed(context, (inner) => ({ add: (requests) => inner.add(requests.filter(keeps)) }))
+      return changed(context, (inner) => ({
+        add: (requests) => inner.add(requests.filter(keeps)),
+        settle: (settlements) =>
+          inner.settle(settlements.map((each) => ({ ...each, found: each.found?.filter(keeps) }))),
+      }))
     },
   ],
   [

@@ -1,0 +1,95 @@
+/** What `--help` says. The lists of options are made from their tables; everything fits into 80 columns. */
+
+import { VERSION } from '../options.js'
+import type { OptionSpec } from './arguments.js'
+import { CRAWL_OPTIONS, type OptionGroup } from './crawl-options.js'
+import { wrap } from './format.js'
+import { INSPECT_OPTIONS } from './inspect-options.js'
+import { USUAL_WIDTH } from './screen.js'
+
+export const COMMANDS = ['crawl', 'inspect', 'help'] as const
+/** A command that has a help text of its own. */
+export type Topic = 'crawl' | 'inspect'
+
+/** Where explanations begin. */
+const COLUMN = 26
+
+const GENERAL = `kumo ${VERSION}, a polite crawler
+
+  kumo crawl URL...       crawl from these URLs
+  kumo inspect DIR        tell how the crawl in a folder stands
+  kumo help COMMAND       all options of a command
+  kumo --version
+
+Examples:
+
+  kumo crawl https://example.com/ --limit 100
+  kumo crawl https://example.com/ --json > pages.jsonl
+  kumo crawl https://example.com/ --store ./crawl
+  kumo inspect ./crawl
+`
+
+const CRAWL = `kumo crawl URL... [options]
+
+Crawls from the URLs and writes a line for each page to standard output;
+how it stands and what it came to go to standard error. Ctrl-C stops it
+gently, a second one aborts.
+
+${groups({
+  Start: 'Where to start',
+  Follow: 'Which links are followed',
+  End: 'When to end',
+  Manners: 'Manners',
+  Network: 'Getting there',
+  Output: 'Output',
+})}
+A glob: '/blog/**' is compared with paths, '*.example.com' with hosts; * is
+anything without a slash, ** anything, {a,b} a choice.
+
+Exit codes: 0 done, stopped or a limit reached; 1 the crawl failed, or not a
+single page came back; 2 misuse.
+
+Examples:
+
+  kumo crawl https://example.com/ --depth 2 --exclude '/login/**'
+  kumo crawl https://example.com/ --json --quiet | jq -r .title
+  kumo crawl https://example.com/ --store ./crawl --limit-time 1h > /dev/null
+  kumo crawl --seeds urls.txt --depth 0 --delay 2s \\
+    --user-agent 'MyBot/1.0 (+https://example.com/bot)'
+`
+
+const INSPECT = `kumo inspect DIR [options]
+
+Tells how the crawl in a folder stands, without changing it.
+
+${list(Object.entries(INSPECT_OPTIONS))}
+
+Exit codes: 0 told; 1 it could not be read; 2 misuse.
+
+Examples:
+
+  kumo inspect ./crawl
+  kumo inspect ./crawl --json | jq .pending
+`
+
+/** The text about a command, or about all of them. */
+export function helpText(topic: Topic | undefined): string {
+  return topic === undefined ? GENERAL : { crawl: CRAWL, inspect: INSPECT }[topic]
+}
+
+function groups(titles: Readonly<Record<OptionGroup, string>>): string {
+  const options = Object.entries(CRAWL_OPTIONS)
+  return Object.entries(titles)
+    .map(([group, title]) => `${title}:\n${list(options.filter(([, option]) => option.group === group))}\n`)
+    .join('\n')
+}
+
+function list(options: readonly (readonly [name: string, option: OptionSpec])[]): string {
+  return options.flatMap(([name, option]) => entry(name, option)).join('\n')
+}
+
+function entry(name: string, { short, value, help }: OptionSpec): string[] {
+  const left = `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
+  const [first = '', ...more] = wrap(help, USUAL_WIDTH, ' '.repeat(COLUMN))
+  return [left.padEnd(COLUMN) + first.trimStart(), ...more]
+}

@@ -1,0 +1,113 @@
+import { messageOf } from '../errors.js'
+import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../extract/contract.js'
+import type { FetchedResponse } from '../fetch/contract.js'
+import type { CrawlRequest, MaybePromise } from '../types.js'
+import type { Admission } from './admit.js'
+import type { Meters } from './meters.js'
+import { UNREAD } from './outlet.js'
+import type { EngineRules, Parts } from './parts.js'
+import type { Reports } from './reports.js'
+import type { Tally } from './tally.js'
+
+/** What came of a page. */
+export interface Handled {
+  readonly delivered: boolean
+  /** For the settlement of the visit to bring in. */
+  readonly found: readonly CrawlRequest[] | undefined
+}
+
+export const NOTHING_CAME: Handled = { delivered: false, found: undefined }
+
+/** What is made of a page that was fetched: extract → hooks → admit. */
+export class Handling {
+  readonly #parts: Parts
+  readonly #rules: Pick<EngineRules, 'nofollow'>
+  readonly #admission: Admission
+  readonly #meters: Meters
+  readonly #tally: Tally
+  readonly #reports: Reports
+
+  constructor(
+    parts: Parts,
+    rules: Pick<EngineRules, 'nofollow'>,
+    admission: Admission,
+    meters: Meters,
+    tally: Tally,
+    reports: Reports,
+  ) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#admission = admission
+    this.#meters = meters
+    this.#tally = tally
+    this.#reports = reports
+  }
+
+  /** Extracts, delivers and admits the links. */
+  async handle(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<Handled | typeof UNREAD> {
+    const { clock, outlet } = this.#parts
+    const extractAt = clock.now()
+    this.#meters.enter('extract', extractAt)
+    const begun = this.#extract(request, response, timing)
+    if (!(begun instanceof Begun)) {
+      this.#meters.leave('extract', clock.now())
+      await this.#reports.failure(request, begun, true)
+      return NOTHING_CAME
+    }
+    const { page, running } = begun
+    const busyUntil = clock.now()
+    this.#meters.worked('extract', busyUntil - extractAt)
+    const extracted = running instanceof Promise ? await running : running
+    const hooksAt = running instanceof Promise ? clock.now() : busyUntil
+    this.#meters.leave('extract', hooksAt)
+
+    let delivered = false
+    if (extracted.problem === undefined) {
+      this.#meters.enter('hooks', hooksAt)
+      const delivering = outlet.deliver(page)
+      this.#meters.worked('hooks', clock.now() - hooksAt)
+      const problem = delivering instanceof Promise ? await delivering : delivering
+      this.#meters.leave('hooks', clock.now())
+      if (problem === UNREAD) return UNREAD
+      delivered = true
+      this.#tally.page(clock.now())
+      if (problem !== undefined) await this.#reports.failure(request, problem, true)
+    } else {
+      await this.#reports.failure(request, extracted.problem, true)
+    }
+    if (this.#rules.nofollow && page.robots.nofollow) {
+      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
+      return { delivered, found: undefined }
+    }
+    if (this.#parts.sameContent?.(request.host, page) === true) {
+      this.#reports.skipped(page.url, 'same-content', page.parent)
+      return { delivered, found: undefined }
+    }
+    const admitAt = clock.now()
+    const admitting = this.#admission.links(extracted, request)
+    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
+    return { delivered, found: admitting instanceof Promise ? await admitting : admitting }
+  }
+
+  /** Never throws: what cannot be made a page is reported as that page's failure. */
+  #extract(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Begun | ExtractionProblem {
+    try {
+      const page = this.#parts.extraction.pageOf(request, response, timing)
+      return new Begun(page, this.#parts.extraction.run(page))
+    } catch (cause) {
+      return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
+    }
+  }
+}
+
+/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
+class Begun {
+  constructor(
+    readonly page: Page,
+    readonly running: MaybePromise<Extracted>,
+  ) {}
+}

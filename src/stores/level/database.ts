@@ -1,0 +1,239 @@
+/**
+ * The database under the store: opening it, reading ranges, writing commits, and opening it again after a write has
+ * failed, for LevelDB writes nothing more after that. Errors of the database become errors that a user can act on.
+ */
+
+import { mkdir } from 'node:fs/promises'
+import type { Level as LevelDatabase } from 'level'
+import { KumoError, messageOf } from '../../errors.js'
+
+/** Something that is written down when its commit is. */
+export interface Writable {
+  write(): string
+}
+
+/** Null: to be removed. */
+export type Staged = string | Uint8Array | Writable | null
+
+export type Changes = ReadonlyMap<string, Staged>
+
+/** From `from` on, up to and not including `to`. */
+export interface Range {
+  readonly from: string
+  readonly to: string
+  readonly limit?: number
+}
+
+/** LevelDB holds up to two of these in memory, and reads up to two at the start: some 100 ms. */
+const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
+/** Larger files mean fewer of them open, each with its index in memory. */
+const FILE_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES = 16 * 1024 * 1024
+/** Entries that are handed over at once when a long range is read. */
+const STRIDE = 1000
+
+const SETTINGS = {
+  keyEncoding: 'utf8',
+  valueEncoding: 'utf8',
+  writeBufferSize: WRITE_BUFFER_BYTES,
+  maxFileSize: FILE_BYTES,
+  cacheSize: CACHE_BYTES,
+} as const
+
+export class Database {
+  readonly #path: string
+  readonly #sync: boolean
+  readonly #level: LevelDatabase<string, string>
+  /** Waits until the disk is well again after this error, or throws it. Whoever writes knows. */
+  recovered: (error: unknown) => Promise<void> = async (error) => {
+    throw this.explain(error)
+  }
+
+  private constructor(path: string, sync: boolean, level: LevelDatabase<string, string>) {
+    this.#path = path
+    this.#sync = sync
+    this.#level = level
+  }
+
+  /** `sync`: a commit has reached the disk, not only the operating system, before it counts as written. */
+  static async open(path: string, sync: boolean): Promise<Database> {
+    // Loaded here, because it is a native module that most programs never need.
+    const { Level } = await import('level')
+    try {
+      await mkdir(path, { recursive: true })
+      const level = new Level<string, string>(path, SETTINGS)
+      await level.open()
+      return new Database(path, sync, level)
+    } catch (error) {
+      throw openError(path, error)
+    }
+  }
+
+  /** Mends what can be mended of a database that does not open. */
+  static async repair(path: string): Promise<void> {
+    const { ClassicLevel } = await import('classic-level')
+    await ClassicLevel.repair(path)
+  }
+
+  /** All or nothing. */
+  async write(changes: Changes): Promise<void> {
+    const batch = this.#level.batch()
+    for (const [key, value] of changes) {
+      if (value === null) batch.del(key)
+      else if (typeof value === 'string') batch.put(key, value)
+      else if (value instanceof Uint8Array) batch.put(key, value as never, BYTES)
+      else batch.put(key, value.write())
+    }
+    await batch.write({ sync: this.#sync })
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.#patiently(() => this.#level.get(key))
+  }
+
+  getMany(keys: string[]): Promise<(Uint8Array | undefined)[]> {
+    return this.#patiently(() => this.#level.getMany<string, Uint8Array>(keys, BYTES))
+  }
+
+  /** The first entries of a range, at most `limit`. */
+  read({ from, to, limit = STRIDE }: Range): Promise<[key: string, value: string][]> {
+    return this.#patiently(async () => {
+      const iterator = this.#level.iterator({ gte: from, lt: to, limit })
+      try {
+        return await iterator.nextv(limit)
+      } finally {
+        await iterator.close()
+      }
+    })
+  }
+
+  /** All entries of a range, some at a time. */
+  async *scan({ from, to }: Range): AsyncGenerator<[key: string, value: string][]> {
+    for (let next = from; ; ) {
+      const entries = await this.read({ from: next, to })
+      if (entries.length > 0) yield entries
+      if (entries.length < STRIDE) return
+      next = `${entries.at(-1)![0]}\0`
+    }
+  }
+
+  /** The same, with values as bytes. */
+  async *scanBytes({ from, to }: Range): AsyncGenerator<[key: string, value: Uint8Array][]> {
+    for (let next = from; ; ) {
+      const entries = await this.#patiently(async () => {
+        const iterator = this.#level.iterator<string, Uint8Array>({
+          gte: next,
+          lt: to,
+          limit: STRIDE,
+          ...BYTES,
+        })
+        try {
+          return await iterator.nextv(STRIDE)
+        } finally {
+          await iterator.close()
+        }
+      })
+      if (entries.length > 0) yield entries
+      if (entries.length < STRIDE) return
+      next = `${entries.at(-1)![0]}\0`
+    }
+  }
+
+  /** The same, without values. */
+  async *scanKeys({ from, to }: Range): AsyncGenerator<string[]> {
+    for (let next = from; ; ) {
+      const keys = await this.#patiently(async () => {
+        const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE })
+        try {
+          return await iterator.nextv(STRIDE)
+        } finally {
+          await iterator.close()
+        }
+      })
+      if (keys.length > 0) yield keys
+      if (keys.length < STRIDE) return
+      next = `${keys.at(-1)!}\0`
+    }
+  }
+
+  /** How many entries a range has, as far as `limit`. */
+  async count({ from, to, limit = Number.POSITIVE_INFINITY }: Range): Promise<number> {
+    let count = 0
+    for await (const keys of this.scanKeys({ from, to })) {
+      count += keys.length
+      if (count >= limit) return limit
+    }
+    return count
+  }
+
+  /** Reads again after the disk has recovered. */
+  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await read()
+      } catch (error) {
+        if (!isOfTheDisk(error)) throw this.explain(error)
+        await this.recovered(error)
+      }
+    }
+  }
+
+  /** After a failed write nothing can be written until this. */
+  async reopen(): Promise<void> {
+    await this.#level.close()
+    await this.#level.open()
+  }
+
+  async close(): Promise<void> {
+    await this.#level.close()
+  }
+
+  /** An error of the database in terms of this store. */
+  explain(error: unknown): KumoError {
+    return explained(this.#path, error)
+  }
+}
+
+const BYTES = { valueEncoding: 'view' } as const
+
+/** While a database is opened again, its readers find it closed. */
+const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
+
+/** Errors of the disk that may be over in a while: LevelDB tells them in words. */
+export function isOfTheDisk(error: unknown): boolean {
+  return causes(error).some(
+    ({ code, message }) => code === 'LEVEL_IO_ERROR' || CLOSED.has(code) || /^IO error/i.test(message),
+  )
+}
+
+function openError(path: string, error: unknown): KumoError {
+  const code = causes(error).find((cause) => cause.code === 'LEVEL_LOCKED')?.code
+  if (code === undefined) return explained(path, error)
+  const message =
+    `${path} is in use by another crawl; wait until it has ended, stop it, or choose another folder ` +
+    '(to look into a crawl that is running: kumo inspect)'
+  return new KumoError('KUMO_STORE_LOCKED', message, { cause: error })
+}
+
+function explained(path: string, error: unknown): KumoError {
+  if (error instanceof KumoError) return error
+  const told = causes(error).at(-1)?.message ?? messageOf(error)
+  if (causes(error).some(({ code }) => code === 'LEVEL_CORRUPTION')) return damaged(path, told, error)
+  return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
+}
+
+/** What is said of a folder whose content cannot be trusted. */
+export function damaged(path: string, what: string, cause?: unknown): KumoError {
+  const message =
+    `the crawl in ${path} is damaged: ${what}. Restore the folder from a copy, begin anew in another folder, or go on ` +
+    'with what can be read: level(path, { repair: true })'
+  return new KumoError('KUMO_STORE_DAMAGED', message, { cause })
+}
+
+function causes(error: unknown): { code: unknown; message: string }[] {
+  const found: { code: unknown; message: string }[] = []
+  for (let at = error; at instanceof Error; at = at.cause) {
+    found.push({ code: (at as { code?: unknown }).code, message: at.message })
+  }
+  return found
+}

@@ -1,0 +1,250 @@
+import { KumoError } from '../../errors.js'
+import type { Clock, Timer } from '../../time.js'
+import type { StoreCondition, StoreEvent } from '../contract.js'
+import type { Changes, Database, Staged } from './database.js'
+import { isOfTheDisk } from './database.js'
+import { commitKey } from './keys.js'
+
+/** So many changes are committed without waiting for the time to be up. */
+const MANY = 8192
+/** With so many changes waiting for the disk, no new visits start: some tens of megabytes. */
+const TOO_MANY = 8 * MANY
+/** How long after a failed write it is tried again. */
+const RETRY_MS = 1000
+/** Marks of commits that are kept: more than fit into the log that LevelDB reads back after a crash. */
+const MARKS_KEPT = 65_536
+
+export interface JournalOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly commitMs: number
+  /** The number of the last commit that is on disk. */
+  readonly lastCommit: number
+  /** Called with the number of a commit once it is on disk. */
+  committed(commit: number): void
+  report(event: StoreEvent): void
+}
+
+/**
+ * Group commit: what changes is kept here and written together, every 100 ms or when it has become much. One turn of the
+ * program is never cut in two: commits are cut between turns. Filled by everybody who changes something, emptied by the
+ * commit; while one is being written the next is filled.
+ *
+ * A write that fails because of the disk is tried again until it succeeds or the store is closed: what it was to write
+ * is still here, so that nothing is lost but time.
+ */
+export class Journal {
+  readonly #options: JournalOptions
+  #stage = new Map<string, Staged>()
+  #writing: Changes | undefined = undefined
+  #writingCommit = 0
+  #timer: Timer | undefined = undefined
+  #cutting = false
+  #trouble: string | undefined = undefined
+  #fatal: KumoError | undefined = undefined
+  #closed = false
+  /** Readers that wait for the disk. */
+  #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
+  #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
+  readonly #contributors: (() => void)[] = []
+  /** The commit that takes what is changed now. */
+  commit: number
+  /** The last commit that is on disk. */
+  flushed: number
+  /** Called when something waits no longer for the disk. */
+  onFlushed: () => void = () => {}
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.flushed = options.lastCommit
+    this.commit = options.lastCommit + 1
+    options.database.recovered = (error) => this.#recovered(error)
+  }
+
+  /** True: no new visits, the disk is behind. */
+  get isBehind(): boolean {
+    return this.#trouble !== undefined || this.#stage.size >= TOO_MANY
+  }
+
+  /** Why nothing can be written any more. */
+  get fatal(): KumoError | undefined {
+    return this.#fatal
+  }
+
+  get condition(): StoreCondition {
+    if (this.#trouble !== undefined) return { state: 'paused', message: this.#trouble }
+    return { state: this.isBehind ? 'busy' : 'well' }
+  }
+
+  /** Who has something to add to each commit. */
+  beforeCommit(contribute: () => void): void {
+    this.#contributors.push(contribute)
+  }
+
+  put(key: string, value: Staged): void {
+    this.#stage.set(key, value)
+    this.#arm()
+  }
+
+  remove(key: string): void {
+    this.put(key, null)
+  }
+
+  /** As `remove`, for a key that is written once only: what is not on disk yet need not get there. */
+  withdraw(key: string): void {
+    if (!this.#stage.delete(key)) this.put(key, null)
+  }
+
+  /** What is about to be written for a key: null if it is to be removed, undefined if nothing is. */
+  staged(key: string): Staged | undefined {
+    const staged = this.#stage.get(key)
+    return staged === undefined ? this.#writing?.get(key) : staged
+  }
+
+  /** Staged keys that begin so, latest last. */
+  *stagedFrom(prefix: string): Generator<[key: string, value: Staged]> {
+    for (const changes of [this.#writing, this.#stage]) {
+      if (changes === undefined) continue
+      for (const entry of changes) if (entry[0].startsWith(prefix)) yield entry
+    }
+  }
+
+  /** Undefined, or the promise that the disk has caught up: for those who can wait. */
+  room(): Promise<void> | undefined {
+    // While nothing can be written nobody is held up: a crawl must be able to stop.
+    return this.#trouble === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
+  }
+
+  /** Resolves once all changes so far are on disk. */
+  flush(): Promise<void> {
+    if (this.#fatal !== undefined) return Promise.reject(this.#fatal)
+    const isClean = this.#stage.size === 0 && this.#writing === undefined
+    if (isClean) return Promise.resolve()
+    const commit = this.#stage.size > 0 ? this.commit : this.#writingCommit
+    const flushing = new Promise<void>((resolve, reject) => this.#waiters.push({ commit, resolve, reject }))
+    this.#cutSoon()
+    return flushing
+  }
+
+  /** Writes what is left. Rejects if that is not possible; what was committed before stays as it is. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    for (const contribute of this.#contributors) contribute()
+    const flushing = this.flush()
+    this.#closed = true
+    this.#timer?.cancel()
+    // One last try, at once.
+    if (this.#trouble !== undefined) void this.#retry()
+    await flushing
+  }
+
+  #arm(): void {
+    if (this.#stage.size >= MANY) this.#cutSoon()
+    else if (this.#timer === undefined && this.#writing === undefined && !this.#closed) {
+      const { clock, commitMs } = this.#options
+      this.#timer = clock.wakeAt(clock.now() + commitMs, () => this.#cut())
+    }
+  }
+
+  /** After the code that is running: what it does together stays together. */
+  #cutSoon(): void {
+    if (this.#cutting || this.#writing !== undefined) return
+    this.#cutting = true
+    queueMicrotask(() => {
+      this.#cutting = false
+      this.#cut()
+    })
+  }
+
+  #cut(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (this.#writing !== undefined || this.#fatal !== undefined || this.#stage.size === 0) return
+    for (const contribute of this.#contributors) contribute()
+    const commit = this.commit++
+    const changes = this.#stage
+    changes.set(commitKey(commit), '')
+    if (commit > MARKS_KEPT) changes.set(commitKey(commit - MARKS_KEPT), null)
+    this.#stage = new Map()
+    this.#writing = changes
+    this.#writingCommit = commit
+    void this.#write()
+  }
+
+  async #write(): Promise<void> {
+    const { database } = this.#options
+    try {
+      await database.write(this.#writing!)
+    } catch (error) {
+      this.#failed(error)
+      return
+    }
+    this.#written()
+  }
+
+  #written(): void {
+    this.flushed = this.#writingCommit
+    this.#writing = undefined
+    this.#options.committed(this.flushed)
+    this.#well()
+    const waiters = this.#waiters
+    this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
+    for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
+    if (this.#waiters.length > 0) this.#cutSoon()
+    else if (this.#stage.size > 0) this.#arm()
+    this.onFlushed()
+  }
+
+  #failed(error: unknown): void {
+    const { database, clock, report } = this.#options
+    const explained = database.explain(error)
+    if (this.#closed || !isOfTheDisk(error)) {
+      this.#fatal = new KumoError(explained.code, `${explained.message}. ${STATE_IS_WHOLE}`, { cause: error })
+      for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
+      this.onFlushed()
+      return
+    }
+    const message = `${explained.message}. The crawl pauses, and goes on when writing is possible again`
+    if (this.#trouble === undefined) report({ kind: 'paused', message, cause: error })
+    this.#trouble = message
+    this.#timer = clock.wakeAt(clock.now() + RETRY_MS, () => void this.#retry())
+  }
+
+  async #retry(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    try {
+      await this.#options.database.reopen()
+    } catch (error) {
+      this.#failed(error)
+      return
+    }
+    if (this.#writing !== undefined) {
+      await this.#write()
+      return
+    }
+    this.#well()
+    this.#arm()
+    this.onFlushed()
+  }
+
+  #well(): void {
+    if (this.#trouble !== undefined) {
+      this.#trouble = undefined
+      this.#options.report({ kind: 'resumed', message: 'the store can write again; the crawl goes on' })
+    }
+    for (const { resolve } of this.#readers.splice(0)) resolve()
+  }
+
+  /** For a reader that met an error of the disk: resolves when it may try again. */
+  #recovered(error: unknown): Promise<void> {
+    if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
+    if (this.#trouble === undefined && this.#writing === undefined) this.#failed(error)
+    return new Promise((resolve, reject) => {
+      this.#readers.push({ resolve, reject })
+    })
+  }
+}
+
+const STATE_IS_WHOLE =
+  'What was committed before is whole: run the same program again once the cause is mended'

@@ -1,0 +1,214 @@
+import { resolve } from 'node:path'
+import { KumoError } from '../../errors.js'
+import { type Duration, parseDuration } from '../../time.js'
+import type { OpenStore, Store, StoreContext } from '../contract.js'
+import { Database, damaged } from './database.js'
+import { CommitCount } from './folder.js'
+import { LevelFrontier } from './frontier.js'
+import { Journal } from './journal.js'
+import { META } from './keys.js'
+import { checkMarks, type Meta, readMeta, wholeIdentity } from './meta.js'
+import { FORMAT } from './migrations.js'
+import { LevelSeen } from './seen.js'
+import { levelState } from './state.js'
+import { TimeScale } from './time-scale.js'
+
+/** How a crawl on disk is kept. */
+export interface LevelOptions {
+  /**
+   * What a commit survives. `process`: the end of the process, however sudden. `machine`: the end of the machine too;
+   * each commit waits for the disk. Default `process`.
+   */
+  durability?: 'process' | 'machine'
+  /** How much work a crash may undo at most. Default `'100ms'`. */
+  commitEvery?: Duration
+  /**
+   * What to do with a crawl that is in the folder already. `auto`: go on with it. `never`: refuse the folder. `must`:
+   * refuse a folder without one. Default `auto`.
+   */
+  resume?: 'auto' | 'never' | 'must'
+  /** Hosts with requests that are held in memory; others wait on disk. Default 20,000: some 15 MB. */
+  hostsInMemory?: number
+  /** Requests of those hosts that are held in memory: a head of each host's. Default 200,000: some 50 MB. */
+  requestsInMemory?: number
+  /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
+  repair?: boolean
+}
+
+const DEFAULT_COMMIT_MS = 100
+const DEFAULT_HOSTS_IN_MEMORY = 20_000
+const DEFAULT_REQUESTS_IN_MEMORY = 200_000
+
+/**
+ * A store in a folder. A crawl that was killed goes on where it was, when the same program runs again; pending URLs live
+ * on disk, so that memory stays small however large the crawl.
+ *
+ * @example
+ * await new Crawler().seeds('https://example.com/').store(level('./crawl')).run()
+ */
+export function level(path: string, options: LevelOptions = {}): Store {
+  const settings = check(path, options)
+  return { name: 'level', open: (context) => open(settings, context) }
+}
+
+type Settings = Required<Omit<LevelOptions, 'commitEvery'>> & {
+  readonly path: string
+  readonly commitMs: number
+}
+
+async function open(settings: Settings, context: StoreContext): Promise<OpenStore> {
+  const { path, repair } = settings
+  const count = new CommitCount(path)
+  const database = await openDatabase(settings)
+  try {
+    const identity = wholeIdentity(context.identity)
+    const meta = await readMeta(path, database, identity)
+    const told = count.read()
+    if (meta === undefined && told > 0 && !repair) throw damaged(path, 'its database is empty or gone')
+    if (meta !== undefined && !repair) await checkMarks(path, database, meta)
+    checkResume(settings, meta)
+    const lost = told - (meta?.commit ?? 0)
+    if (meta !== undefined && lost > 0) {
+      const message =
+        `the last ${lost} commits of the crawl in ${path} are gone, as after a power failure; ` +
+        'it goes on from what was before them, and fetches again what came after'
+      context.report?.({ kind: 'repaired', message })
+    }
+    return await assemble(settings, context, database, count, meta, identity)
+  } catch (error) {
+    await database.close().catch(() => {})
+    count.close()
+    throw error
+  }
+}
+
+async function openDatabase({ path, durability, repair }: Settings): Promise<Database> {
+  const sync = durability === 'machine'
+  try {
+    return await Database.open(path, sync)
+  } catch (error) {
+    if (!repair || !(error instanceof KumoError) || error.code !== 'KUMO_STORE_DAMAGED') throw error
+    await Database.repair(path)
+    return await Database.open(path, sync)
+  }
+}
+
+async function assemble(
+  { commitMs, hostsInMemory, requestsInMemory }: Settings,
+  context: StoreContext,
+  database: Database,
+  count: CommitCount,
+  meta: Meta | undefined,
+  identity: Record<string, string>,
+): Promise<OpenStore> {
+  const { clock, politeness, policy, partitions } = context
+  const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
+  const scale = new TimeScale(clock, meta)
+  const journal = new Journal({
+    database,
+    clock,
+    commitMs,
+    lastCommit: meta?.commit ?? 0,
+    committed: (commit) => count.write(commit),
+    report: (event) => context.report?.(event),
+  })
+  const seen = new LevelSeen(journal)
+  const frontier = new LevelFrontier({
+    database,
+    journal,
+    scale,
+    politeness,
+    policy,
+    partitions,
+    partitionOf,
+    hostsInMemory,
+    requestsInMemory,
+    pending: meta?.pending ?? 0,
+    seq: meta?.seq ?? 0,
+    taken: (request, partition) => seen.taken(request, partition),
+  })
+  journal.beforeCommit(() => {
+    seen.contribute()
+    const now: Meta = {
+      format: FORMAT,
+      identity,
+      ...frontier.counts,
+      ...scale.mark(),
+      commit: journal.commit,
+    }
+    journal.put(META, JSON.stringify(now))
+  })
+  seen.load(database)
+  await frontier.open(clock.now())
+  let closing: Promise<void> | undefined
+  return {
+    frontier,
+    seen,
+    state: levelState({ database, journal, partitions, partitionOf }),
+    flush: () => journal.flush(),
+    onCommit: (write) => journal.beforeCommit(write),
+    condition: () => journal.condition,
+    close() {
+      closing ??= closeAll(frontier, seen, journal, database, count)
+      return closing
+    },
+  }
+}
+
+async function closeAll(
+  frontier: LevelFrontier,
+  seen: LevelSeen,
+  journal: Journal,
+  database: Database,
+  count: CommitCount,
+): Promise<void> {
+  frontier.close()
+  try {
+    await journal.close()
+  } finally {
+    seen.close()
+    await database.close()
+    count.close()
+  }
+}
+
+function checkResume({ path, resume }: Settings, meta: Meta | undefined): void {
+  if (resume === 'never' && meta !== undefined) {
+    const message = `${path} holds a crawl already, and resume is 'never'; choose another folder, or remove this one`
+    throw new KumoError('KUMO_STORE_RESUME', message)
+  }
+  if (resume === 'must' && meta === undefined) {
+    const message = `${path} holds no crawl to go on with, and resume is 'must'; is the path right?`
+    throw new KumoError('KUMO_STORE_RESUME', message)
+  }
+}
+
+function check(path: string, options: LevelOptions): Settings {
+  if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
+  const known = ['durability', 'commitEvery', 'resume', 'hostsInMemory', 'requestsInMemory', 'repair']
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw invalid('option', name, known.join(', '))
+  }
+  const { durability = 'process', resume = 'auto', repair = false } = options
+  const { commitEvery = DEFAULT_COMMIT_MS, hostsInMemory = DEFAULT_HOSTS_IN_MEMORY } = options
+  if (durability !== 'process' && durability !== 'machine') {
+    throw invalid('durability', durability, "'process' or 'machine'")
+  }
+  if (!['auto', 'never', 'must'].includes(resume))
+    throw invalid('resume', resume, "'auto', 'never' or 'must'")
+  if (typeof repair !== 'boolean') throw invalid('repair', repair, 'true or false')
+  const commitMs = parseDuration(commitEvery)
+  if (commitMs === undefined || commitMs > 60_000) {
+    throw invalid('commitEvery', commitEvery, "a duration up to a minute, such as '100ms'")
+  }
+  const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY } = options
+  for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory })) {
+    if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'a whole number from 1 on')
+  }
+  return { path: resolve(path), durability, resume, repair, commitMs, hostsInMemory, requestsInMemory }
+}
+
+function invalid(option: string, given: unknown, allowed: string): KumoError {
+  const shown = typeof given === 'string' ? `'${given}'` : String(given)
+  return new KumoError('KUMO_INVALID_OPTION', `level: ${option}: got ${shown}; allowed: ${allowed}`)
+}

@@ -1,0 +1,58 @@
+/** Help is there at once, fits the screen, and leaves nothing out; docs/cli.md neither. */
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { CRAWL_OPTIONS } from '../../src/cli/crawl-options.js'
+import { helpText } from '../../src/cli/help.js'
+import { INSPECT_OPTIONS } from '../../src/cli/inspect-options.js'
+import { PROJECT } from '../run-program.js'
+
+const COLUMNS = 80
+
+describe.each([undefined, 'crawl', 'inspect'] as const)('help about %s', (topic) => {
+  const text = helpText(topic)
+
+  test('fits into 80 columns and ends with a line of its own', () => {
+    expect(text.split('\n').filter((line) => line.length > COLUMNS)).toEqual([])
+    expect(text).toMatch(/\S\n$/)
+  })
+
+  test('has examples', () => {
+    expect(text).toMatch(/\nExamples:\n\n {2}kumo /)
+  })
+})
+
+test.each([
+  ['crawl', CRAWL_OPTIONS],
+  ['inspect', INSPECT_OPTIONS],
+] as const)('kumo %s: help and docs/cli.md have every option, and no other', (topic, options) => {
+  const page = readFileSync(join(PROJECT, 'docs/cli.md'), 'utf8')
+  const section = page.split(`\n## \`kumo ${topic}`)[1]!.split('\n## ')[0]!
+  const names = Object.keys(options).sort()
+  const inHelp = [...helpText(topic).matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name]) => name)
+  const inDocs = [...section.matchAll(/^\| (?:`-\w`, )?`--([\w-]+)/gm)].map(([, name]) => name)
+  expect(inHelp.sort()).toEqual(names)
+  expect([...inDocs, 'help'].sort()).toEqual(names)
+})
+
+/** What is loaded before anything is asked: the imports of a file and of those that it imports, without types. */
+function loaded(file: string, found = new Set<string>()): Set<string> {
+  const source = readFileSync(join(PROJECT, 'src', file), 'utf8')
+  for (const [, names = '', what = ''] of source.matchAll(/^(?:import|export) ([^;'"]*?)from '([^']+)'/gms)) {
+    if (names.startsWith('type ')) continue
+    const target = what.startsWith('.') ? join(dirname(file), what).replace(/\.js$/, '.ts') : what
+    if (found.has(target)) continue
+    found.add(target)
+    if (what.startsWith('.')) loaded(target, found)
+  }
+  return found
+}
+
+test('help loads neither undici nor anything else that crawls', () => {
+  const names = [...loaded('cli/main.ts')]
+  expect(names).toEqual(expect.arrayContaining(['cli/help.ts', 'cli/crawl-options.ts', 'options.ts']))
+  const light = /^(cli\/[\w-]+\.ts|errors\.ts|options\.ts|time\.ts|node:[\w]+)$/
+  expect(names.filter((name) => !light.test(name))).toEqual([])
+  expect([...loaded('cli/crawl.ts')]).toContain('crawler.ts')
+})

@@ -1,0 +1,52 @@
+/**
+ * Killed without warning again and again, a crawl with a store on disk loses nothing, repeats next to nothing and stays
+ * polite. The server's log says so. `npm run soak` does the same for longer.
+ */
+
+import { describe, expect, test } from 'vitest'
+import { crawlSite } from './crawl-site.js'
+import { afterFirstRequest } from './interrupted-crawl.js'
+import { killRounds } from './kill-rounds.js'
+import type { Run } from './run.js'
+import { quickSite, restingSite } from './sites.js'
+import { freshCrawl, moments } from './support.js'
+import type { Verdict } from './verdict.js'
+
+/** Two programs and a server on two cores, perhaps with other tests beside them. */
+const PATIENCE_MS = 240_000
+
+/** The first few findings say what is wrong; thousands more say the same. */
+const findingsOf = (verdicts: readonly Verdict[]) => verdicts.flatMap(({ findings }) => findings.slice(0, 5))
+const sumOf = (verdicts: readonly Verdict[], figure: 'kills' | 'served' | 'repeats' | 'excusable') =>
+  verdicts.reduce((sum, verdict) => sum + verdict[figure], 0)
+
+describe('a crawl that is killed', { timeout: PATIENCE_MS }, () => {
+  test('20 kills: every page is served, and only what was in flight or not committed is asked for again', async () => {
+    const verdicts = await killRounds({ site: quickSite, kills: 20, random: moments() })
+    expect(findingsOf(verdicts)).toEqual([])
+    expect(sumOf(verdicts, 'kills')).toBe(20)
+    expect(sumOf(verdicts, 'served')).toBeGreaterThanOrEqual(20_000)
+    expect(sumOf(verdicts, 'repeats')).toBeLessThanOrEqual(sumOf(verdicts, 'excusable'))
+    // Otherwise the kills hit nothing, and the test proves nothing.
+    expect(sumOf(verdicts, 'repeats')).toBeGreaterThan(0)
+  })
+
+  test('6 kills: a host that wants a second of rest gets it, whether or not the crawler lives to see it', async () => {
+    const site = { ...restingSite, hosts: 300, pagesPerHost: 9 }
+    const verdicts = await killRounds({ site, kills: 6, random: moments() })
+    expect(findingsOf(verdicts)).toEqual([])
+    for (const { shortestGapMs, restsAcrossRestarts } of verdicts) {
+      expect(shortestGapMs).toBeGreaterThanOrEqual(site.delayMs - 1)
+      expect(restsAcrossRestarts).toBeGreaterThan(site.hosts / 2)
+    }
+  })
+
+  test('a store that forgets is found out', async () => {
+    const crawl = await freshCrawl({ ...restingSite, hosts: 50, pagesPerHost: 4 })
+    const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 700) } as const
+    const next = (runs: readonly Run[]) => (runs.length === 0 ? kill : undefined)
+    const { findings } = (await crawlSite({ ...crawl, next, forgetful: true })).verdict
+    expect(findings).toContainEqual(expect.stringMatching(/had its answer \d+ ms before it was killed$/))
+    expect(findings).toContainEqual(expect.stringMatching(/not 1000, across a restart$/))
+  })
+})

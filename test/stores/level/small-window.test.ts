@@ -1,0 +1,93 @@
+/**
+ * The frontier with next to no memory: most hosts and most of their requests are on disk only. It answers at once and
+ * brings hosts in beside that, so a lease here is asked for until the disk has nothing more to say; then it must have
+ * handed out what the model of the contract expects.
+ */
+
+import { byHost, level } from 'kumo'
+import { expect, test } from 'vitest'
+import { GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
+import { randomWalk } from '../../../src/conformance/frontier-walk.js'
+import type { Frontier, Politeness } from '../../../src/frontier/contract.js'
+import { firstCome } from '../../../src/frontier/selection.js'
+import type { LevelFrontier } from '../../../src/stores/level/frontier.js'
+import { systemClock } from '../../../src/time.js'
+import type { CrawlRequest } from '../../../src/types.js'
+import { folder } from './folders.js'
+
+async function open(path: string, politeness: Politeness, hostsInMemory: number) {
+  const partitioner = byHost(8)
+  const opened = await level(path, { hostsInMemory, requestsInMemory: 1, commitEvery: 1 }).open({
+    politeness,
+    policy: firstCome,
+    clock: systemClock(),
+    partitions: 8,
+    partitionOf: (host) => partitioner.partition(host),
+  })
+  return { opened, frontier: patient(opened.frontier as LevelFrontier) }
+}
+
+/** Leases again until nothing is being read any more. */
+function patient(inner: LevelFrontier): Frontier {
+  const quiet = async () => {
+    while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return {
+    add: (requests) => inner.add(requests),
+    async lease(max, now) {
+      const leases: CrawlRequest[] = []
+      for (;;) {
+        await quiet()
+        const more = inner.lease(max - leases.length, now)
+        leases.push(...more)
+        if (leases.length === max || (more.length === 0 && !inner.isReading)) return leases
+      }
+    },
+    settle: (settlements) => inner.settle(settlements),
+    nextDue: () => (inner.isReading ? 0 : inner.nextDue()),
+    get pending() {
+      return inner.pending
+    },
+    get leased() {
+      return inner.leased
+    },
+    get hosts() {
+      return inner.hosts
+    },
+    close: () => inner.close(),
+  }
+}
+
+const WALKS = [ORDINARY, HURRIED, GENEROUS].flatMap((politeness) =>
+  [1, 3, 1000].flatMap((hosts) => [11, 12].map((seed) => ({ politeness, hosts, seed }))),
+)
+
+test.each(WALKS)(
+  'a random walk: $politeness, $hosts hosts in memory, seed $seed',
+  async ({ politeness, hosts, seed }) => {
+    const { opened, frontier } = await open(await folder(), politeness, hosts)
+    await randomWalk({ frontier, politeness, seed, operations: 3000, start: START })
+    await opened.close()
+  },
+)
+
+test('a host whose requests are mostly on disk hands them out in order', async () => {
+  const path = await folder()
+  const { opened, frontier } = await open(path, HURRIED, 10)
+  const count = 5000
+  const host = 'one.example'
+  const urls = Array.from({ length: count }, (_, i) => `https://${host}/${i}`)
+  const request = { host, depth: 1, priority: 0, attempt: 0, redirects: 0, parent: undefined }
+  for (let i = 0; i < count; i += 100) {
+    await frontier.add(urls.slice(i, i + 100).map((url) => ({ ...request, url })))
+  }
+  const met: string[] = []
+  for (let now = START; met.length < count; now++) {
+    const leases = await frontier.lease(10, now)
+    met.push(...leases.map(({ url }) => url))
+    await frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: now })))
+  }
+  expect(met).toEqual(urls)
+  expect([frontier.pending, frontier.leased, frontier.hosts]).toEqual([0, 0, 0])
+  await opened.close()
+})
