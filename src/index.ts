@@ -1,6 +1,14 @@
 export { Crawler } from './crawler.js'
 export type { CrawlEvents, Redirect, Skip } from './engine/events.js'
-export type { Bottleneck, EndReason, StageName, StageStats, Stats, Summary } from './engine/stats.js'
+export type {
+  Bottleneck,
+  EndReason,
+  IdleReason,
+  StageName,
+  StageStats,
+  Stats,
+  Summary,
+} from './engine/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Exchange } from './exchange/contract.js'
 export type {
@@ -30,7 +38,7 @@ export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
 export { parseRobots, type Robots } from './fetch/robots-parse.js'
 export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
-export type { Hook } from './hooks/contract.js'
+export type { Hook, HookContext } from './hooks/contract.js'
 export type { PageIterator } from './iterate.js'
 export type { RetryOptions, TrapLimits } from './options.js'
 export { byDomain, byHost } from './partition/by-host.js'
@@ -38,7 +46,22 @@ export type { HostPartitioner } from './partition/contract.js'
 export type { SeedInput } from './seeds.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
-export type { OpenStore, Store, StoreContext } from './stores/contract.js'
+export type {
+  OpenStore,
+  StateSpace,
+  StateStore,
+  Store,
+  StoreCondition,
+  StoreContext,
+  StoreEvent,
+} from './stores/contract.js'
+export {
+  type FailureInspection,
+  type HostInspection,
+  type Inspection,
+  type InspectOptions,
+  inspect,
+} from './stores/level/inspect.js'
 export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
 export {
@@ -63,6 +86,7 @@ export type {
 } from './types.js'
 export { canonicalise } from './url/canonicalise.js'
 export { all, any, not } from './url/combine.js'
+export { knownAs } from './url/known-as.js'
 export {
   anywhere,
   domain,

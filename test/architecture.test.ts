@@ -393,6 +393,8 @@ describe('the guard itself', () => {
     ['stores/memory.ts', "import { memoryFrontier } from '../frontier/memory.js'", foreignImports, 0],
     ['stores/memory.ts', "import { httpFetcher } from '../fetch/http.js'", foreignImports, 1],
     ['plan.ts', "import { httpFetcher } from './fetch/http.js'", foreignImports, 0],
+    ['cli/a.ts', "import { Crawler } from '../index.js'", foreignImports, 0],
+    ['engine/a.ts', "import { count } from '../cli/format.js'", foreignImports, 1],
     ['seen/contract.ts', 'export interface A { b: 1 }', codeInContract, 0],
     ['seen/contract.ts', 'export const a = 1', codeInContract, 1],
     ['seen/a.ts', 'const at = Date.now()', timeAndChance, 1],

@@ -159,6 +159,7 @@ describe('docs/page.md', () => {
     ['Failure', 'src/types.ts', ['Failure']],
     ['Skip', 'src/engine/events.ts', ['Skip']],
     ['Redirect', 'src/engine/events.ts', ['Redirect']],
+    ['Store', 'src/stores/contract.ts', ['StoreEvent']],
     ['Progress and end', 'src/engine/stats.ts', ['Stats', 'Summary']],
   ])('%s: has every field, in order, and no other', (heading, file, interfaces) => {
     const fields = interfaces.flatMap((name) => fieldsOf(file, name))

@@ -16,8 +16,8 @@ export async function inspectCommand(args: readonly string[]): Promise<number> {
   if (another !== undefined) throw new Misuse(`one folder at a time; got '${path}' and '${another}'`)
   const hosts = rows('hosts', options.get('hosts')?.at(-1))
   const failures = rows('failures', options.get('failures')?.at(-1))
-  const inspection = await inspect(path)
-  const details = { hosts, failures, now: systemClock().now(), width: USUAL_WIDTH }
+  const inspection = await inspect(path, { hosts, failures })
+  const details = { now: systemClock().now(), width: USUAL_WIDTH }
   const text = options.has('json')
     ? JSON.stringify(inspection)
     : inspectionLines(inspection, details).join('\n')

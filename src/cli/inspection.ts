@@ -1,48 +1,9 @@
 /** What is in a store, as text that fits a terminal. Pure: it turns an inspection into lines. */
 
+import type { Inspection } from '../index.js'
 import { bytes, count, counted, cut, duration, instant, printable, tally, wrap } from './format.js'
 
-/** How the crawl in a folder stands. */
-export interface Inspection {
-  readonly path: string
-  readonly format: number
-  readonly state: 'unfinished' | 'done' | 'stopped' | 'limit' | 'crashed or running'
-  readonly inUse: boolean
-  readonly runs: number
-  readonly startedAt: number
-  readonly lastCommitAt: number
-  readonly bytesOnDisk: number
-  readonly known: number
-  readonly pending: number
-  readonly pages: number
-  readonly bytes: number
-  readonly failed: number
-  readonly failures: Readonly<Record<string, number>>
-  readonly skips: Readonly<Record<string, number>>
-  readonly statuses: Readonly<Record<number, number>>
-  readonly hosts: {
-    readonly total: number
-    readonly withMostPending: readonly {
-      readonly host: string
-      readonly pending: number
-      readonly notBefore?: number
-      readonly incidents?: number
-    }[]
-  }
-  readonly recentFailures: readonly {
-    readonly url: string
-    readonly code: string
-    readonly message: string
-    readonly status?: number
-    readonly attempt: number
-    readonly at: number
-  }[]
-}
-
 export interface InspectionDetails {
-  /** Rows of each list. */
-  readonly hosts: number
-  readonly failures: number
   /** Milliseconds since the epoch: pauses are told from here. */
   readonly now: number
   /** Columns. */
@@ -100,27 +61,25 @@ function counts(title: string, byWord: Readonly<Record<string, number>>, width: 
 
 function hosts(
   { hosts: { total, withMostPending } }: Inspection,
-  { hosts, now, width }: InspectionDetails,
+  { now, width }: InspectionDetails,
 ): string[] {
-  const shown = withMostPending.slice(0, hosts)
-  if (shown.length === 0) return []
-  const digits = Math.max(...shown.map(({ pending }) => count(pending).length))
-  const rows = shown.map(({ host, pending, notBefore = 0, incidents = 0 }) => {
+  if (withMostPending.length === 0) return []
+  const digits = Math.max(...withMostPending.map(({ pending }) => count(pending).length))
+  const rows = withMostPending.map(({ host, pending, notBefore = 0, incidents = 0 }) => {
     const rest = notBefore > now ? [`rests for ${duration(notBefore - now)}`] : []
     const trouble = incidents > 0 ? [`${counted(incidents, 'incident')} in a row`] : []
     const remarks = [...rest, ...trouble].join(', ')
     return `  ${count(pending).padStart(digits)}  ${printable(host)}${remarks === '' ? '' : `  (${remarks})`}`
   })
   return [
-    `Hosts with most pending (${count(shown.length)} of ${count(total)})`,
+    `Hosts with most pending (${count(withMostPending.length)} of ${count(total)})`,
     ...rows.map((row) => cut(row, width)),
   ]
 }
 
-function recentFailures({ recentFailures }: Inspection, { failures, width }: InspectionDetails): string[] {
-  const shown = recentFailures.slice(0, failures)
-  if (shown.length === 0) return []
-  const rows = shown.flatMap(({ url, code, message, status, attempt, at }) => {
+function recentFailures({ recentFailures }: Inspection, { width }: InspectionDetails): string[] {
+  if (recentFailures.length === 0) return []
+  const rows = recentFailures.flatMap(({ url, code, message, status, attempt, at }) => {
     const what = `${code}${status === undefined ? '' : ` ${status}`}`
     const tries = attempt > 0 ? `, try ${count(attempt + 1)}` : ''
     // A URL is copied more often than it is read, so it is the one thing that is never cut or broken.

@@ -41,7 +41,7 @@ function headline(summary: Summary): string {
   const figures = [
     `${counted(hostsVisited, 'host')} visited`,
     bytes(summary.bytes),
-    `${duration(elapsedMs)}${pages > 0 ? ` (${rate(pagesPerSecond)} pages/s)` : ''}`,
+    `${duration(elapsedMs)}${pagesPerSecond > 0 ? ` (${rate(pagesPerSecond)} pages/s)` : ''}`,
   ]
   return `${ending}: ${came}${runs}; ${figures.join(', ')}.`
 }

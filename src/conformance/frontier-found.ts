@@ -139,16 +139,18 @@ export function foundCases(check: Check): void {
     assertCounts(frontier, 0, 0, 0)
   })
 
-  check('one URL may wait for two purposes', HURRIED, async (frontier) => {
+  // Whether a URL is new is not for the frontier to ask: rules that two pages wait for may be asked for twice.
+  check('one URL may wait several times', HURRIED, async (frontier) => {
     const page = request('a.example', 1)
     const sitemap = { ...page, purpose: { kind: 'sitemap' as const, nested: 0, of: 'a.example' } }
     const rules = { ...page, purpose: { kind: 'robots' as const, origin: 'https://b.example' } }
     await frontier.add([page, request('a.example', 'source')])
     const [first] = await leaseAll(frontier, START, ['1'])
-    await frontier.settle([{ ...done(first!, START), found: [page, sitemap, rules] }])
-    assertCounts(frontier, 4, 0, 1)
+    await frontier.settle([{ ...done(first!, START), found: [page, sitemap, rules, rules] }])
+    assertCounts(frontier, 5, 0, 1)
     const url = 'https://a.example/1'
-    assert.deepEqual(await drain(frontier, START), ['https://a.example/source', url, url, url])
+    assert.deepEqual(await drain(frontier, START), ['https://a.example/source', url, url, url, url])
+    assertCounts(frontier, 0, 0, 0)
   })
 
   check('each settlement of one call brings its own', GENEROUS, async (frontier) => {

@@ -8,6 +8,8 @@
  * seenStoreSuite({ it, create: () => new MySeenStore() })
  */
 export { clockSuite, randomSuite } from './clock.js'
+export { durableStoreSuite } from './durable.js'
+export type { DurablePlace } from './durable-lives.js'
 export { exchangeSuite } from './exchange.js'
 export { extractorSuite } from './extractor.js'
 export { fetcherSuite } from './fetcher.js'
@@ -16,5 +18,6 @@ export { hookSuite } from './hook.js'
 export { type PageOfOptions, pageOf } from './page.js'
 export { ownershipSuite, partitionerSuite } from './partitioner.js'
 export { seenStoreSuite } from './seen.js'
+export { stateSuite } from './state.js'
 export { storeSuite } from './store.js'
 export type { It, SuiteOptions } from './suite.js'

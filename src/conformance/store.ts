@@ -9,6 +9,7 @@ import { systemClock } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
 import { type FrontierSuiteOptions, frontierSuite } from './frontier.js'
 import { type SeenStoreSuiteOptions, seenStoreSuite } from './seen.js'
+import { stateCases } from './state.js'
 import { eventually, pause, type SuiteOptions } from './suite.js'
 
 /** What the store's suite is given. `create` describes an empty place each time. */
@@ -40,7 +41,8 @@ const REQUEST: CrawlRequest = {
 }
 
 /**
- * Registers the cases that every store must pass, those of its frontier and its seen-set included.
+ * Registers the cases that every store must pass, those of its frontier, its seen-set and its facts included. What a
+ * durable store must survive is proved by `durableStoreSuite`.
  *
  * @example
  * import { it } from 'node:test'
@@ -128,6 +130,17 @@ export function storeSuite(options: StoreSuiteOptions): void {
     ...(options.urls !== undefined && { urls: options.urls }),
     it: part('seen'),
     create: async () => seenOf(await opener(POLITENESS)),
+  })
+  // Whether there is a place for facts is known only once the store is open: without one there is nothing to check.
+  stateCases((name, run) => {
+    part('state')(name, async () => {
+      const opened = await opener(POLITENESS)
+      try {
+        if (opened.state !== undefined) await run(opened.state)
+      } finally {
+        await opened.close()
+      }
+    })
   })
 }
 

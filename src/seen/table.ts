@@ -127,6 +127,17 @@ export class FingerprintSet {
     return true
   }
 
+  /** Adds all fingerprints to another set. */
+  addTo(other: FingerprintSet): void {
+    const print = new Uint32Array(SLOT_WORDS)
+    if (this.#hasZero) other.add(print, 0)
+    for (const slab of this.#slabs) {
+      for (let word = 0; word < slab.length; word += SLOT_WORDS) {
+        if ((slab[word]! | slab[word + 1]!) !== 0) other.add(slab, word)
+      }
+    }
+  }
+
   /** The slot that holds a fingerprint; -1 if none does. */
   #slotOf(pages: readonly number[], low: number, high: number): number {
     const slots = pages.length * PAGE_SLOTS

@@ -16,17 +16,23 @@ export function memoryState(): StateStore {
 }
 
 function memorySpace(): StateSpace {
-  const facts = new Map<string, string>()
-  const place = (key: string, host: string | undefined) => (host === undefined ? key : `${host}\0${key}`)
+  /** By host, then by key. Under undefined: facts that belong to no host. */
+  const hosts = new Map<string | undefined, Map<string, string>>()
   return {
     get(key, host) {
-      const fact = facts.get(place(key, host))
+      const fact = hosts.get(host)?.get(key)
       return fact === undefined ? undefined : JSON.parse(fact)
     },
-    put: (key, value, host) => void facts.set(place(key, host), JSON.stringify(value ?? null)),
-    delete: (key, host) => void facts.delete(place(key, host)),
+    put(key, value, host) {
+      const facts = hosts.get(host) ?? new Map<string, string>()
+      facts.set(key, JSON.stringify(value ?? null))
+      hosts.set(host, facts)
+    },
+    delete: (key, host) => void hosts.get(host)?.delete(key),
     async *entries() {
-      for (const [name, fact] of facts) yield [name.slice(name.indexOf('\0') + 1), JSON.parse(fact)]
+      // A copy: whoever reads may put more, and must come to an end.
+      const all = [...hosts.values()].flatMap((facts) => [...facts])
+      for (const [key, fact] of all) yield [key, JSON.parse(fact)]
     },
   }
 }

@@ -9,5 +9,12 @@ export function knownAs({ url, purpose }: Pick<CrawlRequest, 'url' | 'purpose'>)
 }
 
 export function sitemapName(url: string): string {
-  return `sitemap ${url}`
+  return SITEMAP + url
 }
+
+/** The URL in a name. */
+export function urlIn(name: string): string {
+  return name.startsWith(SITEMAP) ? name.slice(SITEMAP.length) : name
+}
+
+const SITEMAP = 'sitemap '

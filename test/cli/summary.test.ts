@@ -29,7 +29,14 @@ describe('the summary', () => {
   })
 
   test('says that nothing came back', () => {
-    const [first] = lines({ pages: 0, bytes: 0, elapsedMs: 90, failed: 1, failures: { timeout: 1 } })
+    const [first] = lines({
+      pages: 0,
+      pagesPerSecond: 0,
+      bytes: 0,
+      elapsedMs: 90,
+      failed: 1,
+      failures: { timeout: 1 },
+    })
     expect(first).toBe('Done: no page came back; 1 host visited, 0 bytes, 0.1 s.')
   })
 

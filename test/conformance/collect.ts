@@ -17,3 +17,17 @@ export async function failuresOf(register: (it: It) => void): Promise<string[]> 
   }
   return failures
 }
+
+/** Whether any case fails. The others are not run then: for suites that take their time. */
+export async function isNoticed(register: (it: It) => void): Promise<boolean> {
+  const cases: (() => Promise<void>)[] = []
+  register((_, run) => cases.push(run))
+  for (const run of cases) {
+    try {
+      await run()
+    } catch {
+      return true
+    }
+  }
+  return false
+}

@@ -30,6 +30,10 @@ export interface SiteCrawl {
 
 /** How often the store commits where nothing else is said. */
 const COMMIT_MS = 100
+/** A commit that waits for the disk takes as long as the disk does, and this one may be busy. */
+const DISK_MS = 1000
+/** Far more often than commits, and seldom enough to cost nothing. */
+export const BEAT_MS = 10
 
 /** Crawls the site to its end. */
 export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
@@ -41,6 +45,8 @@ export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
     delayMs,
     concurrency,
     deliveries,
+    pulse: join(folder, 'pulse.txt'),
+    beatMs: BEAT_MS,
     ...(forgetful ? {} : { folder: join(folder, 'store') }),
     ...(level === undefined ? {} : { level }),
     ...(limitPages === undefined ? {} : { limitPages }),
@@ -49,6 +55,7 @@ export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
   const runs = await interruptedCrawl(task, next)
   const ending = runs.at(-1)!.ending!
   const wanted = limitPages === undefined ? openPages(site, web) : undefined
+  const commitMs = COMMIT_MS + (level?.durability === 'machine' ? DISK_MS : 0)
   const forbidden = closedPages(site, web)
   const verdict = verdictOf({
     requests: await web.requests(),
@@ -56,7 +63,7 @@ export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
     wanted,
     forbidden,
     delayMs,
-    commitMs: COMMIT_MS,
+    commitMs,
   })
   const findings = [
     ...verdict.findings,

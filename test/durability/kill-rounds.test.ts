@@ -17,7 +17,8 @@ const PATIENCE_MS = 240_000
 
 /** The first few findings say what is wrong; thousands more say the same. */
 const findingsOf = (verdicts: readonly Verdict[]) => verdicts.flatMap(({ findings }) => findings.slice(0, 5))
-const sumOf = (verdicts: readonly Verdict[], figure: 'kills' | 'served' | 'repeats' | 'excusable') =>
+type Count = 'kills' | 'served' | 'repeats' | 'excusable' | 'restsAcrossRestarts'
+const sumOf = (verdicts: readonly Verdict[], figure: Count) =>
   verdicts.reduce((sum, verdict) => sum + verdict[figure], 0)
 
 describe('a crawl that is killed', { timeout: PATIENCE_MS }, () => {
@@ -31,22 +32,28 @@ describe('a crawl that is killed', { timeout: PATIENCE_MS }, () => {
     expect(sumOf(verdicts, 'repeats')).toBeGreaterThan(0)
   })
 
-  test('6 kills: a host that wants a second of rest gets it, whether or not the crawler lives to see it', async () => {
-    const site = { ...restingSite, hosts: 300, pagesPerHost: 9 }
+  test('6 kills: a host that wants to rest can, whether or not the crawler lives to see it', async () => {
+    const site = { ...restingSite, hosts: 300, pagesPerHost: 7 }
     const verdicts = await killRounds({ site, kills: 6, random: moments() })
     expect(findingsOf(verdicts)).toEqual([])
-    for (const { shortestGapMs, restsAcrossRestarts } of verdicts) {
-      expect(shortestGapMs).toBeGreaterThanOrEqual(site.delayMs - 1)
-      expect(restsAcrossRestarts).toBeGreaterThan(site.hosts / 2)
-    }
+    expect(Math.min(...verdicts.map((each) => each.shortestGapMs))).toBeGreaterThanOrEqual(site.delayMs - 1)
+    // Otherwise the restarts took longer than the rests, and the test proves nothing.
+    expect(sumOf(verdicts, 'restsAcrossRestarts')).toBeGreaterThan(site.hosts / 2)
+  })
+
+  test('5 kills: the same holds where commits wait for the disk', async () => {
+    const site = { ...quickSite, pagesPerHost: 31 }
+    const level = { durability: 'machine' } as const
+    const verdicts = await killRounds({ site, kills: 5, random: moments(), level })
+    expect(findingsOf(verdicts)).toEqual([])
   })
 
   test('a store that forgets is found out', async () => {
-    const crawl = await freshCrawl({ ...restingSite, hosts: 50, pagesPerHost: 4 })
-    const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 700) } as const
+    const crawl = await freshCrawl({ ...restingSite, hosts: 20, pagesPerHost: 2, delayMs: 3000 })
+    const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 800) } as const
     const next = (runs: readonly Run[]) => (runs.length === 0 ? kill : undefined)
     const { findings } = (await crawlSite({ ...crawl, next, forgetful: true })).verdict
     expect(findings).toContainEqual(expect.stringMatching(/had its answer \d+ ms before it was killed$/))
-    expect(findings).toContainEqual(expect.stringMatching(/not 1000, across a restart$/))
+    expect(findings).toContainEqual(expect.stringMatching(/not 3000, across a restart$/))
   })
 })

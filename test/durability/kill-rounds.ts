@@ -7,7 +7,7 @@ import type { Random } from 'kumo'
 import { startWeb } from '../loopback/web.js'
 import { crawlSite } from './crawl-site.js'
 import { drawKill } from './interrupted-crawl.js'
-import type { Run } from './run.js'
+import type { Run, Task } from './run.js'
 import { type Site, webOf } from './sites.js'
 import type { Verdict } from './verdict.js'
 
@@ -16,12 +16,13 @@ export interface KillRounds {
   /** As many kills in all; a crawl that is done before is followed by another. */
   readonly kills: number
   readonly random: Random
+  readonly level?: Task['level']
   /** Told after each kill how many there were, and how many pages of the crawl had been served. */
   onKill?(kills: number, pagesServed: number): void
 }
 
 /** A verdict for each crawl. The last one is left alone after the last kill. */
-export async function killRounds({ site, kills, random, onKill }: KillRounds): Promise<Verdict[]> {
+export async function killRounds({ site, kills, random, level, onKill }: KillRounds): Promise<Verdict[]> {
   const web = await startWeb(webOf(site))
   try {
     const verdicts: Verdict[] = []
@@ -33,7 +34,8 @@ export async function killRounds({ site, kills, random, onKill }: KillRounds): P
         return earlier + here < kills ? drawKill(web, site.kills, random) : undefined
       }
       const folder = await mkdtemp(join(tmpdir(), 'kumo-kills-'))
-      const { verdict } = await crawlSite({ site, web, folder, next })
+      const { verdict } = await crawlSite({ site, web, folder, next, ...(level && { level }) })
+      // A crawl that failed leaves its folder behind, to be looked at.
       await rm(folder, { recursive: true })
       if (verdict.kills === 0)
         throw new Error(`The ${site.name} site is crawled faster than it can be killed.`)

@@ -25,6 +25,12 @@ const crawler = new Crawler()
   .on('page', ({ id, attempt, url }) => void writeSync(deliveries, `${id} ${attempt} ${url}\n`))
   .on('store', ({ kind, message }) => console.error(`${kind}: ${message}`))
 
+// Where the pulse stops, the program was busy or the machine was, and no store could have committed anything.
+const pulse = openSync(task.pulse, 'w')
+const beat = () => void writeSync(pulse, `${performance.timeOrigin + performance.now()}\n`)
+beat()
+setInterval(beat, task.beatMs).unref()
+
 process.once('SIGTERM', () => crawler.stop())
 
 const { reason, pages, earlierRuns } = await crawler.run()

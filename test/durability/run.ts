@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { EndReason, LevelOptions } from 'kumo'
+import { Pulse, readBeats } from './pulse.js'
 
 /** What the program is told. It goes to another process, so it is plain data. */
 export interface Task {
@@ -16,6 +17,9 @@ export interface Task {
   readonly limitPages?: number
   /** The file to which every delivered page adds a line. */
   readonly deliveries: string
+  /** The file to which the program adds the time, every so many ms, unless it is busy. */
+  readonly pulse: string
+  readonly beatMs: number
 }
 
 /** What the program says when its crawl is over. */
@@ -34,6 +38,8 @@ export interface Run {
   readonly killed: boolean
   /** Undefined if it was killed before it could speak. */
   readonly ending: Ending | undefined
+  /** How its time went. */
+  readonly pulse: Pulse
   /** What it printed besides: the troubles of its store. */
   readonly complaints: string
 }
@@ -100,7 +106,8 @@ export function run(task: Task, interruption?: Interruption): Promise<Run> {
         reject(new Error(`The program failed (${code ?? signal}).\n${complaints}`))
       else {
         const ending = said === '' ? undefined : (JSON.parse(said) as Ending)
-        resolve({ startedAt, interruptedAt, killed, ending, complaints })
+        const pulse = new Pulse(readBeats(task.pulse, startedAt), task.beatMs)
+        resolve({ startedAt, interruptedAt, killed, ending, pulse, complaints })
       }
     })
   })

@@ -30,15 +30,15 @@ export const quickSite: Site = {
 }
 
 /**
- * Hosts that want a second of rest, which is more than a restart takes: a crawler that forgets when it visited them
- * comes back too early.
+ * Hosts that want more time to rest than a restart takes, even on a busy machine: a crawler that forgets when it visited
+ * them comes back too early.
  */
 export const restingSite: Site = {
   name: 'resting',
-  hosts: 1000,
-  pagesPerHost: 21,
+  hosts: 2000,
+  pagesPerHost: 11,
   latencyMs: [1, 20],
-  delayMs: 1000,
+  delayMs: 1500,
   concurrency: 100,
   kills: { earliestMs: 20, latestMs: 1200 },
 }

@@ -92,9 +92,12 @@ function printTable(): void {
     ms(Math.max(...judged.map((each) => each.oldestRepeatMs))),
   )
   row(
-    'rests that a restart fell into',
-    sum(({ restsAcrossRestarts }) => restsAcrossRestarts),
+    'repeats excused by a busy program only',
+    sum(({ lateRepeats }) => lateRepeats),
   )
+  row('rests that a restart fell into', (judged, { delayMs }) => {
+    return delayMs === 0 ? '–' : sum(({ restsAcrossRestarts }) => restsAcrossRestarts)(judged)
+  })
   row('shortest gap ÷ delay', (judged, { delayMs }) => {
     const shortest = Math.min(...judged.map(({ shortestGapMs }) => shortestGapMs))
     return delayMs === 0 ? '–' : (shortest / delayMs).toFixed(3)

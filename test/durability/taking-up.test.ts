@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sleep, site as startedSite, until } from '../crawler/support.js'
 import type { Route } from '../loopback/site.js'
-import { crawlSite } from './crawl-site.js'
+import { BEAT_MS, crawlSite } from './crawl-site.js'
 import { readDeliveries } from './deliveries.js'
 import { afterFirstRequest, drawFrom, interruptedCrawl } from './interrupted-crawl.js'
 import type { Interruption, Run } from './run.js'
@@ -62,6 +62,8 @@ describe('a host that asked for time', { timeout: PATIENCE_MS }, () => {
       seeds,
       folder: join(folder, 'store'),
       deliveries: join(folder, 'deliveries.txt'),
+      pulse: join(folder, 'pulse.txt'),
+      beatMs: BEAT_MS,
       delayMs: 100,
       concurrency: 10,
     }

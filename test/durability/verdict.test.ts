@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { WebRequest } from '../loopback/web.js'
+import { Pulse } from './pulse.js'
 import type { Run } from './run.js'
 import { type Evidence, SLACK_MS, type Verdict, verdictOf } from './verdict.js'
 
@@ -10,14 +11,27 @@ const DELAY_MS = 50
 const URL_A = 'http://a.example/'
 const URL_B = 'http://a.example/b'
 const ROBOTS = 'http://a.example/robots.txt'
+const BEAT_MS = 10
+
+function everyMs(ms: number): number[] {
+  return Array.from({ length: 2000 / ms }, (_, beat) => beat * ms)
+}
 
 /** Two runs, the first of which is killed at 1000; the second starts at 1010, makes requests from 1060 on, and ends. */
-const killed: Run = { startedAt: 0, interruptedAt: 1000, killed: true, ending: undefined, complaints: '' }
+const killed: Run = {
+  startedAt: 0,
+  interruptedAt: 1000,
+  killed: true,
+  ending: undefined,
+  pulse: new Pulse(everyMs(BEAT_MS), BEAT_MS),
+  complaints: '',
+}
 const last: Run = {
   startedAt: 1010,
   interruptedAt: undefined,
   killed: false,
   ending: { reason: 'done', pages: 2, earlierRuns: 1 },
+  pulse: new Pulse(everyMs(BEAT_MS), BEAT_MS),
   complaints: '',
 }
 const stopped: Run = { ...killed, killed: false, ending: { reason: 'stopped', pages: 1, earlierRuns: 0 } }
@@ -48,6 +62,11 @@ describe('nothing is found', () => {
       [asked(URL_A, 995, { answered: false }), asked(URL_A, 1500)],
     ],
     ['where it was answered just before', [asked(URL_A, 1000 - COMMIT_MS), asked(URL_A, 1500)]],
+    [
+      'where the program had no time to commit it',
+      [asked(URL_A, 500), asked(URL_A, 1500)],
+      { runs: [{ ...killed, pulse: new Pulse([0, 500, 990], BEAT_MS) }, last] },
+    ],
     ['where robots.txt was in flight', [asked(ROBOTS, 999), asked(ROBOTS, 1500)]],
     ['where the server read it after the kill', [asked(URL_A, 1005, { end: 1020 }), asked(URL_A, 1500)]],
     [
@@ -64,8 +83,14 @@ describe('it is found', () => {
   test.each<[string, RegExp, readonly WebRequest[], Partial<Evidence>?]>([
     [
       'that a committed page is fetched again',
-      /had its answer 251 ms before/,
+      /had its answer 201 ms before/,
       [asked(URL_A, long), asked(URL_A, 1500)],
+    ],
+    [
+      'that it is, though the program was now and then busy',
+      /had its answer 490 ms before/,
+      [asked(URL_A, 500), asked(URL_A, 1500)],
+      { runs: [{ ...killed, pulse: new Pulse(everyMs(50), BEAT_MS) }, last] },
     ],
     ['that robots.txt is', /robots.txt was asked for again/, [asked(ROBOTS, 300), asked(ROBOTS, 1500)]],
     ['that a run repeats itself', /twice by run 0/, [asked(URL_A, 900), asked(URL_A, 990)]],
@@ -135,10 +160,13 @@ test('the figures', () => {
     repeats: 1,
     excusable: 1,
     oldestRepeatMs: 50,
+    lateRepeats: 0,
     restsAcrossRestarts: 0,
     shortestGapMs: 120,
     shortestGapAcrossRestartsMs: 120,
     restartsMs: [60],
   })
+  const starved: Run = { ...killed, pulse: new Pulse([0, 500, 990], BEAT_MS) }
+  expect(judge([asked(URL_A, 500), asked(URL_A, 1500)], { runs: [starved, last] }).lateRepeats).toBe(1)
   expect(judge(requests, { delayMs: 80 }).restsAcrossRestarts).toBe(1)
 })

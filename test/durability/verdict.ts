@@ -1,6 +1,7 @@
 /**
  * Whether a crawl that was killed again and again kept its promises, as the server saw it: the log of requests and the
- * moments of the kills go in, findings and figures come out. The crawler's own word counts for nothing here.
+ * moments of the kills go in, findings and figures come out. The crawler's own word counts for nothing here; all that is
+ * taken from its program is the pulse, and `lateRepeats` tells how much that had to excuse.
  */
 
 import type { WebRequest } from '../loopback/web.js'
@@ -31,6 +32,8 @@ export interface Figures {
   readonly excusable: number
   /** How long before its kill the answer to a repeated request was given, at most. */
   readonly oldestRepeatMs: number
+  /** Repeats of what was older than a commit and a write, and excused only because the program was busy or starved. */
+  readonly lateRepeats: number
   /** Rests of a host during which the program was started anew. */
   readonly restsAcrossRestarts: number
   readonly shortestGapMs: number
@@ -44,11 +47,10 @@ export interface Verdict extends Figures {
   readonly findings: readonly string[]
 }
 
-/**
- * Between a commit's due time and the moment from which a kill cannot undo it, and between the server's last byte and
- * the crawler's knowing of it, lie a write and a few turns of two busy event loops.
- */
-export const SLACK_MS = 150
+/** From the moment that a commit is due until a kill cannot undo it: a write of some thousand entries. */
+export const SLACK_MS = 100
+/** An answer is read in one turn of the program's loop, dealt with in another, and its commit begins in a third. */
+const TURNS_TO_COMMIT = 3
 /** No program is loaded in less: what is logged sooner after its start is what the one before left in its sockets. */
 const LOADING_MS = 50
 /** Each process sets its steady clock by the system's when it starts, and that is not exact. */
@@ -106,17 +108,18 @@ function checkRepeats({ runs, commitMs }: Evidence, visits: readonly Visit[], fi
   const excusable = runs.map(() => new Set<string>())
   const repeated = runs.map(() => 0)
   let oldestRepeatMs = 0
+  let lateRepeats = 0
   for (const visit of visits) {
     const { url, end } = visit.request
     if (url === undefined) continue
     const before = latest.get(url)
     latest.set(url, visit)
-    const { killed, interruptedAt = 0 } = runs[visit.run]!
-    if (killed && end > interruptedAt - commitMs - SLACK_MS) excusable[visit.run]!.add(url)
+    if (mayBeUncommitted(end, runs[visit.run]!, commitMs)) excusable[visit.run]!.add(url)
     if (before === undefined) continue
     repeated[before.run]!++
-    const ageMs = (runs[before.run]!.interruptedAt ?? Number.POSITIVE_INFINITY) - before.request.end
-    if (runs[before.run]!.killed) oldestRepeatMs = Math.max(oldestRepeatMs, ageMs)
+    const ageMs = ageAtKill(before.request.end, runs[before.run]!)
+    oldestRepeatMs = Math.max(oldestRepeatMs, ageMs)
+    if (ageMs >= commitMs + SLACK_MS) lateRepeats++
     if (before.run === visit.run) findings.push(`${url} was asked for twice by run ${visit.run}`)
     else if (!excusable[before.run]!.has(url)) findings.push(staleRepeat(url, visit, before, runs))
   }
@@ -125,7 +128,18 @@ function checkRepeats({ runs, commitMs }: Evidence, visits: readonly Visit[], fi
     findings.push(`run ${index} was repeated ${repeated[index]} times, and ${urls.size} can be excused`)
   }
   const total = excusable.reduce((sum, urls) => sum + urls.size, 0)
-  return { repeats: repeated.reduce((sum, n) => sum + n, 0), excusable: total, oldestRepeatMs }
+  return { repeats: repeated.reduce((sum, n) => sum + n, 0), excusable: total, oldestRepeatMs, lateRepeats }
+}
+
+function mayBeUncommitted(end: number, run: Run, commitMs: number): boolean {
+  if (!run.killed) return false
+  const turnsMs = TURNS_TO_COMMIT * run.pulse.longestTurnMs(end, run.interruptedAt ?? end)
+  return ageAtKill(end, run) < commitMs + SLACK_MS + turnsMs
+}
+
+/** How long before its kill an answer was given; 0 where there was no kill. */
+function ageAtKill(end: number, { killed, interruptedAt = end }: Run): number {
+  return killed ? interruptedAt - end : 0
 }
 
 function staleRepeat(url: string, visit: Visit, before: Visit, runs: readonly Run[]): string {

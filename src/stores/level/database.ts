@@ -15,7 +15,20 @@ export interface Writable {
 /** Null: to be removed. */
 export type Staged = string | Uint8Array | Writable | null
 
-export type Changes = ReadonlyMap<string, Staged>
+/** Something with a key of its own that is written once and never changed. */
+export interface Once extends Writable {
+  readonly key: string
+  /** The commit that takes it to disk; `WITHDRAWN` if none is to. */
+  commit: number
+}
+
+export const WITHDRAWN = -1
+
+/** What one commit writes. */
+export interface Changes {
+  readonly values: ReadonlyMap<string, Staged>
+  readonly once: readonly Once[]
+}
 
 /** From `from` on, up to and not including `to`. */
 export interface Range {
@@ -78,7 +91,8 @@ export class Database {
   /** All or nothing. */
   async write(changes: Changes): Promise<void> {
     const batch = this.#level.batch()
-    for (const [key, value] of changes) {
+    for (const each of changes.once) if (each.commit !== WITHDRAWN) batch.put(each.key, each.write())
+    for (const [key, value] of changes.values) {
       if (value === null) batch.del(key)
       else if (typeof value === 'string') batch.put(key, value)
       else if (value instanceof Uint8Array) batch.put(key, value as never, BYTES)
@@ -100,7 +114,7 @@ export class Database {
     return this.#patiently(async () => {
       const iterator = this.#level.iterator({ gte: from, lt: to, limit })
       try {
-        return await iterator.nextv(limit)
+        return await iterator.all()
       } finally {
         await iterator.close()
       }
@@ -128,7 +142,7 @@ export class Database {
           ...BYTES,
         })
         try {
-          return await iterator.nextv(STRIDE)
+          return await iterator.all()
         } finally {
           await iterator.close()
         }
@@ -145,7 +159,7 @@ export class Database {
       const keys = await this.#patiently(async () => {
         const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE })
         try {
-          return await iterator.nextv(STRIDE)
+          return await iterator.all()
         } finally {
           await iterator.close()
         }

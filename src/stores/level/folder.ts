@@ -1,17 +1,18 @@
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const FILE = 'kumo-commits'
-/** As many as the largest number that can be counted exactly. */
+/** As many as the largest number that can be counted exactly; a process number has fewer. */
 const DIGITS = 16
 
 /**
- * A file beside the database that says how many commits it must hold. LevelDB makes a new, empty database where it does
+ * A file beside the database that says how many commits it must hold, and which process writes them. LevelDB makes a new, empty database where it does
  * not find its files, and passes over the end of a log that it cannot read: this notices both.
  */
 export class CommitCount {
   readonly #path: string
   #file: number | undefined = undefined
+  #last = 0
 
   constructor(folder: string) {
     this.#path = join(folder, FILE)
@@ -19,25 +20,47 @@ export class CommitCount {
 
   /** Commits that were told; 0 for a new folder. */
   read(): number {
+    return Number(this.#content().slice(0, DIGITS)) || 0
+  }
+
+  /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
+  isOwned(): boolean {
+    const owner = Number(this.#content().slice(DIGITS)) || 0
+    if (owner === 0) return false
     try {
-      return Number(readFileSync(this.#path, 'latin1')) || 0
-    } catch {
-      return 0
+      return process.kill(owner, 0)
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   }
 
   write(commits: number): void {
     if (this.#file === undefined) {
-      mkdirSync(join(this.#path, '..'), { recursive: true })
-      writeFileSync(this.#path, ''.padStart(DIGITS, '0'), { flag: 'a' })
-      this.#file = openSync(this.#path, 'r+')
+      mkdirSync(dirname(this.#path), { recursive: true })
+      this.#file = openSync(this.#path, existsSync(this.#path) ? 'r+' : 'w+')
     }
-    // Always as long as before, so that it needs no new space on a full disk.
-    writeSync(this.#file, String(commits).padStart(DIGITS, '0'), 0)
+    this.#last = commits
+    this.#put(commits, process.pid)
   }
 
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file)
+    if (this.#file === undefined) return
+    this.#put(this.#last, 0)
+    closeSync(this.#file)
     this.#file = undefined
+  }
+
+  /** Always as long as before, so that it needs no new space on a full disk. */
+  #put(commits: number, owner: number): void {
+    const text = String(commits).padStart(DIGITS, '0') + String(owner).padStart(DIGITS, '0')
+    writeSync(this.#file!, text, 0)
+  }
+
+  #content(): string {
+    try {
+      return readFileSync(this.#path, 'latin1')
+    } catch {
+      return ''
+    }
   }
 }

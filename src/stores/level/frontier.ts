@@ -5,9 +5,9 @@ import { ColdHosts } from './cold-hosts.js'
 import type { Database } from './database.js'
 import { Heads } from './heads.js'
 import type { Journal } from './journal.js'
-import { duePrefix, entryKey, idleKey, partitionText, placeOf } from './keys.js'
-import { LevelHost, StoredRequest } from './level-host.js'
-import { readHost, writeRequest } from './records.js'
+import { entryKey, idleKey, partitionText } from './keys.js'
+import { ColdRequest, LevelHost, StoredRequest } from './level-host.js'
+import { readHost } from './records.js'
 import type { TimeScale } from './time-scale.js'
 import { HostWindow } from './window.js'
 
@@ -159,7 +159,7 @@ export class LevelFrontier implements Frontier {
       if (host.workbench !== this.#workbench) continue
       request.leased = false
       this.#leased--
-      this.#parts.journal.withdraw(request.key)
+      this.#parts.journal.withdraw(request)
       if (request.at !== undefined) host.laterHeld--
       if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
       this.#changeHost(host, settlement)
@@ -191,8 +191,7 @@ export class LevelFrontier implements Frontier {
       const partition = partitionOf(name)
       const isCold = this.#cold.has(name)
       if (isCold || this.#window.isFull) {
-        const key = duePrefix(partitionText(partition), name) + placeOf(request.priority, false, seq)
-        journal.put(key, writeRequest(request))
+        journal.putOnce(new ColdRequest(request, partitionText(partition), seq))
         const now = this.#parts.scale.toStore(this.#now)
         if (isCold) this.#cold.wake(name, partition, now)
         else this.#cold.add(name, partition, now, '', false)
@@ -204,7 +203,7 @@ export class LevelFrontier implements Frontier {
     this.#parts.taken(request, Number.parseInt(host.partition, 16))
     this.#workbench.enliven(host)
     const stored = new StoredRequest(request, host, request.attempt, seq)
-    journal.put(stored.key, stored)
+    journal.putOnce(stored)
     this.#heads.keep(host, stored)
     if (host.key?.startsWith('q') !== true) this.#writeActive(host)
     this.#workbench.place(host, this.#now)
@@ -215,7 +214,7 @@ export class LevelFrontier implements Frontier {
     this.#pending++
     const own = at <= this.#now ? undefined : at
     const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own)
-    this.#parts.journal.put(stored.key, stored)
+    this.#parts.journal.putOnce(stored)
     this.#heads.keep(host, stored)
   }
 

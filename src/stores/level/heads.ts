@@ -6,7 +6,7 @@ import { type LevelHost, StoredRequest, type Tail } from './level-host.js'
 import { readRequest } from './records.js'
 
 /** The head of a host's requests in memory: no fewer, so that reading is worth it, and no more, so that memory is shared. */
-const SHORTEST_HEAD = 8
+const SHORTEST_HEAD = 4
 const LONGEST_HEAD = 4096
 /** Heads that are read from disk at the same time; LevelDB has four threads for it. */
 const AT_ONCE = 32

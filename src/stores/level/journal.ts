@@ -1,14 +1,13 @@
 import { KumoError } from '../../errors.js'
 import type { Clock, Timer } from '../../time.js'
 import type { StoreCondition, StoreEvent } from '../contract.js'
-import type { Changes, Database, Staged } from './database.js'
-import { isOfTheDisk } from './database.js'
+import { type Changes, type Database, isOfTheDisk, type Once, type Staged, WITHDRAWN } from './database.js'
 import { commitKey } from './keys.js'
 
 /** So many changes are committed without waiting for the time to be up. */
-const MANY = 8192
-/** With so many changes waiting for the disk, no new visits start: some tens of megabytes. */
-const TOO_MANY = 8 * MANY
+const MANY = 4096
+/** With so many changes waiting for the disk, no new visits start: some megabytes, soon to be garbage. */
+const TOO_MANY = 4 * MANY
 /** How long after a failed write it is tried again. */
 const RETRY_MS = 1000
 /** Marks of commits that are kept: more than fit into the log that LevelDB reads back after a crash. */
@@ -36,6 +35,8 @@ export interface JournalOptions {
 export class Journal {
   readonly #options: JournalOptions
   #stage = new Map<string, Staged>()
+  /** Requests, which make up most of a commit: a list takes them faster than a map. */
+  #once: Once[] = []
   #writing: Changes | undefined = undefined
   #writingCommit = 0
   #timer: Timer | undefined = undefined
@@ -63,7 +64,7 @@ export class Journal {
 
   /** True: no new visits, the disk is behind. */
   get isBehind(): boolean {
-    return this.#trouble !== undefined || this.#stage.size >= TOO_MANY
+    return this.#trouble !== undefined || this.#size >= TOO_MANY
   }
 
   /** Why nothing can be written any more. */
@@ -90,23 +91,22 @@ export class Journal {
     this.put(key, null)
   }
 
-  /** As `remove`, for a key that is written once only: what is not on disk yet need not get there. */
-  withdraw(key: string): void {
-    if (!this.#stage.delete(key)) this.put(key, null)
+  putOnce(what: Once): void {
+    what.commit = this.commit
+    this.#once.push(what)
+    this.#arm()
+  }
+
+  /** Removes it again; what is not on disk yet need not get there. */
+  withdraw(what: Once): void {
+    if (what.commit === this.commit) what.commit = WITHDRAWN
+    else this.remove(what.key)
   }
 
   /** What is about to be written for a key: null if it is to be removed, undefined if nothing is. */
   staged(key: string): Staged | undefined {
     const staged = this.#stage.get(key)
-    return staged === undefined ? this.#writing?.get(key) : staged
-  }
-
-  /** Staged keys that begin so, latest last. */
-  *stagedFrom(prefix: string): Generator<[key: string, value: Staged]> {
-    for (const changes of [this.#writing, this.#stage]) {
-      if (changes === undefined) continue
-      for (const entry of changes) if (entry[0].startsWith(prefix)) yield entry
-    }
+    return staged === undefined ? this.#writing?.values.get(key) : staged
   }
 
   /** Undefined, or the promise that the disk has caught up: for those who can wait. */
@@ -118,9 +118,8 @@ export class Journal {
   /** Resolves once all changes so far are on disk. */
   flush(): Promise<void> {
     if (this.#fatal !== undefined) return Promise.reject(this.#fatal)
-    const isClean = this.#stage.size === 0 && this.#writing === undefined
-    if (isClean) return Promise.resolve()
-    const commit = this.#stage.size > 0 ? this.commit : this.#writingCommit
+    if (this.#size === 0 && this.#writing === undefined) return Promise.resolve()
+    const commit = this.#size > 0 ? this.commit : this.#writingCommit
     const flushing = new Promise<void>((resolve, reject) => this.#waiters.push({ commit, resolve, reject }))
     this.#cutSoon()
     return flushing
@@ -138,8 +137,12 @@ export class Journal {
     await flushing
   }
 
+  get #size(): number {
+    return this.#stage.size + this.#once.length
+  }
+
   #arm(): void {
-    if (this.#stage.size >= MANY) this.#cutSoon()
+    if (this.#size >= MANY) this.#cutSoon()
     else if (this.#timer === undefined && this.#writing === undefined && !this.#closed) {
       const { clock, commitMs } = this.#options
       this.#timer = clock.wakeAt(clock.now() + commitMs, () => this.#cut())
@@ -159,14 +162,14 @@ export class Journal {
   #cut(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    if (this.#writing !== undefined || this.#fatal !== undefined || this.#stage.size === 0) return
+    if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
     const commit = this.commit++
-    const changes = this.#stage
-    changes.set(commitKey(commit), '')
-    if (commit > MARKS_KEPT) changes.set(commitKey(commit - MARKS_KEPT), null)
+    this.#stage.set(commitKey(commit), '')
+    if (commit > MARKS_KEPT) this.#stage.set(commitKey(commit - MARKS_KEPT), null)
+    this.#writing = { values: this.#stage, once: this.#once }
     this.#stage = new Map()
-    this.#writing = changes
+    this.#once = []
     this.#writingCommit = commit
     void this.#write()
   }
@@ -191,7 +194,7 @@ export class Journal {
     this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
     for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
     if (this.#waiters.length > 0) this.#cutSoon()
-    else if (this.#stage.size > 0) this.#arm()
+    else if (this.#size > 0) this.#arm()
     this.onFlushed()
   }
 

@@ -9,6 +9,8 @@
  *   w partition host                a host that sleeps on disk until a request's own time: the key of its entry in q
  *   i partition host                a host without requests whose pause is not over
  *   s partition seq                 fingerprints of known names, in the order in which they became known
+ *   f partition print               a page of sorted fingerprints, by the first of them
+ *   b partition                     the filter over a partition's pages, and their number
  *   k partition space NUL key       a fact of a hook, or of the crawl
  *   j commit                        a mark for each of the last commits
  *   m                               counts and versions
@@ -71,6 +73,14 @@ export function idleKey(partition: string, host: string): string {
 
 export function printsKey(partition: string, seq: number): string {
   return `s${partition}${ordered(seq)}`
+}
+
+export function printPageKey(partition: string, first: bigint): string {
+  return `f${partition}${first.toString(16).padStart(16, '0')}`
+}
+
+export function filterKey(partition: string): string {
+  return `b${partition}`
 }
 
 export function factPrefix(partition: string, space: string): string {

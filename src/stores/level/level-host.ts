@@ -3,13 +3,13 @@
 import { PendingRequest } from '../../frontier/host-queue.js'
 import { Host } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
-import type { Writable } from './database.js'
+import type { Once, Writable } from './database.js'
 import { duePrefix, laterPlaceOf, laterPrefix, placeOf } from './keys.js'
 import { type HostRecord, writeHost, writeRequest } from './records.js'
 import type { TimeScale } from './time-scale.js'
 
 /** A request in memory that is also on disk, or about to be. */
-export class StoredRequest extends PendingRequest implements Writable {
+export class StoredRequest extends PendingRequest implements Once {
   declare readonly owner: LevelHost
   /** A number that no other request of this store has or had; later ones have larger ones. */
   readonly seq: number
@@ -17,6 +17,8 @@ export class StoredRequest extends PendingRequest implements Writable {
   readonly again: boolean
   /** A time of its own that had not come when it was written: then it lies among its host's later requests. */
   readonly at: number | undefined
+  /** From disk, unless the journal says otherwise. */
+  commit = 0
 
   constructor(
     request: CrawlRequest,
@@ -45,6 +47,29 @@ export class StoredRequest extends PendingRequest implements Writable {
 
   write(): string {
     return writeRequest(this, this.at === undefined ? undefined : this.owner.scale.toStore(this.at))
+  }
+}
+
+/** A request on its way to disk, of a host that is there. */
+export class ColdRequest implements Once {
+  readonly #request: CrawlRequest
+  readonly #partition: string
+  readonly #seq: number
+  commit = 0
+
+  constructor(request: CrawlRequest, partition: string, seq: number) {
+    this.#request = request
+    this.#partition = partition
+    this.#seq = seq
+  }
+
+  get key(): string {
+    const { host, priority } = this.#request
+    return duePrefix(this.#partition, host) + placeOf(priority, false, this.#seq)
+  }
+
+  write(): string {
+    return writeRequest(this.#request)
   }
 }
 

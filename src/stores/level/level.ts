@@ -27,17 +27,23 @@ export interface LevelOptions {
    * refuse a folder without one. Default `auto`.
    */
   resume?: 'auto' | 'never' | 'must'
-  /** Hosts with requests that are held in memory; others wait on disk. Default 20,000: some 15 MB. */
+  /** Hosts with requests that are held in memory; others wait on disk. Default 10,000: some 10 MB. */
   hostsInMemory?: number
-  /** Requests of those hosts that are held in memory: a head of each host's. Default 200,000: some 50 MB. */
+  /** Requests of those hosts that are held in memory: a head of each host's. Default 50,000: some 25 MB. */
   requestsInMemory?: number
+  /**
+   * Fingerprints of known URLs in memory, some ten bytes each; beyond that those known longest are on disk, and take
+   * ten bits. Default 8,000,000.
+   */
+  seenInMemory?: number
   /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
   repair?: boolean
 }
 
 const DEFAULT_COMMIT_MS = 100
-const DEFAULT_HOSTS_IN_MEMORY = 20_000
-const DEFAULT_REQUESTS_IN_MEMORY = 200_000
+const DEFAULT_HOSTS_IN_MEMORY = 10_000
+const DEFAULT_REQUESTS_IN_MEMORY = 50_000
+const DEFAULT_SEEN_IN_MEMORY = 8_000_000
 
 /**
  * A store in a folder. A crawl that was killed goes on where it was, when the same program runs again; pending URLs live
@@ -94,7 +100,7 @@ async function openDatabase({ path, durability, repair }: Settings): Promise<Dat
 }
 
 async function assemble(
-  { commitMs, hostsInMemory, requestsInMemory }: Settings,
+  { commitMs, hostsInMemory, requestsInMemory, seenInMemory }: Settings,
   context: StoreContext,
   database: Database,
   count: CommitCount,
@@ -112,7 +118,14 @@ async function assemble(
     committed: (commit) => count.write(commit),
     report: (event) => context.report?.(event),
   })
-  const seen = new LevelSeen(journal)
+  const seen = new LevelSeen({
+    database,
+    journal,
+    partitions,
+    partitionOf,
+    known: meta?.known ?? 0,
+    inMemory: seenInMemory,
+  })
   const frontier = new LevelFrontier({
     database,
     journal,
@@ -129,16 +142,11 @@ async function assemble(
   })
   journal.beforeCommit(() => {
     seen.contribute()
-    const now: Meta = {
-      format: FORMAT,
-      identity,
-      ...frontier.counts,
-      ...scale.mark(),
-      commit: journal.commit,
-    }
+    const counts = { ...frontier.counts, known: seen.size }
+    const now: Meta = { format: FORMAT, identity, ...counts, ...scale.mark(), commit: journal.commit }
     journal.put(META, JSON.stringify(now))
   })
-  seen.load(database)
+  seen.load()
   await frontier.open(clock.now())
   let closing: Promise<void> | undefined
   return {
@@ -185,7 +193,7 @@ function checkResume({ path, resume }: Settings, meta: Meta | undefined): void {
 
 function check(path: string, options: LevelOptions): Settings {
   if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
-  const known = ['durability', 'commitEvery', 'resume', 'hostsInMemory', 'requestsInMemory', 'repair']
+  const known = ['durability', 'commitEvery', 'resume', 'hostsInMemory', 'requestsInMemory', 'seenInMemory', 'repair']
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) throw invalid('option', name, known.join(', '))
   }
@@ -201,11 +209,11 @@ function check(path: string, options: LevelOptions): Settings {
   if (commitMs === undefined || commitMs > 60_000) {
     throw invalid('commitEvery', commitEvery, "a duration up to a minute, such as '100ms'")
   }
-  const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY } = options
-  for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory })) {
+  const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY, seenInMemory = DEFAULT_SEEN_IN_MEMORY } = options
+  for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory, seenInMemory })) {
     if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'a whole number from 1 on')
   }
-  return { path: resolve(path), durability, resume, repair, commitMs, hostsInMemory, requestsInMemory }
+  return { path: resolve(path), durability, resume, repair, commitMs, hostsInMemory, requestsInMemory, seenInMemory }
 }
 
 function invalid(option: string, given: unknown, allowed: string): KumoError {

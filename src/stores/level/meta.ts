@@ -11,6 +11,8 @@ export interface Meta extends TimeMark {
   readonly identity: Readonly<Record<string, string>>
   /** Requests pending, those included that were leased. */
   readonly pending: number
+  /** Names known to the seen-set. */
+  readonly known: number
   /** The number of the next request. */
   readonly seq: number
   readonly commit: number

@@ -21,7 +21,7 @@ export async function migrate(database: Database, meta: Meta, steps = STEPS, tar
     const changes = await step(database, now)
     now = { ...now, format: now.format + 1 }
     changes.set(META, JSON.stringify(now))
-    await database.write(changes)
+    await database.write({ values: changes, once: [] })
   }
   return now
 }

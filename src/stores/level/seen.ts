@@ -2,49 +2,80 @@ import { KumoError } from '../../errors.js'
 import type { SeenStore } from '../../seen/contract.js'
 import { FingerprintSet } from '../../seen/table.js'
 import type { CrawlRequest } from '../../types.js'
+import { hostOf } from '../../url/canonicalise.js'
 import { fingerprint } from '../../url/fingerprint.js'
-import { knownAs } from '../../url/known-as.js'
+import { knownAs, urlIn } from '../../url/known-as.js'
+import { Archive } from './archive.js'
 import type { Database } from './database.js'
 import type { Journal } from './journal.js'
 import { partitionText, printsKey } from './keys.js'
 
 const PRINT_WORDS = 2
 
+export interface LevelSeenParts {
+  readonly database: Database
+  readonly journal: Journal
+  readonly partitions: number
+  /** Names that the last run knew. */
+  readonly known: number
+  /** Fingerprints in memory; beyond that, those known longest are on disk only. */
+  readonly inMemory: number
+  partitionOf(host: string): number
+}
+
 /**
- * Known names as fingerprints: all in memory, and on disk in the order in which they became known, a few for each commit
- * and partition. A name is written when its request is (`taken`), in the same commit: a name that were known alone would
- * be lost, for nobody would add it again.
+ * Known names as fingerprints: in memory, and on disk in the order in which they became known, a few for each commit and
+ * partition. A name is written when its request is (`taken`), in the same commit: a name that were known alone would be
+ * lost, for nobody would add it again.
+ *
+ * When memory holds as many as it may, half of them move to the archive, beside the loop.
  */
 export class LevelSeen implements SeenStore {
-  readonly #journal: Journal
-  #known = new FingerprintSet()
+  readonly #parts: LevelSeenParts
+  readonly #archive: Archive
+  /** Known lately. */
+  #young = new FingerprintSet()
+  /** On its way to the archive. */
+  #old = new FingerprintSet()
   readonly #print = new Uint32Array(PRINT_WORDS)
+  readonly #whole = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
-  #loading: Promise<void> | undefined
+  /** Questions wait for what is before them: the disk, when the store was opened or the archive is asked. */
+  #before: Promise<unknown> | undefined = undefined
+  #failure: { readonly error: unknown } | undefined = undefined
+  #isLoading = false
+  #isMoving = false
   #closed = false
   #sizeAtClose = 0
 
-  constructor(journal: Journal) {
-    this.#journal = journal
+  constructor(parts: LevelSeenParts) {
+    this.#parts = parts
+    this.#archive = new Archive(parts.database)
   }
 
   get size(): number {
-    return this.#closed ? this.#sizeAtClose : this.#known.size
+    if (this.#closed) return this.#sizeAtClose
+    if (this.#isLoading) return this.#parts.known
+    return this.#young.size + this.#old.size + this.#archive.size
   }
 
   /** Takes up what is on disk, beside the loop: until that is done, questions wait. */
-  load(database: Database): void {
-    this.#loading = this.#load(database).finally(() => {
-      this.#loading = undefined
+  load(): void {
+    this.#isLoading = true
+    const loading = this.#load().catch((error) => {
+      this.#failure = { error }
     })
-    // Whoever asks hears of a failure.
-    this.#loading.catch(() => {})
+    this.#wait(loading)
   }
 
   addAll(urls: readonly string[]): boolean[] | Promise<boolean[]> {
     if (this.#closed) throw new KumoError('KUMO_STORE_FAILED', 'addAll: the seen-set is closed')
-    return this.#loading === undefined ? this.#add(urls) : this.#loading.then(() => this.#add(urls))
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#isLoading) return this.#before!.then(() => this.addAll(urls))
+    if (this.#young.size * 2 > this.#parts.inMemory) this.#move()
+    if (this.#archive.size === 0) return this.#add(urls)
+    return urls.some((url) => this.#isDoubtful(url)) ? this.#ask(urls) : this.#add(urls)
   }
 
   /** The request of a name is kept from the next commit on, and the name with it. */
@@ -57,38 +88,112 @@ export class LevelSeen implements SeenStore {
 
   /** Puts what is new into the journal. */
   contribute(): void {
-    if (this.#fresh.size === 0) return
+    const { journal } = this.#parts
     for (const [partition, prints] of this.#fresh) {
       const words = Uint32Array.from(prints)
-      const key = printsKey(partitionText(partition), this.#journal.commit)
-      this.#journal.put(key, new Uint8Array(words.buffer))
+      journal.put(printsKey(partitionText(partition), journal.commit), new Uint8Array(words.buffer))
     }
     this.#fresh = new Map()
   }
 
   close(): void {
     if (this.#closed) return
-    this.#sizeAtClose = this.#known.size
+    this.#sizeAtClose = this.size
     this.#closed = true
-    this.#known.clear()
+    this.#young.clear()
+    this.#old.clear()
   }
 
   #add(urls: readonly string[]): boolean[] {
     const fresh: boolean[] = []
     for (const url of urls) {
       fingerprint(url, this.#print)
-      fresh.push(this.#known.add(this.#print, 0))
+      fresh.push(!this.#old.has(this.#print, 0) && this.#young.add(this.#print, 0))
     }
     return fresh
   }
 
-  async #load(database: Database): Promise<void> {
-    for await (const entries of database.scanBytes({ from: 's', to: 't' })) {
+  /** Whether only the archive knows. */
+  #isDoubtful(url: string): boolean {
+    fingerprint(url, this.#print)
+    const [low, high] = [this.#print[0]!, this.#print[1]!]
+    if (this.#young.has(this.#print, 0) || this.#old.has(this.#print, 0)) return false
+    return this.#archive.mayHave(this.#partitionOf(url), low, high)
+  }
+
+  /** The archive is asked by one call after the other, so that only one of two that overlap adds a name. */
+  #ask(urls: readonly string[]): Promise<boolean[]> {
+    const asking = (this.#before ?? Promise.resolve()).then(async () => {
+      const doubtful: number[] = []
+      // What is beyond doubt is decided now: later, memory may have given it to the archive.
+      const fresh = urls.map((url, i) => {
+        if (!this.#isDoubtful(url)) return this.#add([url])[0]!
+        doubtful.push(i)
+        return false
+      })
+      const archived = await this.#archive.has(
+        doubtful.map((i) => {
+          fingerprint(urls[i]!, this.#print)
+          return { partition: this.#partitionOf(urls[i]!), print: this.#whole[0]! }
+        }),
+      )
+      for (const [question, i] of doubtful.entries()) {
+        if (!archived[question]) fresh[i] = this.#add([urls[i]!])[0]!
+      }
+      return fresh
+    })
+    this.#wait(asking)
+    return asking
+  }
+
+  /** What is asked from now on waits for this. Whoever asked hears of a failure. */
+  #wait(what: Promise<unknown>): void {
+    const settled = what.catch(() => {})
+    this.#before = settled
+    void settled.then(() => {
+      if (this.#before === settled) this.#before = undefined
+    })
+  }
+
+  /** Moves what is in memory to the archive, partition by partition. */
+  #move(): void {
+    if (this.#isMoving) return
+    this.#isMoving = true
+    this.#old = this.#young
+    this.#young = new FingerprintSet()
+    void this.#moveOld()
+      // The disk is in trouble, which the journal tells.
+      .catch(() => {})
+      .then(() => {
+        // Names whose requests are still to come, and those refused as traps, are known to memory only.
+        this.#old.addTo(this.#young)
+        this.#old = new FingerprintSet()
+        this.#isMoving = false
+      })
+  }
+
+  async #moveOld(): Promise<void> {
+    const { journal, partitions } = this.#parts
+    const upTo = journal.commit
+    await journal.flush()
+    for (let partition = 0; partition < partitions && !this.#closed; partition++) {
+      await this.#archive.take(partition, upTo, (prints, at) => this.#old.delete(prints, at))
+    }
+  }
+
+  #partitionOf(url: string): number {
+    return this.#parts.partitionOf(hostOf(urlIn(url)))
+  }
+
+  async #load(): Promise<void> {
+    await this.#archive.load()
+    for await (const entries of this.#parts.database.scanBytes({ from: 's', to: 't' })) {
       if (this.#closed) return
       for (const [, bytes] of entries) {
         const words = new Uint32Array(bytes.slice().buffer)
-        for (let i = 0; i < words.length; i += PRINT_WORDS) this.#known.add(words, i)
+        for (let i = 0; i < words.length; i += PRINT_WORDS) this.#young.add(words, i)
       }
     }
+    this.#isLoading = false
   }
 }

@@ -6,7 +6,8 @@ import { factPrefix, NUL, partitionText } from './keys.js'
 
 export interface LevelStateParts {
   readonly database: Database
-  readonly journal: Journal
+  /** Absent: nothing is put. */
+  readonly journal?: Journal
   readonly partitions: number
   partitionOf(host: string): number
 }
@@ -50,23 +51,23 @@ class LevelSpace implements StateSpace {
   async get(key: string, host?: string): Promise<unknown> {
     const { journal, database } = this.#parts
     const at = this.#keyOf(key, host)
-    const staged = journal.staged(at)
+    const staged = journal?.staged(at)
     const fact = staged === undefined ? await database.get(at) : staged
     return fact === undefined || fact === null ? undefined : JSON.parse(fact as string)
   }
 
   put(key: string, value: unknown, host?: string): void {
-    this.#parts.journal.put(this.#keyOf(key, host), JSON.stringify(value ?? null))
+    this.#parts.journal?.put(this.#keyOf(key, host), JSON.stringify(value ?? null))
   }
 
   delete(key: string, host?: string): void {
-    this.#parts.journal.remove(this.#keyOf(key, host))
+    this.#parts.journal?.remove(this.#keyOf(key, host))
   }
 
   /** Partition by partition; those without facts of this space are leapt over. */
   async *entries(): AsyncGenerator<readonly [key: string, value: unknown]> {
     const { journal, database, partitions } = this.#parts
-    await journal.flush()
+    await journal?.flush()
     for (let partition = 0; partition < partitions; ) {
       const prefix = factPrefix(partitionText(partition), this.#name)
       const to = `${prefix.slice(0, -1)}\x01`

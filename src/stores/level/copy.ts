@@ -1,0 +1,90 @@
+import { copyFile, link, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { messageOf } from '../../errors.js'
+import { damaged } from './database.js'
+
+/** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
+const TRIES = 20
+
+export interface FolderCopy {
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/**
+ * A copy of a database's folder as it is at one moment, while somebody may be writing to it. Tables are never changed
+ * once they are written, so that a second name for each will do; the log and the list of tables are copied. If files came
+ * or went meanwhile, it begins again.
+ */
+export async function copyOf(folder: string): Promise<FolderCopy> {
+  let reason = ''
+  for (let i = 0; i < TRIES; i++) {
+    const path = await besides(folder)
+    try {
+      const before = await readdir(folder)
+      for (const name of inOrder(before)) await copy(join(folder, name), join(path, name))
+      const after = await readdir(folder)
+      if (isSame(before, after)) return { path, remove: () => remove(path) }
+      reason = 'its files change all the time'
+    } catch (error) {
+      reason = messageOf(error)
+    }
+    await remove(path)
+  }
+  throw damaged(folder, `it could not be copied: ${reason}`)
+}
+
+/** Where links to the original are possible, if that may be written to. */
+async function besides(folder: string): Promise<string> {
+  try {
+    return await mkdtemp(join(dirname(folder), '.kumo-inspect-'))
+  } catch {
+    return await mkdtemp(join(tmpdir(), 'kumo-inspect-'))
+  }
+}
+
+/** The list of tables first: what it names then is there when its turn comes, or the copy is begun again. */
+function inOrder(names: readonly string[]): string[] {
+  const rank = (name: string) =>
+    name === 'CURRENT' ? 0 : name.startsWith('MANIFEST') ? 1 : isTable(name) ? 3 : 2
+  return names.filter((name) => isTable(name) || isList(name)).sort((a, b) => rank(a) - rank(b))
+}
+
+function isTable(name: string): boolean {
+  return /\.(ldb|sst)$/.test(name)
+}
+
+function isList(name: string): boolean {
+  return name === 'CURRENT' || name.startsWith('MANIFEST-') || name.endsWith('.log')
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  if (!isTable(from)) return copyFile(from, to)
+  try {
+    await link(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+    await copyFile(from, to)
+  }
+}
+
+function isSame(before: readonly string[], after: readonly string[]): boolean {
+  const relevant = (names: readonly string[]) => inOrder(names).sort().join('\n')
+  return relevant(before) === relevant(after)
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true })
+}
+
+/** Bytes of the files in a folder. */
+export async function sizeOf(folder: string): Promise<number> {
+  const sizes = (await readdir(folder)).map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  )
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
