@@ -112,7 +112,9 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       name(seed)
     }
     const seeds = state.space('seeds')
+    const recorded = new Named()
     for await (const [, seed] of seeds.entries()) {
+      recorded.add(String(seed))
       scope.addSeed?.(String(seed))
       name(String(seed))
     }
@@ -143,6 +145,8 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       ...trapsOf(options),
       named: (seed) => {
         name(seed)
+        if (recorded.has(seed)) return
+        recorded.add(seed)
         seeds.put(fingerprintText(seed), seed)
       },
       outlet,

@@ -7,7 +7,7 @@ const ASK_AGAIN_MS = 100
  */
 export class HostQuota {
   readonly #limit: number
-  readonly #hosts = new Map<string, { delivered: number; underWay: number }>()
+  readonly #hosts = new Map<string, { delivered: number; underWay: number; settled: number }>()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -17,14 +17,15 @@ export class HostQuota {
     return this.#limit < Number.POSITIVE_INFINITY
   }
 
-  /** How many pages the host has given. */
-  delivered(host: string): number {
-    return this.#hosts.get(host)?.delivered ?? 0
+  /** A page of the host is settled; answers with how many are. Those not settled yet do not survive a crash. */
+  settle(host: string): number {
+    const count = this.#hosts.get(host)
+    return count === undefined ? 0 : ++count.settled
   }
 
   /** Goes on from the count of an earlier run. */
   restore(host: string, delivered: number): void {
-    this.#hosts.set(host, { delivered, underWay: 0 })
+    this.#hosts.set(host, { delivered, underWay: 0, settled: delivered })
   }
 
   /** Whether the host has given all the pages it may. */
@@ -36,7 +37,7 @@ export class HostQuota {
   /** `go`: fetch, then `release`. `full`: no more of this host. `wait`: what is under way may fill it. */
   claim(host: string): 'go' | 'full' | 'wait' {
     if (this.#limit === Number.POSITIVE_INFINITY) return 'go'
-    const count = this.#hosts.get(host) ?? { delivered: 0, underWay: 0 }
+    const count = this.#hosts.get(host) ?? { delivered: 0, underWay: 0, settled: 0 }
     if (count.delivered >= this.#limit) return 'full'
     if (count.delivered + count.underWay >= this.#limit) return 'wait'
     count.underWay++

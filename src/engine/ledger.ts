@@ -80,10 +80,10 @@ export class Ledger {
       if (delivered !== true) continue
       this.#settledPages++
       const { host } = request
-      if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.delivered(host), host)
+      if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
       if (!siteQuota.isLimited) continue
       const site = this.#parts.siteOf(host)
-      this.#sitePages.put(site, siteQuota.delivered(site))
+      this.#sitePages.put(site, siteQuota.settle(site))
     }
   }
 

@@ -59,7 +59,7 @@ export interface Stats {
   readonly inFlight: number
   /** Hosts with something pending or in flight. */
   readonly hosts: number
-  /** Hosts that have been visited. Exact up to 100,000. */
+  /** Hosts that were visited in this run. Exact up to 100,000. */
   readonly hostsVisited: number
   /**
    * The shortest pause between the end of a visit and the start of the next on the same host; undefined before

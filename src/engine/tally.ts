@@ -20,7 +20,6 @@ export type TallyRecord = Pick<
   | 'retries'
   | 'failed'
   | 'skipped'
-  | 'hostsVisited'
   | 'failures'
   | 'skips'
   | 'statuses'
@@ -48,7 +47,7 @@ export class Tally {
   #samples: { at: number; pages: number }[] = []
 
   record(): TallyRecord {
-    const { pages, bytes, redirects, robots, sitemaps, retries, failed, skipped, hostsVisited } = this
+    const { pages, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
     const { failures, skips, statuses } = this
     return {
       pages,
@@ -59,7 +58,6 @@ export class Tally {
       retries,
       failed,
       skipped,
-      hostsVisited,
       failures,
       skips,
       statuses,
@@ -78,7 +76,6 @@ export class Tally {
     this.retries = counts.retries
     this.failed = counts.failed
     this.skipped = counts.skipped
-    this.hostsVisited = counts.hostsVisited
     Object.assign(this.failures, failures)
     Object.assign(this.skips, skips)
     Object.assign(this.statuses, statuses)

@@ -2,8 +2,8 @@ import { fingerprint } from '../url/fingerprint.js'
 import { FingerprintSet } from './table.js'
 
 /**
- * Names that the caller of a crawl has given, such as the hosts of its seeds: what was named may be trusted with more.
- * A million seeds on a million hosts take some ten bytes each.
+ * A set of names at some ten bytes each: those that the caller of a crawl has given, such as the hosts of its seeds, for
+ * what was named may be trusted with more.
  */
 export class Named {
   readonly #names = new FingerprintSet()

@@ -12,7 +12,7 @@ import type { MaybePromise } from '../types.js'
  * A *durable* store outlives the process. What must stay true of it besides:
  * - After a crash it holds what it held at some moment before, and that moment is not long ago. Nothing is half there:
  *   a settlement, what it found and its host's clock are kept together or not at all.
- * - A name counts as known to the seen-set after a crash only if the frontier has, or had, the request of it
+ * - A name counts as known to the seen-set after a crash, or a close, only if the frontier has, or had, the request of it
  *   (`knownAs` tells the name of a request): a URL that is known and not pending would be lost.
  * - A request that was leased when it crashed is pending.
  */

@@ -1,11 +1,15 @@
 import type { CrawlRequest } from '../types.js'
 
+const SITEMAP = 'sitemap '
+const ROBOTS = 'robots '
+
 /**
- * The name by which a request is known to the seen-set: its URL. A sitemap met as a page is something else, so as a
- * sitemap it has another name.
+ * The name by which a request is known to the seen-set: its URL. What is fetched for another purpose than the page is
+ * something else, and has another name.
  */
 export function knownAs({ url, purpose }: Pick<CrawlRequest, 'url' | 'purpose'>): string {
-  return purpose?.kind === 'sitemap' ? sitemapName(url) : url
+  if (purpose === undefined) return url
+  return purpose.kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
 }
 
 export function sitemapName(url: string): string {
@@ -14,7 +18,6 @@ export function sitemapName(url: string): string {
 
 /** The URL in a name. */
 export function urlIn(name: string): string {
-  return name.startsWith(SITEMAP) ? name.slice(SITEMAP.length) : name
+  if (name.startsWith(SITEMAP)) return name.slice(SITEMAP.length)
+  return name.startsWith(ROBOTS) ? name.slice(ROBOTS.length) : name
 }
-
-const SITEMAP = 'sitemap '

@@ -84,8 +84,8 @@ export class Database {
 
   /** Mends what can be mended of a database that does not open. */
   static async repair(path: string): Promise<void> {
-    const { ClassicLevel } = await import('classic-level')
-    await ClassicLevel.repair(path)
+    const { Level } = await import('level')
+    await (Level as unknown as { repair(path: string): Promise<void> }).repair(path)
   }
 
   /** All or nothing. */
@@ -213,11 +213,21 @@ const BYTES = { valueEncoding: 'view' } as const
 /** While a database is opened again, its readers find it closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
 
+/** A file of the database that is gone or empty: no trouble of the disk, and nothing to wait for. */
+const GONE = /^IO error: .*(No such file or directory|Invalid argument)/
+
 /** Errors of the disk that may be over in a while: LevelDB tells them in words. */
 export function isOfTheDisk(error: unknown): boolean {
-  return causes(error).some(
-    ({ code, message }) => code === 'LEVEL_IO_ERROR' || CLOSED.has(code) || /^IO error/i.test(message),
+  return (
+    !isDamage(error) &&
+    causes(error).some(
+      ({ code, message }) => code === 'LEVEL_IO_ERROR' || CLOSED.has(code) || /^IO error/i.test(message),
+    )
   )
+}
+
+function isDamage(error: unknown): boolean {
+  return causes(error).some(({ code, message }) => code === 'LEVEL_CORRUPTION' || GONE.test(message))
 }
 
 function openError(path: string, error: unknown): KumoError {
@@ -232,7 +242,7 @@ function openError(path: string, error: unknown): KumoError {
 function explained(path: string, error: unknown): KumoError {
   if (error instanceof KumoError) return error
   const told = causes(error).at(-1)?.message ?? messageOf(error)
-  if (causes(error).some(({ code }) => code === 'LEVEL_CORRUPTION')) return damaged(path, told, error)
+  if (isDamage(error)) return damaged(path, told, error)
   return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const FILE = 'kumo-commits'
@@ -21,6 +21,11 @@ export class CommitCount {
   /** Commits that were told; 0 for a new folder. */
   read(): number {
     return Number(this.#content().slice(0, DIGITS)) || 0
+  }
+
+  /** Whether the last who wrote here did not close. */
+  get wasCut(): boolean {
+    return Number(this.#content().slice(DIGITS)) !== 0
   }
 
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
@@ -63,4 +68,17 @@ export class CommitCount {
       return ''
     }
   }
+}
+
+const LIST = 'CURRENT'
+
+/** Whether there is a database in the folder, or what is left of one. */
+export function holdsDatabase(folder: string): boolean {
+  return existsSync(join(folder, LIST)) || hasLostItsList(folder)
+}
+
+/** Whether there are files of a database, but not the one that it begins with. */
+export function hasLostItsList(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+  return readdirSync(folder).some((name) => name === FILE || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
 }

@@ -24,6 +24,8 @@ export interface LevelFrontierParts {
   /** Counts of the last commit. */
   readonly pending: number
   readonly seq: number
+  /** All hosts are to rest when the store is opened, for nobody knows which were visited last. */
+  readonly isCautious: boolean
   /** A request is pending for good: its name is known from the commit on that brings it to disk. */
   taken(request: CrawlRequest, partition: number): void
 }
@@ -46,6 +48,8 @@ export class LevelFrontier implements Frontier {
   #leased = 0
   #seq: number
   #now = 0
+  /** Nothing is handed out before this. */
+  #restUntil = 0
   #failure: { readonly error: unknown } | undefined = undefined
   #closed = false
 
@@ -105,13 +109,18 @@ export class LevelFrontier implements Frontier {
 
   /** Takes up what is on disk. */
   async open(now: number): Promise<void> {
-    const { database, journal, hostsInMemory } = this.#parts
+    const { database, journal, hostsInMemory, isCautious, politeness } = this.#parts
+    if (isCautious) {
+      this.#restUntil = now + politeness.delayMs
+      this.#window.openedAt = now
+    }
     await this.#cold.load(database, this.#parts.partitionOf)
     for await (const entries of database.scan({ from: 'i', to: 'j' })) {
       for (const [key, record] of entries) {
         const host = this.#workbench.host(key.slice(5))
         host.restore(readHost(record))
         host.key = key
+        this.#window.beCautious(host)
         this.#workbench.place(host, now)
       }
     }
@@ -133,7 +142,7 @@ export class LevelFrontier implements Frontier {
     this.#check()
     if (now > this.#now) this.#now = now
     const leases: CrawlRequest[] = []
-    if (this.#parts.journal.isBehind) return leases
+    if (this.#parts.journal.isBehind || now < this.#restUntil) return leases
     while (leases.length < max) {
       const host = this.#workbench.acquire(now)
       if (host === undefined) break
@@ -174,7 +183,7 @@ export class LevelFrontier implements Frontier {
   nextDue(): number {
     // The journal rouses who waits for it.
     if (this.#parts.journal.isBehind) return Number.POSITIVE_INFINITY
-    return Math.min(this.#workbench.nextDue(), this.#window.nextDue)
+    return Math.max(this.#restUntil, Math.min(this.#workbench.nextDue(), this.#window.nextDue))
   }
 
   close(): void {

@@ -3,12 +3,13 @@ import { KumoError } from '../../errors.js'
 import { type Duration, parseDuration } from '../../time.js'
 import type { OpenStore, Store, StoreContext } from '../contract.js'
 import { Database, damaged } from './database.js'
-import { CommitCount } from './folder.js'
+import { CommitCount, hasLostItsList, holdsDatabase } from './folder.js'
 import { LevelFrontier } from './frontier.js'
 import { Journal } from './journal.js'
 import { META } from './keys.js'
 import { checkMarks, type Meta, readMeta, wholeIdentity } from './meta.js'
 import { FORMAT } from './migrations.js'
+import { mend } from './repair.js'
 import { LevelSeen } from './seen.js'
 import { levelState } from './state.js'
 import { TimeScale } from './time-scale.js'
@@ -63,39 +64,70 @@ type Settings = Required<Omit<LevelOptions, 'commitEvery'>> & {
 }
 
 async function open(settings: Settings, context: StoreContext): Promise<OpenStore> {
-  const { path, repair } = settings
+  const { path } = settings
   const count = new CommitCount(path)
-  const database = await openDatabase(settings)
+  // Before a folder is made where there should have been one.
+  if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
+  const { database, cause } = await openDatabase(settings)
   try {
     const identity = wholeIdentity(context.identity)
-    const meta = await readMeta(path, database, identity)
-    const told = count.read()
-    if (meta === undefined && told > 0 && !repair) throw damaged(path, 'its database is empty or gone')
-    if (meta !== undefined && !repair) await checkMarks(path, database, meta)
+    const meta = await wholeMeta(settings, context, database, identity, count.read(), cause)
     checkResume(settings, meta)
-    const lost = told - (meta?.commit ?? 0)
-    if (meta !== undefined && lost > 0) {
-      const message =
-        `the last ${lost} commits of the crawl in ${path} are gone, as after a power failure; ` +
-        'it goes on from what was before them, and fetches again what came after'
-      context.report?.({ kind: 'repaired', message })
-    }
     return await assemble(settings, context, database, count, meta, identity)
   } catch (error) {
     await database.close().catch(() => {})
-    count.close()
     throw error
   }
 }
 
-async function openDatabase({ path, durability, repair }: Settings): Promise<Database> {
+/** Undefined for a new crawl. What is damaged is mended if that is wanted, and refused if not. */
+async function wholeMeta(
+  { path, repair }: Settings,
+  { report }: StoreContext,
+  database: Database,
+  identity: Record<string, string>,
+  told: number,
+  cause: unknown,
+): Promise<Meta | undefined> {
+  const meta = await readMeta(path, database, identity)
+  try {
+    if (cause !== undefined) throw cause
+    if (meta === undefined && told > 0) throw damaged(path, 'its database is empty or gone')
+    if (meta !== undefined) await checkMarks(path, database, meta)
+  } catch (error) {
+    if (!repair) throw error
+    const mended = await mend(database, meta, identity, told)
+    const left =
+      mended === undefined ? 'nothing' : `${mended.known} known URLs, ${mended.pending} of them pending`
+    const message = `the crawl in ${path} was damaged; what could be read of it: ${left}`
+    report?.({ kind: 'repaired', message, cause: error })
+    return mended
+  }
+  const lost = told - (meta?.commit ?? 0)
+  if (lost > 0) {
+    const message =
+      `the last ${lost} commits of the crawl in ${path} are gone, as after a power failure; ` +
+      'it goes on from what was before them, and fetches again what came after'
+    report?.({ kind: 'repaired', message })
+  }
+  return meta
+}
+
+/** `cause` is what was the matter, if the database had to be repaired first. */
+async function openDatabase({
+  path,
+  durability,
+  repair,
+}: Settings): Promise<{ database: Database; cause?: unknown }> {
   const sync = durability === 'machine'
   try {
-    return await Database.open(path, sync)
-  } catch (error) {
-    if (!repair || !(error instanceof KumoError) || error.code !== 'KUMO_STORE_DAMAGED') throw error
+    // LevelDB would begin a new database here, and remove what is left of the old one.
+    if (hasLostItsList(path)) throw damaged(path, 'the file CURRENT is gone')
+    return { database: await Database.open(path, sync) }
+  } catch (cause) {
+    if (!repair || !(cause instanceof KumoError) || cause.code !== 'KUMO_STORE_DAMAGED') throw cause
     await Database.repair(path)
-    return await Database.open(path, sync)
+    return { database: await Database.open(path, sync), cause }
   }
 }
 
@@ -138,6 +170,8 @@ async function assemble(
     requestsInMemory,
     pending: meta?.pending ?? 0,
     seq: meta?.seq ?? 0,
+    // Whoever crashed may have visited any host at the last moment, without a trace.
+    isCautious: meta !== undefined && count.wasCut,
     taken: (request, partition) => seen.taken(request, partition),
   })
   journal.beforeCommit(() => {
@@ -185,15 +219,25 @@ function checkResume({ path, resume }: Settings, meta: Meta | undefined): void {
     const message = `${path} holds a crawl already, and resume is 'never'; choose another folder, or remove this one`
     throw new KumoError('KUMO_STORE_RESUME', message)
   }
-  if (resume === 'must' && meta === undefined) {
-    const message = `${path} holds no crawl to go on with, and resume is 'must'; is the path right?`
-    throw new KumoError('KUMO_STORE_RESUME', message)
-  }
+  if (resume === 'must' && meta === undefined) throw noCrawl(path)
+}
+
+function noCrawl(path: string): KumoError {
+  const message = `${path} holds no crawl to go on with, and resume is 'must'; is the path right?`
+  return new KumoError('KUMO_STORE_RESUME', message)
 }
 
 function check(path: string, options: LevelOptions): Settings {
   if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
-  const known = ['durability', 'commitEvery', 'resume', 'hostsInMemory', 'requestsInMemory', 'seenInMemory', 'repair']
+  const known = [
+    'durability',
+    'commitEvery',
+    'resume',
+    'hostsInMemory',
+    'requestsInMemory',
+    'seenInMemory',
+    'repair',
+  ]
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) throw invalid('option', name, known.join(', '))
   }
@@ -213,7 +257,16 @@ function check(path: string, options: LevelOptions): Settings {
   for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory, seenInMemory })) {
     if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'a whole number from 1 on')
   }
-  return { path: resolve(path), durability, resume, repair, commitMs, hostsInMemory, requestsInMemory, seenInMemory }
+  return {
+    path: resolve(path),
+    durability,
+    resume,
+    repair,
+    commitMs,
+    hostsInMemory,
+    requestsInMemory,
+    seenInMemory,
+  }
 }
 
 function invalid(option: string, given: unknown, allowed: string): KumoError {

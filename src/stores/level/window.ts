@@ -41,6 +41,8 @@ export interface WindowParts {
 export class HostWindow {
   readonly #parts: WindowParts
   #isLoading = false
+  /** When the store was opened after a crash; 0 if it had been closed. */
+  openedAt = 0
 
   constructor(parts: WindowParts) {
     this.#parts = parts
@@ -106,6 +108,11 @@ export class HostWindow {
     cold.add(host.host, partitionOf(host.host), scale.toStore(due), host.write(), sleeps)
   }
 
+  /** A host may have been visited just before a crash: if it asked for a pause of its own, that begins when we open. */
+  beCautious(host: LevelHost): void {
+    if (this.openedAt > 0) host.notBefore = Math.max(host.notBefore, this.openedAt + host.delayMs)
+  }
+
   mayLeave(host: LevelHost): boolean {
     return host.acquired === 0 && !host.isLoading && host.pending > 0
   }
@@ -122,6 +129,7 @@ export class HostWindow {
     const host = workbench.host(name)
     const known = readHost(record)
     host.restore(known)
+    this.beCautious(host)
     host.key = key
     workbench.enliven(host)
     heads.enter(host, known.hasLater)

@@ -13,4 +13,10 @@ export async function folder(): Promise<string> {
   return path
 }
 
+/** Another one to be removed. */
+export function removeLater(path: string): string {
+  made.push(path)
+  return path
+}
+
 afterAll(() => Promise.all(made.splice(0).map((path) => rm(path, { recursive: true, force: true }))))

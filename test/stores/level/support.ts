@@ -16,7 +16,7 @@ import {
 } from 'kumo'
 import { Level } from 'level'
 import { afterAll, expect } from 'vitest'
-import { EVERYTHING, everything } from '../../../src/conformance/durable-lives.js'
+import { EVERYTHING, leaseSoon } from '../../../src/conformance/durable-lives.js'
 import { A_DAY_MS } from '../../../src/conformance/frontier-fixtures.js'
 import { firstCome } from '../../../src/frontier/selection.js'
 import { rejectionOf } from '../../crawler/support.js'
@@ -69,7 +69,9 @@ export async function takeIn(
 
 /** The URLs of all that is pending, sorted. They must be as many as the store says. */
 export async function pendingUrls(frontier: Frontier): Promise<string[]> {
-  const leases = await everything(frontier, systemClock().now() + A_DAY_MS)
+  const { pending } = frontier
+  const leases = await leaseSoon(frontier, pending, systemClock().now() + A_DAY_MS)
+  expect(leases, 'handed out, of those that `pending` counts').toHaveLength(pending)
   return leases.map(({ url }) => url).sort()
 }
 
