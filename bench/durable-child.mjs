@@ -28,14 +28,15 @@ function randomFrom(seed) {
 }
 
 const STEPS = {
-  /** Pages with a thousand links each, to as many hosts: what they lead to is admitted, and hardly any of it visited. */
-  async admit({ folder, urls, hosts, linksPerPage }) {
+  /** Pages with a thousand links each, a few to each host, as lists of links have them: what they lead to is admitted, and hardly any of it visited. */
+  async admit({ folder, urls, hosts, linksPerPage, linksTogether }) {
     const random = randomFrom(1)
     let made = 0
     const fetch = answering(() => {
       let page = ''
+      let host = 0
       for (let i = 0; i < linksPerPage; i++) {
-        const host = random(hosts)
+        if (i % linksTogether === 0) host = random(hosts)
         page += `<a href="https://www.host-${host}.example/section-${host % 77}/article-${made++}.html">read</a>\n`
       }
       return page

@@ -35,7 +35,7 @@ import { parameterFilter } from './url/tracking.js'
 import { sameContent } from './url/trap-content.js'
 import { traps } from './url/traps.js'
 
-/** Idle connections kept besides those in use, so that a host's next visit finds its connection open. */
+/** Idle connections besides those in use, so that a host's next visit finds its connection open. */
 const SPARE_CONNECTIONS = 500
 
 /** Real pages have hundreds of links, and the largest lists some thousands. */
@@ -237,7 +237,8 @@ async function closeAll(closers: Closer[], waits: Waits, clock: Clock, patience:
       if (closed === LATE && !hasty) throw new Error(`it took longer than ${waits.ms} ms`)
     } catch (cause) {
       const message = `${what} could not be closed: ${messageOf(cause)}`
-      failures.push(new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
+      const isTold = cause instanceof KumoError && cause.code.startsWith('KUMO_STORE')
+      failures.push(isTold ? cause : new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
     }
   }
   waits.close()

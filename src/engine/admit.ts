@@ -78,6 +78,8 @@ export class Admission {
   links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
     const base = baseFor(extracted.base)
     const here = this.#places.of(base.origin)
+    let { origin } = base
+    let place = here
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
@@ -108,8 +110,11 @@ export class Admission {
         continue
       }
       const url = this.#spelled(resolved)
-      const sameOrigin = url.startsWith(base.origin) && url.charCodeAt(base.origin.length) === SLASH
-      const place = sameOrigin ? here : this.#places.of(originOf(url))
+      // Links to one origin often stand together.
+      if (!isOf(url, origin)) {
+        origin = isOf(url, base.origin) ? base.origin : originOf(url)
+        place = origin === base.origin ? here : this.#places.of(origin)
+      }
       if (!this.#wanted.isWanted(url, place, depth, from)) continue
       batch.put(url, place)
       if (comparable) met.add(link.href)
@@ -296,4 +301,8 @@ export class Admission {
       )
     }
   }
+}
+
+function isOf(url: string, origin: string): boolean {
+  return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
 }

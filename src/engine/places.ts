@@ -4,8 +4,8 @@ import { hostOf } from '../url/canonicalise.js'
 import { type ScopeTest, scopeTarget } from '../url/scope.js'
 import type { Parts } from './parts.js'
 
-/** Origins whose place is remembered, some 15 MB; beyond that all are forgotten and worked out anew. */
-const PLACES_REMEMBERED = 100_000
+/** Origins whose place is remembered, some 3 MB; beyond that all are forgotten and worked out anew. */
+const PLACES_REMEMBERED = 20_000
 
 /** The owner of a host that is this shard's. */
 export const MINE = -1

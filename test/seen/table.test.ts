@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seenStoreSuite } from '../../src/conformance/seen.js'
 import { FingerprintSet, fingerprintTable } from '../../src/seen/table.js'
-import { seededRandom } from '../../src/time.js'
+import { type Random, seededRandom } from '../../src/time.js'
 
 describe('fingerprintTable', () => {
   seenStoreSuite({ it, create: fingerprintTable })
@@ -94,6 +94,48 @@ describe('FingerprintSet', () => {
       for (let i = 0; i < count; i++) expect(add(0xffffffff, i)).toBe(expected)
     }
     expect(set.size).toBe(count)
+  })
+
+  const crowds: [string, (random: Random) => [low: number, high: number]][] = [
+    ['spread over all segments', (random) => [random.next() * 2 ** 32, random.next() * 2 ** 32]],
+    // A few dozen values want the same few slots, at the end of their segment, and are pushed on to its start.
+    [
+      'crowded at the end of a segment',
+      (random) => [0xffffffff - Math.floor(random.next() * 3), random.next() * 90],
+    ],
+    ['crowded at its start, zero among them', (random) => [random.next() * 3, random.next() * 90]],
+    ['in one segment that grows', (random) => [Math.floor(random.next() * 4000) * 1_000_003, 0x7f000000]],
+  ]
+  it.for(crowds)('agrees with a plain set while fingerprints come and go: %s', ([, draw]) => {
+    const set = new FingerprintSet()
+    const plain = new Set<string>()
+    const random = seededRandom(6)
+    const met: [number, number][] = []
+    const print = new Uint32Array(2)
+    const wrong: string[] = []
+    for (let i = 0; i < 60_000; i++) {
+      // Half of what is asked about was met before.
+      const isOld = met.length > 0 && random.next() < 0.5
+      print.set(isOld ? met[Math.floor(random.next() * met.length)]! : draw(random))
+      if (!isOld && met.length < 5000) met.push([print[0]!, print[1]!])
+      const name = `${print[0]} ${print[1]}`
+      const what = random.next()
+      const [told, expected] =
+        what < 0.4
+          ? [set.add(print, 0), !plain.has(name)]
+          : what < 0.8
+            ? [set.delete(print, 0), plain.has(name)]
+            : [set.has(print, 0), plain.has(name)]
+      if (what < 0.4) plain.add(name)
+      else if (what < 0.8) plain.delete(name)
+      if (told !== expected || set.size !== plain.size) wrong.push(`${i}: ${name}`)
+    }
+    expect(wrong).toEqual([])
+    for (const name of plain) {
+      print.set(name.split(' ').map(Number))
+      expect(set.delete(print, 0), name).toBe(true)
+    }
+    expect(set.size).toBe(0)
   })
 
   it('is small when empty, and gives its memory back', () => {

@@ -3,7 +3,7 @@
  * failed, for LevelDB writes nothing more after that. Errors of the database become errors that a user can act on.
  */
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
 import { KumoError, messageOf } from '../../errors.js'
 
@@ -37,24 +37,21 @@ export interface Range {
   readonly limit?: number
 }
 
-/** LevelDB holds up to two of these in memory, and reads up to two at the start: some 100 ms. */
-const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
-/** Larger files mean fewer of them open, each with its index in memory. */
-const FILE_BYTES = 8 * 1024 * 1024
-const CACHE_BYTES = 16 * 1024 * 1024
+/** LevelDB maps tables of 2 MB into memory, as many as are open: at most so much counts as the process's own. */
+const OPEN_FILES = 100
 /** Entries that are handed over at once when a long range is read. */
 const STRIDE = 1000
 
 const SETTINGS = {
   keyEncoding: 'utf8',
   valueEncoding: 'utf8',
-  writeBufferSize: WRITE_BUFFER_BYTES,
-  maxFileSize: FILE_BYTES,
-  cacheSize: CACHE_BYTES,
+  maxOpenFiles: OPEN_FILES,
 } as const
 
 export class Database {
   readonly #path: string
+  /** The same without links. */
+  readonly #place: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
   /** Waits until the disk is well again after this error, or throws it. Whoever writes knows. */
@@ -62,8 +59,12 @@ export class Database {
     throw this.explain(error)
   }
 
-  private constructor(path: string, sync: boolean, level: LevelDatabase<string, string>) {
+  /** Called when something could be read that could not be before. */
+  onRead: () => void = () => {}
+
+  private constructor(path: string, place: string, sync: boolean, level: LevelDatabase<string, string>) {
     this.#path = path
+    this.#place = place
     this.#sync = sync
     this.#level = level
   }
@@ -74,9 +75,12 @@ export class Database {
     const { Level } = await import('level')
     try {
       await mkdir(path, { recursive: true })
+      const place = await realpath(path)
+      if (inUse.has(place)) throw locked(path)
       const level = new Level<string, string>(path, SETTINGS)
       await level.open()
-      return new Database(path, sync, level)
+      inUse.add(place)
+      return new Database(path, place, sync, level)
     } catch (error) {
       throw openError(path, error)
     }
@@ -182,9 +186,11 @@ export class Database {
 
   /** Reads again after the disk has recovered. */
   async #patiently<T>(read: () => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let failed = false; ; failed = true) {
       try {
-        return await read()
+        const answer = await read()
+        if (failed) this.onRead()
+        return answer
       } catch (error) {
         if (!isOfTheDisk(error)) throw this.explain(error)
         await this.recovered(error)
@@ -200,6 +206,12 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#level.close()
+    inUse.delete(this.#place)
+  }
+
+  /** What is read makes no sense. */
+  damaged(what: string, cause?: unknown): KumoError {
+    return damaged(this.#path, what, cause)
   }
 
   /** An error of the database in terms of this store. */
@@ -230,13 +242,23 @@ function isDamage(error: unknown): boolean {
   return causes(error).some(({ code, message }) => code === 'LEVEL_CORRUPTION' || GONE.test(message))
 }
 
+/**
+ * Folders that this process has open. LevelDB's own lock is one of the operating system's, which a process loses when it
+ * tries to take it a second time: so it must not try.
+ */
+const inUse = new Set<string>()
+
 function openError(path: string, error: unknown): KumoError {
-  const code = causes(error).find((cause) => cause.code === 'LEVEL_LOCKED')?.code
-  if (code === undefined) return explained(path, error)
+  return causes(error).some(({ code }) => code === 'LEVEL_LOCKED')
+    ? locked(path, error)
+    : explained(path, error)
+}
+
+function locked(path: string, cause?: unknown): KumoError {
   const message =
     `${path} is in use by another crawl; wait until it has ended, stop it, or choose another folder ` +
     '(to look into a crawl that is running: kumo inspect)'
-  return new KumoError('KUMO_STORE_LOCKED', message, { cause: error })
+  return new KumoError('KUMO_STORE_LOCKED', message, { cause })
 }
 
 function explained(path: string, error: unknown): KumoError {

@@ -25,7 +25,7 @@ export class CommitCount {
 
   /** Whether the last who wrote here did not close. */
   get wasCut(): boolean {
-    return Number(this.#content().slice(DIGITS)) !== 0
+    return (Number(this.#content().slice(DIGITS)) || 0) !== 0
   }
 
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */

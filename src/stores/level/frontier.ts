@@ -1,3 +1,4 @@
+import { KumoError, messageOf } from '../../errors.js'
 import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../frontier/contract.js'
 import { Workbench } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
@@ -30,6 +31,8 @@ export interface LevelFrontierParts {
   taken(request: CrawlRequest, partition: number): void
 }
 
+const NOBODY = { name: '', partition: 0, text: '' }
+
 /**
  * The memory frontier over a disk. All decisions are made in memory and answered at once; what they change goes into the
  * journal. Memory holds the hosts of the working window, and of each host the head of its requests.
@@ -48,6 +51,8 @@ export class LevelFrontier implements Frontier {
   #leased = 0
   #seq: number
   #now = 0
+  /** The host on disk that was added to last, within one call: links to one host often stand together. */
+  #lastCold = NOBODY
   /** Nothing is handed out before this. */
   #restUntil = 0
   #failure: { readonly error: unknown } | undefined = undefined
@@ -59,7 +64,7 @@ export class LevelFrontier implements Frontier {
     this.#seq = parts.seq
     const { database, journal, scale, politeness, policy, partitions } = parts
     const workbench = new Workbench<LevelHost>(politeness, policy, (host, bench, delayMs) => {
-      return new LevelHost(host, bench, delayMs, partitionText(parts.partitionOf(host)), scale)
+      return new LevelHost(host, bench, delayMs, parts.partitionOf(host), scale)
     })
     workbench.onForget = (host) => this.#unwrite(host)
     const failed = (error: unknown) => this.#fail(error)
@@ -134,6 +139,7 @@ export class LevelFrontier implements Frontier {
   }
 
   add(requests: readonly CrawlRequest[]): Promise<void> | undefined {
+    this.#lastCold = NOBODY
     for (const request of requests) this.#add(request)
     return this.#parts.journal.room()
   }
@@ -156,10 +162,18 @@ export class LevelFrontier implements Frontier {
       leases.push(request)
     }
     this.#window.look(now)
+    if (leases.length === 0) this.#assertFound()
     return leases
   }
 
+  /** Requests that are counted and cannot be found would be waited for for ever. */
+  #assertFound(): void {
+    if (this.#pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
+    throw this.#parts.database.damaged(`${this.#pending} pending URLs are counted and cannot be found`)
+  }
+
   settle(settlements: readonly Settlement[]): void {
+    this.#lastCold = NOBODY
     for (const settlement of settlements) {
       const { request, visitedAt } = settlement
       if (!(request instanceof StoredRequest) || !request.leased) continue
@@ -195,27 +209,37 @@ export class LevelFrontier implements Frontier {
     const name = request.host
     const seq = this.#seq++
     this.#pending++
+    if (name === this.#lastCold.name) {
+      this.#addCold(request, seq)
+      return
+    }
     let host = this.#workbench.known(name)
     if (host === undefined) {
-      const partition = partitionOf(name)
       const isCold = this.#cold.has(name)
       if (isCold || this.#window.isFull) {
-        journal.putOnce(new ColdRequest(request, partitionText(partition), seq))
+        const partition = partitionOf(name)
         const now = this.#parts.scale.toStore(this.#now)
         if (isCold) this.#cold.wake(name, partition, now)
         else this.#cold.add(name, partition, now, '', false)
-        this.#parts.taken(request, partition)
+        this.#lastCold = { name, partition, text: partitionText(partition) }
+        this.#addCold(request, seq)
         return
       }
       host = this.#workbench.host(name)
     }
-    this.#parts.taken(request, Number.parseInt(host.partition, 16))
+    this.#parts.taken(request, host.partitionNumber)
     this.#workbench.enliven(host)
     const stored = new StoredRequest(request, host, request.attempt, seq)
     journal.putOnce(stored)
     this.#heads.keep(host, stored)
     if (host.key?.startsWith('q') !== true) this.#writeActive(host)
     this.#workbench.place(host, this.#now)
+  }
+
+  #addCold(request: CrawlRequest, seq: number): void {
+    const { partition, text } = this.#lastCold
+    this.#parts.journal.putOnce(new ColdRequest(request, text, seq))
+    this.#parts.taken(request, partition)
   }
 
   #addAgain(request: StoredRequest, { at, attempt }: { at: number; attempt: number }): void {
@@ -286,7 +310,10 @@ export class LevelFrontier implements Frontier {
 
   #fail(error: unknown): void {
     if (this.#closed) return
-    this.#failure ??= { error }
+    const { database } = this.#parts
+    // What is read and cannot be understood was not written so.
+    const known = error instanceof KumoError ? error : database.damaged(messageOf(error), error)
+    this.#failure ??= { error: known }
     this.#rouse()
   }
 }

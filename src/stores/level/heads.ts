@@ -85,9 +85,9 @@ export class Heads {
   /** Reads what comes after the bounds. Until it is there, arrivals wait. */
   #load(host: LevelHost, tails: readonly Tail[]): void {
     for (const tail of tails) tail.isLoading = true
+    const before = this.#parts.nextSeq()
     this.#enqueue(async () => {
       const { journal } = this.#parts
-      const before = this.#parts.nextSeq()
       if (tails.some(({ commit }) => commit > journal.flushed)) await journal.flush()
       for (const tail of tails) await this.#read(host, tail, before)
       this.#parts.changed(host)

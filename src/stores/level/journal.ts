@@ -5,13 +5,13 @@ import { type Changes, type Database, isOfTheDisk, type Once, type Staged, WITHD
 import { commitKey } from './keys.js'
 
 /** So many changes are committed without waiting for the time to be up. */
-const MANY = 4096
+const MANY = 2048
 /** With so many changes waiting for the disk, no new visits start: some megabytes, soon to be garbage. */
 const TOO_MANY = 4 * MANY
 /** How long after a failed write it is tried again. */
 const RETRY_MS = 1000
 /** Marks of commits that are kept: more than fit into the log that LevelDB reads back after a crash. */
-const MARKS_KEPT = 65_536
+export const MARKS_KEPT = 65_536
 
 export interface JournalOptions {
   readonly database: Database
@@ -41,6 +41,7 @@ export class Journal {
   #writingCommit = 0
   #timer: Timer | undefined = undefined
   #cutting = false
+  #isRetrying = false
   #trouble: string | undefined = undefined
   #fatal: KumoError | undefined = undefined
   #closed = false
@@ -60,6 +61,7 @@ export class Journal {
     this.flushed = options.lastCommit
     this.commit = options.lastCommit + 1
     options.database.recovered = (error) => this.#recovered(error)
+    options.database.onRead = () => this.#well()
   }
 
   /** True: no new visits, the disk is behind. */
@@ -131,9 +133,9 @@ export class Journal {
     for (const contribute of this.#contributors) contribute()
     const flushing = this.flush()
     this.#closed = true
-    this.#timer?.cancel()
-    // One last try, at once.
-    if (this.#trouble !== undefined) void this.#retry()
+    this.#stopTimer()
+    // One last try, at once, unless one is under way.
+    if (this.#trouble !== undefined && !this.#isRetrying) void this.#retry()
     await flushing
   }
 
@@ -145,7 +147,10 @@ export class Journal {
     if (this.#size >= MANY) this.#cutSoon()
     else if (this.#timer === undefined && this.#writing === undefined && !this.#closed) {
       const { clock, commitMs } = this.#options
-      this.#timer = clock.wakeAt(clock.now() + commitMs, () => this.#cut())
+      this.#timer = clock.wakeAt(clock.now() + commitMs, () => {
+        this.#timer = undefined
+        this.#cut()
+      })
     }
   }
 
@@ -160,10 +165,10 @@ export class Journal {
   }
 
   #cut(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
+    // Not before: what is contributed would set it again.
+    this.#stopTimer()
     const commit = this.commit++
     this.#stage.set(commitKey(commit), '')
     if (commit > MARKS_KEPT) this.#stage.set(commitKey(commit - MARKS_KEPT), null)
@@ -210,42 +215,55 @@ export class Journal {
     const message = `${explained.message}. The crawl pauses, and goes on when writing is possible again`
     if (this.#trouble === undefined) report({ kind: 'paused', message, cause: error })
     this.#trouble = message
+    this.#stopTimer()
     this.#timer = clock.wakeAt(clock.now() + RETRY_MS, () => void this.#retry())
   }
 
   async #retry(): Promise<void> {
-    this.#timer?.cancel()
-    this.#timer = undefined
+    this.#stopTimer()
+    this.#isRetrying = true
     try {
       await this.#options.database.reopen()
     } catch (error) {
+      this.#isRetrying = false
       this.#failed(error)
       return
     }
+    this.#isRetrying = false
     if (this.#writing !== undefined) {
       await this.#write()
       return
     }
-    this.#well()
-    this.#arm()
-    this.onFlushed()
+    // Whether all is well, those who read will find out; until then nothing new begins.
+    const readers = this.#readers.splice(0)
+    for (const { resolve } of readers) resolve()
+    if (readers.length === 0) this.#well()
+    this.#cutSoon()
   }
 
   #well(): void {
-    if (this.#trouble !== undefined) {
-      this.#trouble = undefined
-      this.#options.report({ kind: 'resumed', message: 'the store can write again; the crawl goes on' })
-    }
     for (const { resolve } of this.#readers.splice(0)) resolve()
+    if (this.#trouble === undefined) return
+    this.#trouble = undefined
+    this.#stopTimer()
+    this.#options.report({ kind: 'resumed', message: 'the store works again; the crawl goes on' })
+    this.onFlushed()
+    this.#arm()
   }
 
   /** For a reader that met an error of the disk: resolves when it may try again. */
   #recovered(error: unknown): Promise<void> {
     if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
-    if (this.#trouble === undefined && this.#writing === undefined) this.#failed(error)
+    if (this.#writing === undefined && this.#timer === undefined && !this.#isRetrying) this.#failed(error)
+    else if (this.#trouble === undefined && this.#writing === undefined) this.#failed(error)
     return new Promise((resolve, reject) => {
       this.#readers.push({ resolve, reject })
     })
+  }
+
+  #stopTimer(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
   }
 }
 

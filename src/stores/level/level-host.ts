@@ -4,7 +4,7 @@ import { PendingRequest } from '../../frontier/host-queue.js'
 import { Host } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
 import type { Once, Writable } from './database.js'
-import { duePrefix, laterPlaceOf, laterPrefix, placeOf } from './keys.js'
+import { duePrefix, laterPlaceOf, laterPrefix, partitionText, placeOf } from './keys.js'
 import { type HostRecord, writeHost, writeRequest } from './records.js'
 import type { TimeScale } from './time-scale.js'
 
@@ -95,6 +95,8 @@ export class Tail {
 }
 
 export class LevelHost extends Host implements Writable {
+  readonly partitionNumber: number
+  /** The same, as it stands in keys. */
   readonly partition: string
   readonly scale: TimeScale
   /** Requests that are due, in the order of their places. */
@@ -111,9 +113,10 @@ export class LevelHost extends Host implements Writable {
   /** Where its record lies: among the hosts with requests or among the idle ones; undefined: it has none yet. */
   key: string | undefined = undefined
 
-  constructor(host: string, workbench: object, delayMs: number, partition: string, scale: TimeScale) {
+  constructor(host: string, workbench: object, delayMs: number, partition: number, scale: TimeScale) {
     super(host, workbench, delayMs)
-    this.partition = partition
+    this.partitionNumber = partition
+    this.partition = partitionText(partition)
     this.scale = scale
   }
 

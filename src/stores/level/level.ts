@@ -68,16 +68,45 @@ async function open(settings: Settings, context: StoreContext): Promise<OpenStor
   const count = new CommitCount(path)
   // Before a folder is made where there should have been one.
   if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
-  const { database, cause } = await openDatabase(settings)
+  const identity = wholeIdentity(context.identity)
+  const { database, meta } = await openWhole(settings, context, identity, count.read())
   try {
-    const identity = wholeIdentity(context.identity)
-    const meta = await wholeMeta(settings, context, database, identity, count.read(), cause)
     checkResume(settings, meta)
     return await assemble(settings, context, database, count, meta, identity)
   } catch (error) {
     await database.close().catch(() => {})
     throw error
   }
+}
+
+/** A database whose data can be trusted. */
+async function openWhole(
+  settings: Settings,
+  context: StoreContext,
+  identity: Record<string, string>,
+  told: number,
+): Promise<{ database: Database; meta: Meta | undefined }> {
+  let { database, cause } = await openDatabase(settings)
+  try {
+    return { database, meta: await wholeMeta(settings, context, database, identity, told, cause) }
+  } catch (error) {
+    await database.close()
+    if (!settings.repair || !isDamaged(error) || cause !== undefined) throw error
+    // It opens, but not all of it can be read.
+    await Database.repair(settings.path)
+    database = await Database.open(settings.path, settings.durability === 'machine')
+    cause = error
+  }
+  try {
+    return { database, meta: await wholeMeta(settings, context, database, identity, told, cause) }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+function isDamaged(error: unknown): boolean {
+  return error instanceof KumoError && error.code === 'KUMO_STORE_DAMAGED'
 }
 
 /** Undefined for a new crawl. What is damaged is mended if that is wanted, and refused if not. */
@@ -125,7 +154,7 @@ async function openDatabase({
     if (hasLostItsList(path)) throw damaged(path, 'the file CURRENT is gone')
     return { database: await Database.open(path, sync) }
   } catch (cause) {
-    if (!repair || !(cause instanceof KumoError) || cause.code !== 'KUMO_STORE_DAMAGED') throw cause
+    if (!repair || !isDamaged(cause)) throw cause
     await Database.repair(path)
     return { database: await Database.open(path, sync), cause }
   }
@@ -147,9 +176,10 @@ async function assemble(
     clock,
     commitMs,
     lastCommit: meta?.commit ?? 0,
-    committed: (commit) => count.write(commit),
+    committed: (commit) => tell(count, commit),
     report: (event) => context.report?.(event),
   })
+  const marksFrom = meta?.marksFrom ?? 1
   const seen = new LevelSeen({
     database,
     journal,
@@ -177,7 +207,8 @@ async function assemble(
   journal.beforeCommit(() => {
     seen.contribute()
     const counts = { ...frontier.counts, known: seen.size }
-    const now: Meta = { format: FORMAT, identity, ...counts, ...scale.mark(), commit: journal.commit }
+    const { commit } = journal
+    const now: Meta = { format: FORMAT, identity, ...counts, ...scale.mark(), commit, marksFrom }
     journal.put(META, JSON.stringify(now))
   })
   seen.load()
@@ -194,6 +225,15 @@ async function assemble(
       closing ??= closeAll(frontier, seen, journal, database, count)
       return closing
     },
+  }
+}
+
+/** The count is a second pair of eyes: a crawl does without it rather than fail. */
+function tell(count: CommitCount, commit: number): void {
+  try {
+    count.write(commit)
+  } catch {
+    // The disk is full or the file is not ours to write.
   }
 }
 
@@ -229,6 +269,9 @@ function noCrawl(path: string): KumoError {
 
 function check(path: string, options: LevelOptions): Settings {
   if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
+  if (typeof options !== 'object' || options === null) {
+    throw invalid('options', options, "an object such as { resume: 'must' }")
+  }
   const known = [
     'durability',
     'commitEvery',

@@ -1,5 +1,6 @@
 import { KumoError } from '../../errors.js'
 import { type Database, damaged } from './database.js'
+import { MARKS_KEPT } from './journal.js'
 import { fromOrdered, META } from './keys.js'
 import { FORMAT, migrate } from './migrations.js'
 import type { TimeMark } from './time-scale.js'
@@ -16,6 +17,8 @@ export interface Meta extends TimeMark {
   /** The number of the next request. */
   readonly seq: number
   readonly commit: number
+  /** The first commit that has left a mark: 1, unless the store was mended. */
+  readonly marksFrom: number
 }
 
 /**
@@ -47,16 +50,20 @@ export async function readMeta(
 }
 
 /** Every commit leaves a mark, so that one that is missing is noticed: LevelDB passes over what it cannot read. */
-export async function checkMarks(path: string, database: Database, { commit }: Meta): Promise<void> {
-  let last: number | undefined
+export async function checkMarks(
+  path: string,
+  database: Database,
+  { commit, marksFrom }: Meta,
+): Promise<void> {
+  let last = Math.max(marksFrom, commit - MARKS_KEPT + 1) - 1
   for await (const keys of database.scanKeys({ from: 'j', to: 'k' })) {
     for (const key of keys) {
       const mark = fromOrdered(key.slice(1))
-      if (last !== undefined && mark !== last + 1) throw hole(path, last + 1, mark - 1)
+      if (mark !== last + 1) throw hole(path, last + 1, mark - 1)
       last = mark
     }
   }
-  if (last !== commit) throw hole(path, (last ?? 0) + 1, commit)
+  if (last !== commit) throw hole(path, last + 1, commit)
 }
 
 function hole(path: string, from: number, to: number): KumoError {

@@ -43,7 +43,15 @@ export async function mend(
   await changes.put(commitKey(commit), '')
   const seq = Math.max(meta?.seq ?? 0, due.nextSeq, later.nextSeq)
   const pending = due.count + later.count
-  const whole: Meta = { ...(meta ?? { at: 0, identity }), format: FORMAT, pending, known, seq, commit }
+  const whole: Meta = {
+    ...(meta ?? { at: 0, identity }),
+    format: FORMAT,
+    pending,
+    known,
+    seq,
+    commit,
+    marksFrom: commit,
+  }
   await changes.put(META, JSON.stringify(whole))
   await changes.write()
   return whole

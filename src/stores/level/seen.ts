@@ -177,7 +177,10 @@ export class LevelSeen implements SeenStore {
     const upTo = journal.commit
     await journal.flush()
     for (let partition = 0; partition < partitions && !this.#closed; partition++) {
-      await this.#archive.take(partition, upTo, (prints, at) => this.#old.delete(prints, at))
+      await this.#archive.take(partition, upTo, (prints, at) => {
+        // Names of the last commit may be young already.
+        if (!this.#old.delete(prints, at)) this.#young.delete(prints, at)
+      })
     }
   }
 

@@ -4,6 +4,8 @@ import type { Clock } from '../../time.js'
 export interface TimeMark {
   /** The instant of the commit, on the store's scale. */
   readonly at: number
+  /** The same as the system clock told it. */
+  readonly wall?: number | undefined
   /** The same on a scale that nobody can set, if the clock has one. */
   readonly steady?: { readonly scale: string; readonly ms: number } | undefined
 }
@@ -32,17 +34,18 @@ export class TimeScale {
   }
 
   mark(): TimeMark {
-    return { at: this.toStore(this.#clock.now()), steady: this.#clock.steady?.() }
+    const wall = this.#clock.now()
+    return { at: this.toStore(wall), wall, steady: this.#clock.steady?.() }
   }
 
   /**
    * How long ago the last commit was. Since the machine was started there is a clock that cannot be set; otherwise the
    * system clock must be believed, unless it says that the commit is still to come.
    */
-  #elapsedSince({ at, steady }: TimeMark): number {
+  #elapsedSince({ at, wall = at, steady }: TimeMark): number {
     const now = this.#clock.steady?.()
     if (steady !== undefined && now !== undefined && now.scale === steady.scale)
       return Math.max(0, now.ms - steady.ms)
-    return Math.max(0, this.#clock.now() - at)
+    return Math.max(0, this.#clock.now() - wall)
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { cpSync } from 'node:fs'
-import { type CrawlRequest, KumoError, type LevelOptions } from 'kumo'
+import { type CrawlRequest, KumoError, type LevelOptions, type MaybePromise } from 'kumo'
 import { expect } from 'vitest'
 import { requestFor } from '../../fetch/support.js'
 import { folder } from './folders.js'
@@ -68,7 +68,7 @@ async function step(opened: Opened, number: number, pending: Set<string>, states
   states.push([...pending].map(nameOf).sort())
 }
 
-async function soon(lease: () => CrawlRequest[] | Promise<CrawlRequest[]>): Promise<CrawlRequest[]> {
+async function soon(lease: () => MaybePromise<readonly CrawlRequest[]>): Promise<readonly CrawlRequest[]> {
   for (;;) {
     const leases = await lease()
     if (leases.length > 0) return leases

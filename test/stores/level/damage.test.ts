@@ -182,22 +182,6 @@ async function repaired(path: string): Promise<readonly string[]> {
   return pending
 }
 
-describe('a table', () => {
-  const SHARES = Array.from({ length: 12 }, (_, i) => (i + 0.5) / 12)
-
-  test.for(SHARES)('with a byte flipped at %f is read or refused, never read in part', async (share) => {
-    const { path } = await left(crawl.path)
-    flip(tablesOf(path)[0]!, share)
-    expect(['refused', 'whole']).toContain(await verdictOn(path, crawl))
-  })
-
-  test('with a byte flipped is repaired when asked', async () => {
-    const { path } = await left(crawl.path)
-    flip(tablesOf(path)[0]!, 0.5)
-    expect((await repaired(path)).length).toBeGreaterThan(crawl.states.at(-1)!.length / 2)
-  })
-})
-
 describe('what does not matter', () => {
   const HARMLESS: readonly (readonly [string, (path: string) => void])[] = [
     ['kumo-commits is gone', (path) => rmSync(join(path, 'kumo-commits'))],

@@ -1,6 +1,6 @@
 /** A disk that fails while a crawl runs: the crawl pauses, says so, and loses nothing but time. */
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Crawler, type LevelOptions, level, type StoreEvent } from 'kumo'
 import { expect, test } from 'vitest'
@@ -177,8 +177,10 @@ test('a count of commits that cannot be written does not end the crawl', async (
   const unhandled = watchRejections()
   const started = await site(linkedPages(10))
   const path = await folder()
-  mkdirSync(join(path, 'kumo-commits'))
   const crawler = direct.seeds(started.url()).store(level(path))
+  await crawler.limit({ pages: 3 }).run()
+  rmSync(join(path, 'kumo-commits'))
+  mkdirSync(join(path, 'kumo-commits'))
   expect(await crawler.run()).toMatchObject({ reason: 'done', pages: 10 })
   expect(await crawler.run()).toMatchObject({ reason: 'already-done', pages: 10 })
   expect(await unhandled()).toEqual([])

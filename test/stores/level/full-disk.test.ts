@@ -59,6 +59,8 @@ test('the crawl pauses while its files may not grow, and completes when they may
   boundFiles(child.pid!, MOST_BYTES)
   child.stdin.write('go\n')
   await told(/paused: .*IO error: .*File too large.*The crawl pauses/)
+  // What was in flight ends.
+  await sleep(300)
   const asked = askedPaths(started).length
   await sleep(2500)
   expect(askedPaths(started)).toHaveLength(asked)

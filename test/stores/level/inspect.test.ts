@@ -2,7 +2,7 @@
 
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Inspection, inspect, level } from 'kumo'
+import { type Crawler, type Inspection, inspect, level } from 'kumo'
 import { expect, onTestFinished, test } from 'vitest'
 import { direct, linkedPages, linksTo, site, sleep, until } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
@@ -93,7 +93,7 @@ test.for([
   const crawler = direct.seeds(started.url()).concurrency(1).store(level(path))
   if (how === 'limit') await crawler.limit({ pages: 2 }).run()
   else {
-    const running = crawler.on('page', () => running.stop())
+    const running: Crawler = crawler.on('page', () => running.stop())
     await running.run()
   }
   expect(await inspect(path)).toMatchObject({ state, inUse: false, runs: 1 })
