@@ -154,6 +154,7 @@ export class LevelFrontier implements Frontier {
       if (host === undefined) break
       const request = host.queue.take(now) as StoredRequest
       request.leased = true
+      host.leased.push(request)
       if (request.at === undefined) host.dueHeld--
       this.#pending--
       this.#leased++
@@ -182,7 +183,9 @@ export class LevelFrontier implements Frontier {
       if (host.workbench !== this.#workbench) continue
       request.leased = false
       this.#leased--
+      host.leased.splice(host.leased.indexOf(request), 1)
       this.#parts.journal.withdraw(request)
+      this.#heads.gone(host, request)
       if (request.at !== undefined) host.laterHeld--
       if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
       this.#changeHost(host, settlement)

@@ -61,6 +61,13 @@ export class Heads {
     }
   }
 
+  /** A request was settled, and is about to be removed from disk. */
+  gone(host: LevelHost, request: StoredRequest): void {
+    const tail = request.at === undefined ? host.due : host.later
+    // It was handed out before the head was cut: nobody must read it again.
+    if (tail.count > 0 && request.place > tail.bound) tail.commit = this.#parts.journal.commit
+  }
+
   /** Begins to refill what has become short. */
   refill(host: LevelHost): void {
     const { due, later, queue } = host
@@ -86,15 +93,21 @@ export class Heads {
   #load(host: LevelHost, tails: readonly Tail[]): void {
     for (const tail of tails) tail.isLoading = true
     const before = this.#parts.nextSeq()
+    const leased = new Set(host.leased.map(({ seq }) => seq))
     this.#enqueue(async () => {
       const { journal } = this.#parts
       if (tails.some(({ commit }) => commit > journal.flushed)) await journal.flush()
-      for (const tail of tails) await this.#read(host, tail, before)
+      for (const tail of tails) await this.#read(host, tail, before, leased)
       this.#parts.changed(host)
     })
   }
 
-  async #read(host: LevelHost, tail: Tail, before: number): Promise<void> {
+  async #read(
+    host: LevelHost,
+    tail: Tail,
+    before: number,
+    leased: ReadonlySet<number>,
+  ): Promise<void> {
     const { database } = this.#parts
     const isDue = tail === host.due
     const prefix = isDue ? duePrefix(host.partition, host.host) : laterPrefix(host.partition, host.host)
@@ -107,8 +120,8 @@ export class Heads {
     let taken = 0
     for (const [key, record] of entries) {
       const seq = seqOf(key)
-      // It arrived while this was on its way, and waits in `arrived`.
-      if (seq >= before) continue
+      // It arrived while this was on its way, and waits in `arrived`; or it is handed out.
+      if (seq >= before || leased.has(seq)) continue
       taken++
       push(host, this.#request(host, record, seq, isDue && key[key.length - SEQ_DIGITS - 1] === '0'))
     }

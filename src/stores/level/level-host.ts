@@ -103,6 +103,8 @@ export class LevelHost extends Host implements Writable {
   readonly due = new Tail()
   /** Requests that have a time of their own, in the order of their times. */
   readonly later = new Tail()
+  /** Requests that are handed out. They lie on disk until they are settled, maybe beyond a bound. */
+  readonly leased: StoredRequest[] = []
   /** Requests in the queue that lie on disk among the due ones. */
   dueHeld = 0
   /**
