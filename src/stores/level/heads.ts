@@ -102,12 +102,7 @@ export class Heads {
     })
   }
 
-  async #read(
-    host: LevelHost,
-    tail: Tail,
-    before: number,
-    leased: ReadonlySet<number>,
-  ): Promise<void> {
+  async #read(host: LevelHost, tail: Tail, before: number, leased: ReadonlySet<number>): Promise<void> {
     const { database } = this.#parts
     const isDue = tail === host.due
     const prefix = isDue ? duePrefix(host.partition, host.host) : laterPrefix(host.partition, host.host)

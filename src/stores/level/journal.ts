@@ -42,6 +42,7 @@ export class Journal {
   #timer: Timer | undefined = undefined
   #cutting = false
   #isRetrying = false
+  #cannotRead = false
   #trouble: string | undefined = undefined
   #fatal: KumoError | undefined = undefined
   #closed = false
@@ -145,7 +146,12 @@ export class Journal {
 
   #arm(): void {
     if (this.#size >= MANY) this.#cutSoon()
-    else if (this.#timer === undefined && this.#writing === undefined && !this.#closed) {
+    else if (
+      this.#trouble === undefined &&
+      this.#timer === undefined &&
+      this.#writing === undefined &&
+      !this.#closed
+    ) {
       const { clock, commitMs } = this.#options
       this.#timer = clock.wakeAt(clock.now() + commitMs, () => {
         this.#timer = undefined
@@ -194,7 +200,8 @@ export class Journal {
     this.flushed = this.#writingCommit
     this.#writing = undefined
     this.#options.committed(this.flushed)
-    this.#well()
+    // That writing is possible says nothing about reading.
+    if (!this.#cannotRead) this.#well()
     const waiters = this.#waiters
     this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
     for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
@@ -238,11 +245,11 @@ export class Journal {
     const readers = this.#readers.splice(0)
     for (const { resolve } of readers) resolve()
     if (readers.length === 0) this.#well()
-    this.#cutSoon()
   }
 
   #well(): void {
     for (const { resolve } of this.#readers.splice(0)) resolve()
+    this.#cannotRead = false
     if (this.#trouble === undefined) return
     this.#trouble = undefined
     this.#stopTimer()
@@ -254,8 +261,12 @@ export class Journal {
   /** For a reader that met an error of the disk: resolves when it may try again. */
   #recovered(error: unknown): Promise<void> {
     if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
-    if (this.#writing === undefined && this.#timer === undefined && !this.#isRetrying) this.#failed(error)
-    else if (this.#trouble === undefined && this.#writing === undefined) this.#failed(error)
+    // While it is opened again, what reads finds it closed, and waits.
+    const isKnown = this.#isRetrying || (this.#trouble !== undefined && this.#timer !== undefined)
+    if (!isKnown && (this.#writing === undefined || this.#cannotRead)) {
+      this.#cannotRead = true
+      this.#failed(error)
+    }
     return new Promise((resolve, reject) => {
       this.#readers.push({ resolve, reject })
     })
