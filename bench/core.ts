@@ -14,7 +14,7 @@ const CONCURRENCY = 64
 /** The compiler needs two or three runs to settle. */
 const WARM_UPS = 3
 const TURNS = 9
-const NAMES = ['request', 'kumo', 'dispatch'] as const
+const NAMES = ['request', 'kumo', 'level', 'dispatch'] as const
 
 /** What a contestant is told once, at the start. */
 export interface Contest {
@@ -49,10 +49,16 @@ export const core: Bench = async () => {
   for (const { child } of contestants) child.disconnect()
   await web.close()
 
-  const [request, kumo, dispatch] = contestants.map(({ rounds }) => rounds) as [Round[], Round[], Round[]]
+  const [request, kumo, level, dispatch] = contestants.map(({ rounds }) => rounds) as [
+    Round[],
+    Round[],
+    Round[],
+    Round[],
+  ]
   const of = (rounds: Round[], what: keyof Round) => median(rounds.map((round) => round[what]))
-  const against = (rival: Round[], what: keyof Round) =>
-    median(kumo.map((round, turn) => round[what] / rival[turn]![what]))
+  const ratio = (ours: Round[], rival: Round[], what: keyof Round) =>
+    median(ours.map((round, turn) => round[what] / rival[turn]![what]))
+  const against = (rival: Round[], what: keyof Round) => ratio(kumo, rival, what)
   return [
     { what: 'raw undici.request', value: of(request, 'pagesPerSecond'), unit: 'pages/s' },
     { what: 'raw undici dispatch', value: of(dispatch, 'pagesPerSecond'), unit: 'pages/s' },
@@ -67,6 +73,14 @@ export const core: Bench = async () => {
       bar: { atLeast: 0.6 },
     },
     { what: 'CPU ÷ undici.request', value: against(request, 'cpuMsPerPage'), unit: '', bar: { atMost: 1.8 } },
+    { what: 'kumo on disk', value: of(level, 'pagesPerSecond'), unit: 'pages/s' },
+    { what: 'kumo on disk, CPU', value: 1000 * of(level, 'cpuMsPerPage'), unit: 'µs/page' },
+    {
+      what: 'pages/s on disk ÷ in memory',
+      value: ratio(level, kumo, 'pagesPerSecond'),
+      unit: '',
+      bar: { atLeast: 0.75 },
+    },
     { what: 'pages/s ÷ undici dispatch', value: against(dispatch, 'pagesPerSecond'), unit: '' },
     { what: 'CPU ÷ undici dispatch', value: against(dispatch, 'cpuMsPerPage'), unit: '' },
   ]

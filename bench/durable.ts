@@ -23,7 +23,13 @@ export const durable: Bench = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kumo-bench-'))
   try {
     const store = join(folder, 'pending')
-    const admitted = await run('admit', { folder: store, urls: URLS, hosts: HOSTS, linksPerPage: 1000, linksTogether: 4 })
+    const admitted = await run('admit', {
+      folder: store,
+      urls: URLS,
+      hosts: HOSTS,
+      linksPerPage: 1000,
+      linksTogether: 4,
+    })
     const bytes = await sizeOf(store)
     const leased = await run('lease', { folder: store, requests: HANDED_OUT, atOnce: 500 })
     const options = { pages: LONG_CRAWL, window: WINDOW, hosts: 1000, kind: 'level' }

@@ -2,6 +2,7 @@
 
 import { abort } from './abort.js'
 import { core } from './core.js'
+import { durable } from './durable.js'
 import { frontier } from './frontier.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
@@ -21,6 +22,7 @@ const BENCHES: Record<string, Bench> = {
   politeness,
   virtual,
   memory,
+  durable,
   abort,
   import: importing,
 }
