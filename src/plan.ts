@@ -1,5 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { frontierPart } from './check.js'
+import { type Closer, closeAll } from './closing.js'
 import { WELL_KNOWN_SITEMAP } from './engine/admit.js'
 import type { CrawlEvents } from './engine/events.js'
 import { Outlet, type Reader } from './engine/outlet.js'
@@ -23,7 +24,7 @@ import { Named } from './seen/named.js'
 import type { StoreCondition, StoreContext, StoreEvent } from './stores/contract.js'
 import { memory } from './stores/memory.js'
 import { forgetful, memoryState } from './stores/memory-state.js'
-import { type Clock, LATE, type Random, systemClock, systemRandom, Waits, within } from './time.js'
+import { type Clock, type Random, systemClock, systemRandom, Waits } from './time.js'
 import type { MaybePromise } from './types.js'
 import { originOf } from './url/canonicalise.js'
 import { all, any, not } from './url/combine.js'
@@ -40,9 +41,6 @@ const SPARE_CONNECTIONS = 500
 
 /** Real pages have hundreds of links, and the largest lists some thousands. */
 const LINKS_PER_PAGE = 10_000
-
-/** After an abort nobody waits longer than this for one part to close. */
-const HASTY_CLOSE_MS = 250
 
 export interface Plan {
   readonly parts: Parts
@@ -215,34 +213,6 @@ async function opened(what: string, open: () => MaybePromise<unknown>): Promise<
       cause: error,
     })
   }
-}
-
-/** What is to be closed, for the message if it cannot be, and how. */
-type Closer = readonly [what: string, close: () => MaybePromise<unknown>]
-
-/**
- * In reverse order of opening; one that fails or is late does not keep the others open. The first failure is thrown,
- * but for being late after an abort: then nobody is waited for.
- */
-async function closeAll(closers: Closer[], waits: Waits, clock: Clock, patience: Patience): Promise<void> {
-  const failures: KumoError[] = []
-  for (const [what, close] of closers.splice(0).reverse()) {
-    try {
-      const closing = close()
-      if (!(closing instanceof Promise)) continue
-      const hasty = patience.isAborted
-      const closed = await (hasty
-        ? within(clock, HASTY_CLOSE_MS, closing)
-        : patience.wait(waits.wait(closing)))
-      if (closed === LATE && !hasty) throw new Error(`it took longer than ${waits.ms} ms`)
-    } catch (cause) {
-      const message = `${what} could not be closed: ${messageOf(cause)}`
-      const isTold = cause instanceof KumoError && cause.code.startsWith('KUMO_STORE')
-      failures.push(isTold ? cause : new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
-    }
-  }
-  waits.close()
-  if (failures.length > 0) throw failures[0]
 }
 
 function scopeOf({ scope, include, exclude }: CrawlOptions): ScopeRule {

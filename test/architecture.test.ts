@@ -39,6 +39,7 @@ const COMPOSITION = [
   'settings.ts',
   'check.ts',
   'check-access.ts',
+  'closing.ts',
   'run.ts',
   'plan.ts',
   'options.ts',

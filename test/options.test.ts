@@ -334,7 +334,7 @@ const mistakes: Mistake[] = [
   [
     "on('pages')",
     () => crawler.on('pages', () => {}),
-    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, end'],
+    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, store, end'],
   ],
   ["on('page')", () => crawler.on('page'), ["on('page'): got undefined;", 'a function']],
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],
