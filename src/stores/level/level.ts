@@ -34,7 +34,7 @@ export interface LevelOptions {
   requestsInMemory?: number
   /**
    * Fingerprints of known URLs in memory, some ten bytes each; beyond that those known longest are on disk, and take
-   * ten bits. Default 8,000,000.
+   * ten bits. Default 24,000,000.
    */
   seenInMemory?: number
   /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
@@ -44,7 +44,7 @@ export interface LevelOptions {
 const DEFAULT_COMMIT_MS = 100
 const DEFAULT_HOSTS_IN_MEMORY = 10_000
 const DEFAULT_REQUESTS_IN_MEMORY = 50_000
-const DEFAULT_SEEN_IN_MEMORY = 8_000_000
+const DEFAULT_SEEN_IN_MEMORY = 24_000_000
 
 /**
  * A store in a folder. A crawl that was killed goes on where it was, when the same program runs again; pending URLs live
