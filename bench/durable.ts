@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Bench } from './report.js'
+import { type Bench, median } from './report.js'
 
 const URLS = 10_000_000
 const HOSTS = 100_000
@@ -48,9 +48,9 @@ export const durable: Bench = async () => {
       { what: 'peak memory of that', value: leased.peakMb, unit: 'MB', bar: { atMost: 500 } },
       { what: 'counts are exact', value: leased.isExact ? 1 : 0, unit: '', bar: { atLeast: 1 } },
       { what: 'long crawl, first 100,000 pages', value: rates[0]!, unit: 'pages/s' },
-      { what: 'long crawl, last 100,000 of a million', value: rates.at(-1)!, unit: 'pages/s' },
-      { what: 'late ÷ early', value: rates.at(-1)! / rates[0]!, unit: '', bar: { atLeast: 0.9 } },
-      { what: 'late ÷ early in memory', value: memoryRates.at(-1)! / memoryRates[0]!, unit: '' },
+      { what: 'long crawl, second half of a million', value: late(rates), unit: 'pages/s' },
+      { what: 'late ÷ early', value: late(rates) / rates[0]!, unit: '', bar: { atLeast: 0.9 } },
+      { what: 'late ÷ early in memory', value: late(memoryRates) / memoryRates[0]!, unit: '' },
       { what: 'level ÷ memory, whole long crawl', value: mean(rates) / mean(memoryRates), unit: '' },
       { what: 'peak memory of the long crawl', value: long.peakMb, unit: 'MB' },
       { what: 'peak memory of the same in memory', value: memory.peakMb, unit: 'MB' },
@@ -69,6 +69,11 @@ async function run(step: string, options: object) {
 async function sizeOf(folder: string): Promise<number> {
   const sizes = (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size)
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+/** The middle one of the second half's windows: one alone says as much about the machine as about the store. */
+function late(rates: readonly number[]): number {
+  return median(rates.slice(rates.length / 2))
 }
 
 /** Of speeds over equal distances: the harmonic mean. */
