@@ -16,6 +16,8 @@ const HOSTS = 100_000
 const HANDED_OUT = 500_000
 const LONG_CRAWL = 1_000_000
 const WINDOW = 100_000
+/** A neighbour on the machine can slow half of a crawl by more than the bar allows: the middle one of three counts. */
+const LONG_CRAWLS = 3
 
 const script = fileURLToPath(new URL('./durable-child.mjs', import.meta.url))
 
@@ -33,8 +35,13 @@ export const durable: Bench = async () => {
     const bytes = await sizeOf(store)
     const leased = await run('lease', { folder: store, requests: HANDED_OUT, atOnce: 500 })
     const options = { pages: LONG_CRAWL, window: WINDOW, hosts: 1000, kind: 'level' }
-    const long = await run('long', { ...options, folder: join(folder, 'long') })
-    const rates = long.rates as number[]
+    const longs: { rates: number[]; peakMb: number }[] = []
+    for (let i = 0; i < LONG_CRAWLS; i++) {
+      longs.push(await run('long', { ...options, folder: join(folder, `long-${i}`) }))
+    }
+    longs.sort((a, b) => lateToEarly(a.rates) - lateToEarly(b.rates))
+    const long = longs[Math.floor(LONG_CRAWLS / 2)]!
+    const { rates } = long
     const memory = await run('long', { ...options, kind: 'memory' })
     const memoryRates = memory.rates as number[]
     return [
@@ -49,8 +56,15 @@ export const durable: Bench = async () => {
       { what: 'counts are exact', value: leased.isExact ? 1 : 0, unit: '', bar: { atLeast: 1 } },
       { what: 'long crawl, first 100,000 pages', value: rates[0]!, unit: 'pages/s' },
       { what: 'long crawl, second half of a million', value: late(rates), unit: 'pages/s' },
-      { what: 'late ÷ early', value: late(rates) / rates[0]!, unit: '', bar: { atLeast: 0.9 } },
-      { what: 'late ÷ early in memory', value: late(memoryRates) / memoryRates[0]!, unit: '' },
+      {
+        what: 'late ÷ early, middle one of three',
+        value: lateToEarly(rates),
+        unit: '',
+        bar: { atLeast: 0.9 },
+      },
+      { what: 'late ÷ early, lowest of three', value: lateToEarly(longs[0]!.rates), unit: '' },
+      { what: 'late ÷ early, highest of three', value: lateToEarly(longs.at(-1)!.rates), unit: '' },
+      { what: 'late ÷ early in memory', value: lateToEarly(memoryRates), unit: '' },
       { what: 'level ÷ memory, whole long crawl', value: mean(rates) / mean(memoryRates), unit: '' },
       { what: 'peak memory of the long crawl', value: long.peakMb, unit: 'MB' },
       { what: 'peak memory of the same in memory', value: memory.peakMb, unit: 'MB' },
@@ -74,6 +88,10 @@ async function sizeOf(folder: string): Promise<number> {
 /** The middle one of the second half's windows: one alone says as much about the machine as about the store. */
 function late(rates: readonly number[]): number {
   return median(rates.slice(rates.length / 2))
+}
+
+function lateToEarly(rates: readonly number[]): number {
+  return late(rates) / rates[0]!
 }
 
 /** Of speeds over equal distances: the harmonic mean. */

@@ -54,6 +54,8 @@ export class FingerprintSet {
   #size = 0
   /** The fingerprint 0 looks like an empty slot, so it is remembered apart. */
   #hasZero = false
+  /** What `warm` read: reads that nothing comes of, a compiler may leave out. */
+  #read = 0
 
   constructor() {
     this.clear()
@@ -93,6 +95,23 @@ export class FingerprintSet {
     if ((low | high) === 0) return this.#hasZero
     const pages = this.#segments[high >>> SEGMENT_SHIFT]!
     return pages.length > 0 && !this.#place(pages, low, high, false)
+  }
+
+  /**
+   * Reads where each of `count` fingerprints would be. A lookup's branches hang on what it read, so the processor waits
+   * for one cache miss after the other; these reads hang on nothing, and it waits for all of them at once.
+   */
+  warm(from: Uint32Array, count: number): void {
+    let read = 0
+    for (let at = 0; at < count * SLOT_WORDS; at += SLOT_WORDS) {
+      const pages = this.#segments[from[at + 1]! >>> SEGMENT_SHIFT]!
+      if (pages.length === 0) continue
+      const home = homeOf(from[at]!, pages.length * PAGE_SLOTS)
+      const page = pages[(home / PAGE_SLOTS) >>> 0]!
+      const word = (page % SLAB_PAGES) * PAGE_WORDS + (home % PAGE_SLOTS) * SLOT_WORDS
+      read ^= this.#slabs[(page / SLAB_PAGES) >>> 0]![word]!
+    }
+    this.#read = this.#read ^ read
   }
 
   /** Takes the fingerprint at `from[at]`, `from[at + 1]` out; true if it was there. */
@@ -280,6 +299,7 @@ export function fingerprintTable(): FingerprintTable {
       for (let from = 0; from < urls.length; from += CHUNK) {
         const count = Math.min(urls.length - from, CHUNK)
         for (let i = 0; i < count; i++) fingerprint(urls[from + i]!, prints, i * SLOT_WORDS)
+        known.warm(prints, count)
         for (let i = 0; i < count; i++) fresh.push(known.add(prints, i * SLOT_WORDS))
       }
       return fresh

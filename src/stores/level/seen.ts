@@ -11,6 +11,8 @@ import type { Journal } from './journal.js'
 import { partitionText, printsKey } from './keys.js'
 
 const PRINT_WORDS = 2
+/** Names whose fingerprints are made before the first of them is looked up: see seen/table.ts. */
+const CHUNK = 256
 
 export interface LevelSeenParts {
   readonly database: Database
@@ -38,6 +40,7 @@ export class LevelSeen implements SeenStore {
   /** On its way to the archive. */
   #old = new FingerprintSet()
   readonly #print = new Uint32Array(PRINT_WORDS)
+  readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
   readonly #whole = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
@@ -106,9 +109,14 @@ export class LevelSeen implements SeenStore {
 
   #add(urls: readonly string[]): boolean[] {
     const fresh: boolean[] = []
-    for (const url of urls) {
-      fingerprint(url, this.#print)
-      fresh.push(!this.#old.has(this.#print, 0) && this.#young.add(this.#print, 0))
+    const prints = this.#prints
+    for (let from = 0; from < urls.length; from += CHUNK) {
+      const count = Math.min(urls.length - from, CHUNK)
+      for (let i = 0; i < count; i++) fingerprint(urls[from + i]!, prints, i * PRINT_WORDS)
+      this.#young.warm(prints, count)
+      for (let at = 0; at < count * PRINT_WORDS; at += PRINT_WORDS) {
+        fresh.push(!this.#old.has(prints, at) && this.#young.add(prints, at))
+      }
     }
     return fresh
   }
