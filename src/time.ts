@@ -34,12 +34,25 @@ export interface Random {
 /** setTimeout fires at once beyond this many ms (it is a 32-bit number), so a longer sleep is a chain of naps. */
 const LONGEST_NAP_MS = 2 ** 31 - 1
 
+/** Where the counting of a clock began: for a clock in another thread of this process that agrees with it. */
+export type TimeOrigin = number
+
+/** The origin of a clock that counts steadily, by the counter that all threads share. */
+export function originOf(clock: Clock): TimeOrigin {
+  return clock.now() - counterMs()
+}
+
+function counterMs(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000
+}
+
 /**
  * Real time, counted steadily from the moment the process started: setting the system clock while a crawl runs
- * neither breaks a visit interval nor leaves a request waiting for an hour.
+ * neither breaks a visit interval nor leaves a request waiting for an hour. With the origin of another thread's clock it
+ * tells the same time as that.
  */
-export function systemClock(): Clock {
-  const origin = performance.timeOrigin
+export function systemClock(like?: TimeOrigin): Clock {
+  const origin = like === undefined ? performance.timeOrigin : like + counterMs() - performance.now()
   let lastLoop = performance.eventLoopUtilization()
   const now = () => origin + performance.now()
   return {
@@ -63,7 +76,7 @@ export function systemClock(): Clock {
     },
     steady() {
       const scale = bootName()
-      return scale === undefined ? undefined : { scale, ms: Number(process.hrtime.bigint() / 1000n) / 1000 }
+      return scale === undefined ? undefined : { scale, ms: counterMs() }
     },
   }
 }

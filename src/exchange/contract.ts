@@ -19,6 +19,14 @@ export interface Exchange {
   flush(): void
   /** Sent by this shard and not yet taken in by its receiver. */
   readonly inTransit: number
+  /**
+   * Told by a shard that has nothing to do and has sent what it had to send. True: no other shard has anything to do
+   * either, and nothing is on its way, so that nothing will ever arrive. False: something may; whoever asked is roused
+   * (see `watch`) when the answer has become true, and asks again after whatever arrives.
+   */
+  rest(): boolean
+  /** Whom to call when `rest` would say true. */
+  watch(rouse: () => void): void
   /** Nothing is delivered after this. Calling it twice does nothing. */
   close(): MaybePromise<void>
 }

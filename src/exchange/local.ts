@@ -60,6 +60,9 @@ class LocalExchange implements Exchange {
   #delivering = false
   #closed = false
   #inTransit = 0
+  /** It said that it has nothing to do, and nothing has arrived since. */
+  #resting = false
+  #rouse: () => void = () => {}
 
   constructor(
     shard: number,
@@ -104,6 +107,17 @@ class LocalExchange implements Exchange {
     this.#deliverSoon()
   }
 
+  rest(): boolean {
+    this.#resting = true
+    if (!this.#isAllQuiet()) return false
+    for (const other of this.#mesh) if (other !== this) other.#rouse()
+    return true
+  }
+
+  watch(rouse: () => void): void {
+    this.#rouse = rouse
+  }
+
   flush(): void {
     if (this.#outbox.size === 0) return
     const outbox = this.#outbox
@@ -116,6 +130,7 @@ class LocalExchange implements Exchange {
   close(): void {
     if (this.#closed) return
     this.#closed = true
+    this.#resting = true
     this.#handler = undefined
     for (const requests of this.#outbox.values()) this.#inTransit -= requests.length
     this.#outbox.clear()
@@ -164,13 +179,19 @@ class LocalExchange implements Exchange {
     this.#delivering = false
   }
 
+  #isAllQuiet(): boolean {
+    return this.#mesh.every((each) => each.#resting && each.#inTransit === 0)
+  }
+
   async #handOver({ from, requests }: Parcel): Promise<void> {
+    this.#resting = false
     try {
       await this.#handler!(requests)
     } catch (error) {
       this.#report(error, requests)
     } finally {
       from.#inTransit -= requests.length
+      if (this.#isAllQuiet()) for (const each of this.#mesh) each.#rouse()
     }
   }
 

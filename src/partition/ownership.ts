@@ -1,4 +1,4 @@
-/** Who owns a partition when nobody joins or leaves: one shard alone, or a fixed number of them. */
+/** Who owns a partition: one shard alone, or several that were dealt them like cards and may pass them on. */
 
 import { KumoError } from '../errors.js'
 import type { Ownership } from './contract.js'
@@ -20,4 +20,52 @@ export function staticOwnership(self: number, shards: number): Ownership {
     throw new KumoError('KUMO_INVALID_OPTION', `self is a shard from 0 to ${shards - 1}, not ${String(self)}`)
   }
   return { version: UNMOVED, self, ownerOf: (partition) => partition % shards }
+}
+
+/**
+ * Ownership that moves: a table of all partitions, as one shard knows it. Each shard has its own, and may be behind; who
+ * receives what is no longer its own passes it on.
+ */
+export class OwnershipTable implements Ownership {
+  readonly self: number
+  readonly #owners: Int32Array
+  #version: number
+
+  /** `owners` holds the owner of each partition, as of `version`. */
+  constructor(self: number, owners: ArrayLike<number>, version = UNMOVED) {
+    this.self = self
+    this.#owners = Int32Array.from(owners)
+    this.#version = version
+  }
+
+  /** Grows with every move. */
+  get version(): number {
+    return this.#version
+  }
+
+  ownerOf(partition: number): number {
+    return this.#owners[partition]!
+  }
+
+  /** The partitions of a shard, ascending. */
+  ownedBy(shard: number): number[] {
+    const owned: number[] = []
+    for (const [partition, owner] of this.#owners.entries()) if (owner === shard) owned.push(partition)
+    return owned
+  }
+
+  move(partitions: readonly number[], to: number, version = this.#version + 1): void {
+    for (const partition of partitions) this.#owners[partition] = to
+    this.#version = Math.max(this.#version, version)
+  }
+
+  /** The owners of all partitions, to begin another table with. */
+  get owners(): readonly number[] {
+    return [...this.#owners]
+  }
+}
+
+/** The owners of partitions that are dealt out like cards over so many shards. */
+export function dealt(partitions: number, shards: number): number[] {
+  return Array.from({ length: partitions }, (_, partition) => partition % shards)
 }

@@ -20,6 +20,11 @@ export interface Store {
   /** For messages: `memory`, `level`. */
   readonly name: string
   open(context: StoreContext): MaybePromise<OpenStore>
+  /**
+   * Called once, before shards open the store, each in a thread of its own. Absent: shards have nothing in common, and
+   * each opens its own.
+   */
+  share?(context: StoreContext, shards: number): MaybePromise<SharedStore>
 }
 
 export interface OpenStore {
@@ -33,7 +38,57 @@ export interface OpenStore {
   onCommit?(write: () => void): void
   /** How it fares. Absent: always well. */
   condition?(): StoreCondition
+  /** Present in a store that can give partitions to another shard, and take them. */
+  readonly handover?: Handover
+  /** Where batches on their way to other shards outlive a crash. Absent: nothing of this store does. */
+  readonly spool?: Spool
   close(): MaybePromise<void>
+}
+
+/**
+ * How partitions move from the shard that had them to another. What must stay true: with a partition go its hosts with
+ * their clocks, their requests, what is known of them and the facts that belong to them; nothing is there twice and
+ * nothing is lost.
+ */
+export interface Handover {
+  /**
+   * From this call on nothing of these partitions is leased. Once what was leased is settled, it resolves with all that
+   * belongs to them, as data that can be posted to another thread; from then on this store knows nothing of them.
+   * Requests of theirs that are added before it resolves go along. Calls do not overlap.
+   */
+  give(partitions: readonly number[]): Promise<HandedOver>
+  /** Takes partitions in, as `give` of a store of the same kind made them. */
+  take(what: HandedOver): MaybePromise<void>
+  /** What its partitions have waiting: for balancing. */
+  load(): readonly PartitionLoad[]
+}
+
+/** Plain data; instants in it are of the crawl's clock, which all threads share. */
+export interface HandedOver {
+  readonly partitions: readonly number[]
+}
+
+/** The work that a partition holds. */
+export interface PartitionLoad {
+  readonly partition: number
+  /** Requests waiting. */
+  readonly pending: number
+  /** Hosts with requests. */
+  readonly hosts: number
+  /** Requests of the host that has most: politeness lets only one host's worth be done at a time. */
+  readonly longest: number
+}
+
+/**
+ * Batches that were sent to other shards and whose receivers have not committed them yet. A batch is kept in one commit
+ * with all that was changed before it was put, so that a page is never settled without the links it led to.
+ */
+export interface Spool {
+  put(batch: number, text: string): void
+  /** Its receiver has it for good. */
+  remove(batch: number): void
+  /** Calls back once all that was changed so far would survive a crash. */
+  whenKept(then: () => void): void
 }
 
 /** `busy`: it takes in more slowly than the crawl brings, which therefore waits. `paused`: it cannot write at all. */
@@ -85,4 +140,34 @@ export interface StoreContext {
   readonly identity?: Readonly<Record<string, string>> | undefined
   /** Whom to tell of trouble. */
   report?(event: StoreEvent): void
+  /** Present: several shards share the crawl, and this is one of them. */
+  readonly shard?: ShardContext | undefined
+}
+
+/** What a shard's store must know of its place. */
+export interface ShardContext {
+  readonly index: number
+  /** The partitions that are its own from the start. */
+  readonly partitions: readonly number[]
+  /** True: it takes the place of a shard that died. What it last visited, and when, nobody knows. */
+  readonly replaces: boolean
+  /** What `Store.share` made for the shards. */
+  readonly shared?: unknown
+}
+
+/**
+ * A store that shards share, as the one thread sees it that starts and ends them: it opens first and closes last.
+ */
+export interface SharedStore {
+  /** For `ShardContext.shared`: can be posted to another thread. */
+  readonly shared?: unknown
+  /** Facts of hooks that run on this thread, and those that shards left behind when the last run ended. */
+  readonly state?: StateStore
+  /** Resolves once all that was put into `state` so far would survive a crash. */
+  flush?(): MaybePromise<void>
+  /** Batches that an earlier run, or a shard that died, had sent and nobody had taken for good; in order. */
+  leftovers?(): AsyncIterable<{ readonly id: string; readonly text: string }>
+  /** Their requests are where they belong, and kept there. */
+  dropLeftover?(id: string): void
+  close(): MaybePromise<void>
 }
