@@ -7,8 +7,9 @@ const library = {
 }
 
 export default defineConfig({
-  // The command shares the library's chunks; its CommonJS twin comes with the format and is named by nobody.
-  entry: { ...library, cli: 'src/cli/main.ts' },
+  // The command and the program of worker threads share the library's chunks; their CommonJS twins come with the format
+  // and are named by nobody.
+  entry: { ...library, cli: 'src/cli/main.ts', thread: 'src/thread.ts' },
   format: ['esm', 'cjs'],
   target: 'node20',
   // A command has nothing to import, so it needs no types.

@@ -12,9 +12,29 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    typecheck: { enabled: true, include: ['test/**/*.test-d.ts'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'one thread',
+          include: ['test/**/*.test.ts'],
+          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'] },
+        },
+      },
+      // What a crawl does must not depend on the number of its threads.
+      ...[1, 3].map((workers) => ({
+        extends: true as const,
+        test: {
+          name: `workers ${workers}`,
+          include: ['test/crawler/**/*.test.ts'],
+          env: { KUMO_TEST_WORKERS: String(workers) },
+        },
+      })),
+    ],
     testTimeout: 30_000,
+    // Worker threads cannot run the sources as they are.
+    globalSetup: ['test/thread-program.ts'],
+    setupFiles: ['test/use-thread-program.ts'],
     maxWorkers: 2,
   },
 })

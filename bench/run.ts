@@ -1,17 +1,21 @@
 /** `npm run bench` runs all benches, `npm run bench -- core scanner` some. A missed bar makes the exit code 1. */
 
 import { abort } from './abort.js'
+import { balance } from './balance.js'
 import { core } from './core.js'
 import { durable } from './durable.js'
+import { exchange } from './exchange.js'
 import { frontier } from './frontier.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { politeness } from './politeness.js'
 import { type Bench, report } from './report.js'
 import { robots } from './robots.js'
+import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
 import { seen } from './seen.js'
 import { virtual } from './virtual.js'
+import { workers } from './workers.js'
 
 const BENCHES: Record<string, Bench> = {
   core,
@@ -23,6 +27,10 @@ const BENCHES: Record<string, Bench> = {
   virtual,
   memory,
   durable,
+  exchange,
+  workers,
+  balance,
+  scaling,
   abort,
   import: importing,
 }

@@ -1,16 +1,10 @@
 /** Checks of what users give: each returns the value in its final unit, or throws an error that names the option. */
 
 import { KumoError, messageOf } from './errors.js'
-import type { Extractor } from './extract/contract.js'
-import type { Fetcher } from './fetch/contract.js'
 import { LINE_TEXT, requestHeaders } from './fetch/headers.js'
 import type { Frontier } from './frontier/contract.js'
-import type { Hook } from './hooks/contract.js'
-import type { CrawlOptions, Fields, TrapLimits } from './options.js'
+import type { CrawlOptions, TrapLimits } from './options.js'
 import { parseDuration } from './time.js'
-import { toRule } from './url/combine.js'
-import { domain } from './url/rules.js'
-import type { ScopeLike, ScopeRule } from './url/scope.js'
 import { parameterFilter } from './url/tracking.js'
 import { traps as findTraps } from './url/traps.js'
 
@@ -93,6 +87,20 @@ export function timeLimit(option: string, value: unknown): number {
   throw invalidOption(option, value, `${durations(1)}, or Infinity`)
 }
 
+/** A number of threads. */
+export function workers(option: string, value: unknown, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most) return value as number
+  throw invalidOption(option, value, `a whole number, 0 to ${most}, or 'auto'`)
+}
+
+/** How long a thread may be blocked; false is for ever. */
+export function watchdog(option: string, value: unknown): number {
+  if (value === false) return Number.POSITIVE_INFINITY
+  const ms = parseDuration(value)
+  if (ms !== undefined && ms >= 1) return ms
+  throw invalidOption(option, value, `${durations(1)}, or false`)
+}
+
 function durations(least: number): string {
   return `milliseconds${least > 0 ? ` (at least ${least})` : ''}, or a text such as '250ms', '5s', '2m', '1h'`
 }
@@ -131,16 +139,6 @@ export function frontierPart(option: string, value: unknown): Frontier {
   return part(option, value, ['add', 'lease', 'settle', 'nextDue', 'close'], 'a Frontier')
 }
 
-/** A fetcher, or its `fetch` alone. The fetch of the platform takes and returns other things. */
-export function fetcher(value: unknown): Fetcher {
-  const what = 'a Fetcher'
-  if (value === globalThis.fetch) {
-    const allowed = `${what}, which makes an Outcome of a CrawlRequest: docs/extending.md shows one`
-    throw new KumoError('KUMO_INVALID_OPTION', `fetch: got the global fetch function; allowed: ${allowed}`)
-  }
-  return part('fetch', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
-}
-
 /** A text that can be sent as the value of a header. */
 export function headerLine(option: string, value: unknown): string {
   const line = text(option, value)
@@ -163,94 +161,12 @@ export function headers(option: string, value: unknown): Readonly<Record<string,
   return { ...value }
 }
 
-/** Something that stands for a scope rule. */
-export function scopeRule(option: string, value: ScopeLike | undefined): ScopeRule {
-  return naming(option, () => toRule(value as ScopeLike))
-}
-
-export function scopeRules(option: string, values: readonly ScopeLike[]): ScopeRule[] {
-  return values.map((value) => scopeRule(option, value))
-}
-
-/** A bare host name or address: no path, port or wildcard. */
-const HOST_NAME = /^(?:[\p{L}\p{N}._-]+|\[?[\da-f.:]*:[\da-f.:]*:[\da-f.:]*\]?)$/iu
-
-/** As a scope rule, but a host name means the host with all its subdomains on every port: it is there to close doors. */
-export function blockRules(option: string, values: readonly ScopeLike[]): ScopeRule[] {
-  return values.map((value) => {
-    if (typeof value === 'string' && HOST_NAME.test(value)) return naming(option, () => domain(value))
-    return scopeRule(option, value)
-  })
-}
-
 /** What a room says about a value, with the name of the option that brought it there. */
-function naming<T>(option: string, make: () => T): T {
+export function naming<T>(option: string, make: () => T): T {
   try {
     return make()
   } catch (error) {
     throw new KumoError('KUMO_INVALID_OPTION', `${option}: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-const PARTS_OF_EXTRACTORS = ['name', 'mediaTypes', 'open', 'extract', 'close']
-
-/** Functions that make fields. */
-export function fields(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption('extract', value, 'an object of functions, or an extractor (with name and extract())')
-  }
-  const isNameless = 'extract' in value && typeof value.extract === 'function'
-  if (isNameless && Object.keys(value).every((key) => PARTS_OF_EXTRACTORS.includes(key))) {
-    throw invalidOption(
-      'extract.name',
-      (value as Partial<Extractor>).name,
-      'a text: an extractor needs a name',
-    )
-  }
-  for (const [field, make] of Object.entries(value)) {
-    if (typeof make === 'function') continue
-    throw invalidOption(
-      `extract.${field}`,
-      make,
-      'a function of the page; an extractor needs a name and extract()',
-    )
-  }
-  return value as Fields
-}
-
-const MEDIA_TYPE = /^[^\s/;,]+\/[^\s/;,]+$/
-
-/** An extractor whose media types could ever fit one. */
-export function extractor(value: Extractor): Extractor {
-  const option = `extract('${value.name}')`
-  optionalMethods(option, value, ['open', 'close'])
-  const { mediaTypes } = value
-  if (mediaTypes === undefined) return value
-  const allowed = "a list such as ['text/html', 'image/*']"
-  if (!Array.isArray(mediaTypes)) throw invalidOption(`${option}.mediaTypes`, mediaTypes, allowed)
-  for (const type of mediaTypes) {
-    if (typeof type === 'string' && MEDIA_TYPE.test(type)) continue
-    throw invalidOption(`${option}.mediaTypes`, type, allowed)
-  }
-  return value
-}
-
-/** A hook that receives something: one whose methods are all misspelt would be silent for ever. */
-export function hook(value: unknown): Hook {
-  const { name, page, failure } = (value ?? {}) as Partial<Hook>
-  if (typeof name !== 'string' || name === '' || (page === undefined && failure === undefined)) {
-    throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
-  }
-  optionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
-  return value as Hook
-}
-
-function optionalMethods(option: string, value: object, methods: readonly string[]): void {
-  for (const method of methods) {
-    const found = (value as Record<string, unknown>)[method]
-    if (found !== undefined && typeof found !== 'function') {
-      throw invalidOption(`${option}.${method}`, found, 'a function')
-    }
   }
 }
 

@@ -1,5 +1,6 @@
-import * as check from './check.js'
-import { invalidOption } from './check.js'
+import { signal as abortSignal, invalidOption, part, record } from './check.js'
+import * as check from './check-user-code.js'
+import { CodeSettings } from './code-settings.js'
 import type { CrawlEvents } from './engine/events.js'
 import type { Reader } from './engine/outlet.js'
 import type { Stats, Summary } from './engine/stats.js'
@@ -7,15 +8,15 @@ import { KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
 import { iterate, type PageIterator } from './iterate.js'
+import { isModule, type Module, moduleOf } from './module.js'
 import type { Listener } from './options.js'
 import { Run } from './run.js'
-import { Settings } from './settings.js'
 import type { Clock, Random } from './time.js'
 
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
-const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'store', 'end'] as const
+const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'store', 'worker', 'end'] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
@@ -31,7 +32,7 @@ type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awa
  *   .on('page', (page) => console.log(page.status, page.url, page.title))
  *   .run()
  */
-export class Crawler<Data extends object = object> extends Settings {
+export class Crawler<Data extends object = object> extends CodeSettings {
   #run: Run | undefined = undefined
 
   constructor(...none: []) {
@@ -43,24 +44,49 @@ export class Crawler<Data extends object = object> extends Settings {
   }
 
   /**
-   * What to make of a page: functions for the fields of `page.data`, or an extractor with media types, links and a
-   * life cycle of its own. Each call adds.
+   * What to make of a page, as an extractor with media types, links and a life cycle of its own. It runs in this thread,
+   * also with workers. Each call adds.
+   */
+  extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
+  /**
+   * What to make of a page, as functions for the fields of `page.data`. They run in this thread, also with workers. Each
+   * call adds.
    *
    * @example
    * new Crawler().extract({ heading: (page) => page.document.querySelector('h1')?.textContent })
    */
-  extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
   extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<Data & FieldData<F>>
-  extract(what: Extractor | Record<string, (page: Page) => unknown>): Crawler<Data> {
-    if (isExtractor(what)) {
+  /**
+   * A module, or the name of a package, whose export is an extractor, fields, or a function that makes one of these. It
+   * runs inside the workers. The compiler cannot look into it: say what data it makes.
+   *
+   * @example
+   * new Crawler().extract<{ price: number }>(new URL('./prices.js', import.meta.url))
+   */
+  extract<D extends object = object>(module: Module | string): Crawler<Data & D>
+  extract(what: Extractor | Record<string, (page: Page) => unknown> | Module | string): Crawler<Data> {
+    // A URL has no keys of its own, and would pass for fields.
+    if (typeof what === 'string' || what instanceof URL || isModule(what)) {
+      return this.with({ extractors: [...this.options.extractors, moduleOf('extract', what)] })
+    }
+    if (check.isExtractor(what)) {
       return this.with({ extractors: [...this.options.extractors, check.extractor(what)] })
     }
     return this.with({ fields: { ...this.options.fields, ...check.fields(what) } })
   }
 
-  /** Adds a hook: something that receives every page and failure. */
-  use(hook: Hook<Data>): Crawler<Data> {
-    return this.with({ hooks: [...this.options.hooks, check.hook(hook)] })
+  /**
+   * Adds a hook: something that receives every page and failure. It runs in this thread, also with workers. A hook that is
+   * given as a module, or as the name of a package, whose export is a hook or a function that makes one, runs inside the
+   * workers: each has its own, which receives what comes out of that worker.
+   *
+   * @example
+   * new Crawler().use(module(new URL('./json-lines.js', import.meta.url), { with: { folder: 'pages' } }))
+   */
+  use(hook: Hook<Data> | Module | string): Crawler<Data> {
+    const isElsewhere = typeof hook === 'string' || isModule(hook)
+    const added = isElsewhere ? moduleOf('use', hook) : check.hook(hook)
+    return this.with({ hooks: [...this.options.hooks, added] })
   }
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
@@ -70,20 +96,20 @@ export class Crawler<Data extends object = object> extends Settings {
     return this.with({ listeners: [...this.options.listeners, [event, listener] as unknown as Listener] })
   }
 
-  /** Another clock: for simulations and tests. */
+  /** Another clock: for simulations and tests. Not with workers. */
   clock(clock: Clock): Crawler<Data> {
-    return this.with({ clock: check.part('clock', clock, ['now', 'wakeAt'], 'a Clock') })
+    return this.with({ clock: part('clock', clock, ['now', 'wakeAt'], 'a Clock') })
   }
 
-  /** Another source of chance: for simulations and tests. */
+  /** Another source of chance: for simulations and tests. Not with workers. */
   random(random: Random): Crawler<Data> {
-    return this.with({ random: check.part('random', random, ['next'], 'a Random') })
+    return this.with({ random: part('random', random, ['next'], 'a Random') })
   }
 
   /** Crawls to the end. Aborting the signal ends it within a second, with a summary whose reason is `aborted`. */
   async run(options: { signal?: AbortSignal } = {}): Promise<Summary> {
-    const { signal } = check.record('run', options, ['signal'])
-    return this.#begin(undefined).finish(check.signal('run.signal', signal))
+    const { signal } = record('run', options, ['signal'])
+    return this.#begin(undefined).finish(abortSignal('run.signal', signal))
   }
 
   /** Crawls while you read. A slow loop slows the crawl; leaving the loop ends it. */
@@ -121,9 +147,4 @@ export class Crawler<Data extends object = object> extends Settings {
     this.#run = new Run(this.options, reader)
     return this.#run
   }
-}
-
-function isExtractor(what: unknown): what is Extractor {
-  const { name, extract } = (what ?? {}) as Partial<Extractor>
-  return typeof name === 'string' && typeof extract === 'function'
 }

@@ -25,10 +25,16 @@ export type KumoErrorCode =
   | 'KUMO_STORE_RESUME'
   /** A hook, an extractor or the scope could not be opened; nothing was fetched. */
   | 'KUMO_OPEN_FAILED'
+  /** A module of the user's code was not found, could not be imported, or does not export what is wanted of it. */
+  | 'KUMO_MODULE_FAILED'
+  /** With worker threads: something was given as a value of this thread where only a module can be used. */
+  | 'KUMO_NOT_PORTABLE'
   /** A part could not be closed, e.g. a hook that writes its last lines then; the crawl itself is over. */
   | 'KUMO_CLOSE_FAILED'
   /** A part broke the contract it implements, e.g. returned a value of the wrong shape. */
   | 'KUMO_CONTRACT_BROKEN'
+  /** A worker thread could not be started, or died again and again; the crawl ended. */
+  | 'KUMO_WORKER_FAILED'
   /** `page.document` was asked of something that is not markup. */
   | 'KUMO_NO_DOCUMENT'
 
@@ -45,4 +51,10 @@ export class KumoError extends Error {
 /** The message of anything that can be thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** What was thrown, if it is one of these; otherwise one with this code that says what failed and why. */
+export function asKumoError(error: unknown, code: KumoErrorCode, what: string): KumoError {
+  if (error instanceof KumoError) return error
+  return new KumoError(code, `${what}: ${messageOf(error)}`, { cause: error })
 }

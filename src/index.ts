@@ -1,5 +1,5 @@
 export { Crawler } from './crawler.js'
-export type { CrawlEvents, Redirect, Skip } from './engine/events.js'
+export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.js'
 export type {
   Bottleneck,
   EndReason,
@@ -8,6 +8,7 @@ export type {
   StageStats,
   Stats,
   Summary,
+  WorkerStats,
 } from './engine/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Exchange } from './exchange/contract.js'
@@ -40,6 +41,7 @@ export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } fro
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
 export type { PageIterator } from './iterate.js'
+export { type Module, type ModuleRef, module } from './module.js'
 export type { RetryOptions, TrapLimits } from './options.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
@@ -47,7 +49,13 @@ export type { SeedInput } from './seeds.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
 export type {
+  HandedOver,
+  Handover,
   OpenStore,
+  PartitionLoad,
+  ShardContext,
+  SharedStore,
+  Spool,
   StateSpace,
   StateStore,
   Store,

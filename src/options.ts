@@ -6,6 +6,7 @@ import type { Fetcher } from './fetch/contract.js'
 import type { Resolver } from './fetch/dns.js'
 import type { Frontier } from './frontier/contract.js'
 import type { Hook } from './hooks/contract.js'
+import type { ModuleRef } from './module.js'
 import type { HostPartitioner } from './partition/contract.js'
 import type { SeedInput } from './seeds.js'
 import type { SeenStore } from './seen/contract.js'
@@ -20,9 +21,10 @@ export type Fields = Readonly<Record<string, (page: Page) => unknown>>
 
 export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] }[keyof CrawlEvents]
 
-/** Every option of a crawl, checked and in its final unit. */
+/** Every option of a crawl, checked and in its final unit; what was given as a module is loaded. */
 export interface CrawlOptions {
   readonly seeds: readonly SeedInput[]
+  readonly workers: WorkerOptions
   /** Visits at the same time over all hosts. */
   readonly concurrency: number
   /** Pause between two visits to a host, from the end of one to the start of the next. */
@@ -83,6 +85,32 @@ export interface CrawlOptions {
   readonly random: Random | undefined
 }
 
+/** Options as they were given: modules are named, not loaded. A scope rule may stand for one: see `moduleRule`. */
+export interface GivenOptions
+  extends Omit<
+    CrawlOptions,
+    'access' | 'store' | 'frontier' | 'seen' | 'partition' | 'fetcher' | 'extractors' | 'hooks'
+  > {
+  readonly access: GivenAccess
+  readonly store: CrawlOptions['store'] | ModuleRef
+  readonly frontier: CrawlOptions['frontier'] | ModuleRef
+  readonly seen: CrawlOptions['seen'] | ModuleRef
+  readonly partition: CrawlOptions['partition'] | ModuleRef
+  readonly fetcher: CrawlOptions['fetcher'] | ModuleRef
+  readonly extractors: readonly (Extractor | ModuleRef)[]
+  readonly hooks: readonly (Hook | ModuleRef)[]
+}
+
+/** The threads of a crawl. */
+export interface WorkerOptions {
+  /** 0: everything happens in the thread of the program. */
+  readonly count: number
+  /** A worker whose code blocks it for so long is replaced. */
+  readonly watchdogMs: number
+  /** Whether hosts move from workers that have much to do to those that have little. */
+  readonly balance: boolean
+}
+
 /** How a crawl answers failures, as it is written: see docs/politeness.md. */
 export interface RetryOptions {
   /** Tries after the first. Default 2. */
@@ -125,11 +153,19 @@ export interface AccessOptions {
   readonly allowPrivate: 'all' | readonly string[]
 }
 
+/** As it was given: see `GivenOptions`. */
+export interface GivenAccess extends Omit<AccessOptions, 'proxy' | 'resolver'> {
+  readonly proxy: AccessOptions['proxy'] | ModuleRef
+  readonly resolver: AccessOptions['resolver'] | ModuleRef
+}
+
 export const VERSION = '0.1.0'
 
 /** What a crawl does if nothing is said. */
 export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
+  // Longer than any page should keep a thread; the garbage of a large heap may take seconds to collect.
+  workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to keep a home connection busy over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
   delayMs: 1000,

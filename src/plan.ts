@@ -1,5 +1,4 @@
 import { EventEmitter } from 'eventemitter3'
-import { frontierPart } from './check.js'
 import { type Closer, closeAll } from './closing.js'
 import { WELL_KNOWN_SITEMAP } from './engine/admit.js'
 import type { CrawlEvents } from './engine/events.js'
@@ -7,6 +6,7 @@ import { Outlet, type Reader } from './engine/outlet.js'
 import type { EngineRules, Parts } from './engine/parts.js'
 import { Patience } from './engine/patience.js'
 import { KumoError, messageOf } from './errors.js'
+import type { Exchange } from './exchange/contract.js'
 import { localMesh } from './exchange/local.js'
 import { extraction } from './extract/by-type.js'
 import { fieldExtractor } from './extract/fields.js'
@@ -14,15 +14,12 @@ import { cachingResolver, type Resolver } from './fetch/dns.js'
 import { httpFetcher } from './fetch/http.js'
 import { productName, robotsGate } from './fetch/robots.js'
 import type { RobotsGate } from './fetch/robots-contract.js'
-import type { Frontier } from './frontier/contract.js'
-import { firstCome } from './frontier/selection.js'
 import type { CrawlOptions } from './options.js'
-import { byHost } from './partition/by-host.js'
 import { soleOwner } from './partition/ownership.js'
+import { limitsSites, openStore, partitionerOf, storeContext } from './plan-store.js'
 import { knownSeeds, readSeeds } from './seeds.js'
 import { Named } from './seen/named.js'
-import type { StoreCondition, StoreContext, StoreEvent } from './stores/contract.js'
-import { memory } from './stores/memory.js'
+import type { ShardContext, Spool, StoreContext, StoreEvent } from './stores/contract.js'
 import { forgetful, memoryState } from './stores/memory-state.js'
 import { type Clock, type Random, systemClock, systemRandom, Waits } from './time.js'
 import type { MaybePromise } from './types.js'
@@ -45,34 +42,49 @@ const LINKS_PER_PAGE = 10_000
 export interface Plan {
   readonly parts: Parts
   readonly rules: EngineRules
+  /** Where batches on their way to other shards outlive a crash. */
+  readonly spool: Spool | undefined
+}
+
+/** What a shard of several is given in place of the parts of one that is alone. */
+export interface ShardPlace
+  extends Pick<Parts, 'ownership' | 'budget' | 'earlier' | 'pageOver' | 'underWay'> {
+  readonly shard: ShardContext
+  readonly clock: Clock
+  readonly reader: Reader | undefined
+  /** Made once the store is open, for batches may outlive a crash in it. */
+  exchange(spool: Spool | undefined): Exchange
+  report(event: StoreEvent): void
+  /** Told what would be a warning of the process. */
+  warn(message: string): void
 }
 
 /** The clock that a run goes by. */
-export function clockOf(options: CrawlOptions): Clock {
+export function clockOf(options: Pick<CrawlOptions, 'clock'>): Clock {
   return options.clock ?? systemClock()
 }
 
 /** Chooses and builds what the user left open, and opens everything. The only file that knows the defaults. */
-export async function plan(options: CrawlOptions, reader: Reader | undefined): Promise<Plan> {
-  const clock = clockOf(options)
+export async function plan(
+  options: CrawlOptions,
+  reader: Reader | undefined,
+  place?: ShardPlace,
+): Promise<Plan> {
+  const clock = place?.clock ?? clockOf(options)
   const random = options.random ?? systemRandom()
   const closers: Closer[] = []
   try {
-    const partitioner = options.partition ?? byHost()
-    const politeness = { delayMs: options.delayMs, ...options.perHost }
-    const { partitions } = partitioner
     let outlet: Outlet | undefined
     const early: StoreEvent[] = []
+    const report = (event: StoreEvent) =>
+      void (outlet === undefined ? early.push(event) : outlet.tell('store', event))
+    const partitioner = await partitionerOf(options)
     const context: StoreContext = {
-      politeness,
-      policy: firstCome,
-      clock,
-      partitions,
-      partitionOf: (host) => partitioner.partition(host),
-      identity: identityOf(options, partitions),
-      report: (event) => void (outlet === undefined ? early.push(event) : outlet.tell('store', event)),
+      ...storeContext(options, partitioner, clock),
+      report: place?.report ?? report,
+      shard: place?.shard,
     }
-    const stored = await openStore(options, context, closers)
+    const { spool, ...stored } = await openStore(options, context, closers)
     const { state } = stored.memory
     const hookState = state === forgetful ? memoryState() : state
     const scope = scopeOf(options).start()
@@ -103,7 +115,7 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
     }
     await opened('the scope', () => scope.open?.())
     await opened('the block-list', () => blocked?.open?.())
-    const siteOf = options.limit.pagesPerSite < Number.POSITIVE_INFINITY ? await loadSiteOf() : asItIs
+    const siteOf = limitsSites(options) ? await loadSiteOf() : asItIs
     // All seeds that are known now count for the scope from the first page on, whenever their turn comes.
     for (const seed of knownSeeds(options.seeds)) {
       scope.addSeed?.(seed)
@@ -116,14 +128,15 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       scope.addSeed?.(String(seed))
       name(String(seed))
     }
-    const exchange = localMesh(1)[0]!
+    const exchange = place?.exchange(spool) ?? localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
     outlet = new Outlet({
       clock,
       hooks: options.hooks,
       events: emitterOf(options),
-      reader,
+      reader: place?.reader ?? reader,
       timeoutMs: options.timeout.hookMs,
+      warn: place?.warn,
     })
     for (const event of early) void outlet.tell('store', event)
     const parts: Parts = {
@@ -132,6 +145,7 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       ...stored,
       partitioner,
       ownership: soleOwner(),
+      ...(place && placed(place)),
       exchange,
       robots,
       fetcher,
@@ -141,17 +155,18 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
       siteOf,
       withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
       ...trapsOf(options),
-      named: (seed) => {
+      named: (seed, isOwn) => {
         name(seed)
-        if (recorded.has(seed)) return
+        if (!isOwn || recorded.has(seed)) return
         recorded.add(seed)
         seeds.put(fingerprintText(seed), seed)
       },
       outlet,
-      seeds: readSeeds(options.seeds),
+      // Of several shards none reads them: whoever started the shards does.
+      seeds: place === undefined ? readSeeds(options.seeds) : [].values(),
       close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
     }
-    return { parts, rules: rulesOf(options) }
+    return { parts, rules: rulesOf(options), spool }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
     await closeAll(closers, waits, clock, new Patience(clock)).catch(() => {})
@@ -159,50 +174,8 @@ export async function plan(options: CrawlOptions, reader: Reader | undefined): P
   }
 }
 
-async function openStore(
-  options: CrawlOptions,
-  context: StoreContext,
-  closers: Closer[],
-): Promise<Pick<Parts, 'frontier' | 'seen' | 'memory'>> {
-  const store = options.store ?? memory()
-  try {
-    const open = await store.open(context)
-    closers.push([`the ${store.name} store`, () => open.close()])
-    const frontier = await ownFrontier(options, context)
-    if (frontier !== undefined) closers.push(['the frontier', () => frontier.close()])
-    if (options.seen !== undefined) closers.push(['the seen-set', () => options.seen?.close()])
-    const memory = {
-      state: open.state ?? forgetful,
-      condition: () => open.condition?.() ?? WELL,
-      onCommit: (write: () => void) => open.onCommit?.(write),
-    }
-    return { frontier: frontier ?? open.frontier, seen: options.seen ?? open.seen, memory }
-  } catch (error) {
-    if (error instanceof KumoError) throw error
-    const message = `the ${store.name} store could not be opened: ${messageOf(error)}`
-    throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
-  }
-}
-
-const WELL: StoreCondition = Object.freeze({ state: 'well' })
-
-/** What a change of these would make of stored data: URLs spelled otherwise, hosts looked for in another place. */
-function identityOf({ urls }: CrawlOptions, partitions: number): Record<string, string> {
-  return {
-    'partition (number of partitions)': String(partitions),
-    'urls({ drop })': [...urls.drop].sort().join(' '),
-  }
-}
-
-async function ownFrontier({ frontier }: CrawlOptions, context: StoreContext): Promise<Frontier | undefined> {
-  if (typeof frontier !== 'function') return frontier
-  try {
-    return frontierPart('what the function given to frontier() returned', await frontier(context))
-  } catch (error) {
-    if (error instanceof KumoError) throw error
-    const message = `the function given to frontier() threw: ${messageOf(error)}`
-    throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
-  }
+function placed({ ownership, budget, earlier, pageOver, underWay }: ShardPlace): Partial<Parts> {
+  return { ownership, budget, earlier, pageOver, underWay }
 }
 
 async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {

@@ -1,25 +1,25 @@
 /**
- * What every crawler can be told, apart from what it makes of pages: one method an option, each of which returns a new
- * crawler. docs/options.md explains them at length.
+ * What every crawler can be told in words and numbers: one method an option, each of which returns a new crawler.
+ * docs/options.md explains them at length.
  */
 
+import { availableParallelism } from 'node:os'
 import * as check from './check.js'
 import { invalidOption } from './check.js'
 import * as access from './check-access.js'
 import type { TlsOptions } from './fetch/access.js'
-import type { FetchContext, Fetcher, Outcome } from './fetch/contract.js'
-import type { Resolver } from './fetch/dns.js'
-import type { Frontier } from './frontier/contract.js'
-import type { TrapLimits } from './options.js'
-import { type AccessOptions, type CrawlOptions, DEFAULTS, type RetryOptions } from './options.js'
-import type { HostPartitioner } from './partition/contract.js'
+import {
+  DEFAULTS,
+  type GivenAccess,
+  type GivenOptions,
+  type RetryOptions,
+  type TrapLimits,
+} from './options.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
-import type { SeenStore } from './seen/contract.js'
-import type { Store, StoreContext } from './stores/contract.js'
 import type { Duration } from './time.js'
-import type { CrawlRequest, MaybePromise } from './types.js'
-import { all } from './url/combine.js'
-import type { ScopeLike } from './url/scope.js'
+
+/** More threads than any machine has cores are a typo. */
+const MOST_WORKERS = 1024
 
 /** Headers that say what is wanted, and nothing about who asks. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set([
@@ -34,13 +34,13 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 
 export abstract class Settings {
   /** Written only by `with`, before anybody has seen the crawler. */
-  #options: CrawlOptions = DEFAULTS
+  #options: GivenOptions = DEFAULTS
 
-  protected get options(): CrawlOptions {
+  protected get options(): GivenOptions {
     return this.#options
   }
 
-  protected with(change: Partial<CrawlOptions>): this {
+  protected with(change: Partial<GivenOptions>): this {
     const next = new (this.constructor as new () => this)()
     next.#options = Object.freeze({ ...this.#options, ...change })
     return next
@@ -57,6 +57,25 @@ export abstract class Settings {
   /** Visits at the same time, over all hosts. Default 100. */
   concurrency(visits: number): this {
     return this.with({ concurrency: check.integer('concurrency', visits, 1, 100_000) })
+  }
+
+  /**
+   * Threads that share the crawl; `'auto'`: one for each core. Default 0: everything happens in this thread. Code that
+   * is given as a module runs inside the workers, functions of this thread (extractors, hooks, listeners) in this one.
+   * A worker whose code blocks it for longer than `watchdog` (default `'30s'`, false: for ever) is replaced. `balance`
+   * (default true): hosts move to workers that have less to do.
+   */
+  workers(count: number | 'auto', more: { watchdog?: Duration | false; balance?: boolean } = {}): this {
+    const { watchdog, balance = true } = check.record('workers', more, ['watchdog', 'balance'])
+    const threads = count === 'auto' ? Math.min(availableParallelism(), MOST_WORKERS) : count
+    const { watchdogMs } = DEFAULTS.workers
+    return this.with({
+      workers: {
+        count: check.workers('workers', threads, MOST_WORKERS),
+        watchdogMs: watchdog === undefined ? watchdogMs : check.watchdog('workers.watchdog', watchdog),
+        balance: check.boolean('workers.balance', balance),
+      },
+    })
   }
 
   /**
@@ -113,37 +132,27 @@ export abstract class Settings {
 
   /** Your e-mail address, sent as the `From` header, so that an operator can reach you. */
   from(address: string): this {
-    return this.#access(access.checked({ from: address }))
+    return this.withAccess(access.checked({ from: address }))
   }
 
   /** Basic authentication, sent to this origin and to no other; each call adds one. */
   auth(origin: string, credentials: { username: string; password: string }): this {
-    return this.#access(access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } }))
+    return this.withAccess(access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } }))
   }
 
   /** Keeps cookies, for each host by itself. Default: none are kept. */
   cookies(keep = true): this {
-    return this.#access(access.checked({ cookies: keep }))
-  }
-
-  /** An http or https proxy, or a function that names the one for a URL. The address guard sees less behind it. */
-  proxy(proxy: string | URL | ((url: string) => string | URL | undefined)): this {
-    return this.#access(access.checked({ proxy }))
+    return this.withAccess(access.checked({ cookies: keep }))
   }
 
   /** Speaks HTTP/2 with servers that offer it. Default: HTTP/1.1. */
   http2(offer = true): this {
-    return this.#access(access.checked({ http2: offer }))
+    return this.withAccess(access.checked({ http2: offer }))
   }
 
   /** Whom to trust: `ca` for an authority of your own, `cert` and `key` to show a certificate. */
   tls(tls: TlsOptions): this {
-    return this.#access(access.checked({ tls }))
-  }
-
-  /** Other name servers (`{ servers: […] }`), or a resolver of your own. */
-  dns(names: { servers: readonly string[] } | Resolver): this {
-    return this.#access(access.dns(names))
+    return this.withAccess(access.checked({ tls }))
   }
 
   /**
@@ -151,35 +160,7 @@ export abstract class Settings {
    * hosts too, or with no argument every host: only where no stranger's page is read.
    */
   allowPrivate(...hosts: string[]): this {
-    return this.#access({ allowPrivate: access.privateHosts(hosts) })
-  }
-
-  /**
-   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
-   * expression or a function; several must all agree. Default `'site'`: the registrable domains of the seeds.
-   */
-  scope(...rules: [ScopeLike, ...ScopeLike[]]): this {
-    const [first, ...more] = rules.map((rule) => check.scopeRule('scope', rule))
-    if (first === undefined) return this.with({ scope: check.scopeRule('scope', undefined) })
-    return this.with({ scope: more.length === 0 ? first : all(first, ...more) })
-  }
-
-  /** Within the scope, only links that match one of these; each call adds. */
-  include(...rules: ScopeLike[]): this {
-    return this.with({ include: [...this.options.include, ...check.scopeRules('include', rules)] })
-  }
-
-  /** Within the scope, no links that match one of these; each call adds. */
-  exclude(...rules: ScopeLike[]): this {
-    return this.with({ exclude: [...this.options.exclude, ...check.scopeRules('exclude', rules)] })
-  }
-
-  /**
-   * The operator's own block-list: host names (with their subdomains, on every port), globs, regular expressions or
-   * functions; each call adds. It is asked before anything else, for seeds, links, redirects and sitemaps.
-   */
-  block(...rules: ScopeLike[]): this {
-    return this.with({ block: [...this.options.block, ...check.blockRules('block', rules)] })
+    return this.withAccess({ allowPrivate: access.privateHosts(hosts) })
   }
 
   /**
@@ -305,40 +286,7 @@ export abstract class Settings {
     return this.with({ robots })
   }
 
-  /** Where the crawl keeps its state. Default `memory()`. */
-  store(store: Store): this {
-    return this.with({ store: check.part('store', store, ['open'], 'a store such as memory()') })
-  }
-
-  /** A frontier of your own, or a function that makes one when the crawl runs. */
-  frontier(frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>)): this {
-    if (typeof frontier === 'function') return this.with({ frontier })
-    return this.with({ frontier: check.frontierPart('frontier', frontier) })
-  }
-
-  /** A seen-set of your own. */
-  seen(seen: SeenStore): this {
-    return this.with({ seen: check.part('seen', seen, ['addAll', 'close'], 'a SeenStore') })
-  }
-
-  /** How hosts are dealt out over shards. Default: by a hash of the host. */
-  partition(partitioner: HostPartitioner): this {
-    const partition = check.part<HostPartitioner>(
-      'partition',
-      partitioner,
-      ['partition'],
-      'a HostPartitioner',
-    )
-    check.integer('partition.partitions', partitioner.partitions, 1, 65_536)
-    return this.with({ partition })
-  }
-
-  /** A fetcher of your own: an object with `fetch`, or the function itself. */
-  fetch(fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>)): this {
-    return this.with({ fetcher: check.fetcher(fetcher) })
-  }
-
-  #access(change: Partial<AccessOptions>): this {
+  protected withAccess(change: Partial<GivenAccess>): this {
     return this.with({ access: { ...this.options.access, ...change } })
   }
 }

@@ -122,6 +122,24 @@ export function seededRandom(seed: number): Random {
   return { next }
 }
 
+/** Calls back once a second, until it is cancelled. */
+export function everySecond(clock: Clock, callback: () => void): Timer {
+  return every(clock, 1000, callback)
+}
+
+/** Calls back again and again, so long after the last time, until it is cancelled. */
+export function every(clock: Clock, ms: number, callback: () => void): Timer {
+  let timer: Timer
+  const next = () => {
+    timer = clock.wakeAt(clock.now() + ms, () => {
+      next()
+      callback()
+    })
+  }
+  next()
+  return { cancel: () => timer.cancel() }
+}
+
 /** What `within` answers when time is up. */
 export const LATE = Symbol('late')
 

@@ -60,6 +60,32 @@ export type Purpose =
       readonly guessed?: boolean | undefined
     }
   | { readonly kind: 'robots'; readonly origin: string }
+  | RulesCame
+
+/**
+ * Not to be fetched: the answer to a request of kind `robots`, on its way to the shard that asked for it. No frontier
+ * ever holds one.
+ */
+export interface RulesCame {
+  readonly kind: 'rules'
+  readonly origin: string
+  /** The URL that was asked for. */
+  readonly fetched: string
+  readonly answer: PlainAnswer
+}
+
+/** What came of a fetch, as data that JSON can hold. */
+export type PlainAnswer =
+  | {
+      readonly ok: true
+      readonly status: number
+      readonly headers: readonly (readonly [name: string, value: string])[]
+      /** A character a byte. */
+      readonly body: string
+      readonly skippedBody: boolean
+      readonly truncated: boolean
+    }
+  | { readonly ok: false; readonly code: FailureCode; readonly message: string }
 
 /** A link as written in a page, not yet resolved. */
 export interface Link {
@@ -156,6 +182,8 @@ export type FailureCode =
   | 'scope-failed'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
+  /** The worker thread that had this page died, or hung, twice: the user's code cannot cope with it. */
+  | 'worker-crashed'
 
 /** A failure as listeners and hooks see it. */
 export interface Failure {

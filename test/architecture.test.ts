@@ -32,16 +32,30 @@ interface Source {
 }
 
 /** Files at the top that every room may use. */
-const COMMON = ['types.ts', 'errors.ts', 'time.ts']
+const COMMON = ['types.ts', 'errors.ts', 'made.ts', 'time.ts']
 /** Files at the top that put rooms together. */
 const COMPOSITION = [
   'crawler.ts',
   'settings.ts',
+  'code-settings.ts',
   'check.ts',
   'check-access.ts',
+  'check-user-code.ts',
+  'module.ts',
+  'module-packages.ts',
+  'load-modules.ts',
+  'portable.ts',
   'closing.ts',
   'run.ts',
   'plan.ts',
+  'plan-store.ts',
+  'crew.ts',
+  'crew-open.ts',
+  'crew-outlet.ts',
+  'crew-stats.ts',
+  'thread.ts',
+  'shard.ts',
+  'thread-program.ts',
   'options.ts',
   'seeds.ts',
   'iterate.ts',

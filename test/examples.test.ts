@@ -64,6 +64,15 @@ const CASES: Record<string, () => Promise<void>> = {
     ])
   },
 
+  async 'all-cores'() {
+    const { lines } = await run('all-cores', { '/': html('Home', '/a'), '/a': '<p>no heading here' })
+    expect(lines.slice(0, 2)).toEqual([
+      expect.stringMatching(/^\/: Home, read by thread [1-9]\d*$/),
+      expect.stringMatching(/^\/a: \(no headings\), read by thread [1-9]\d*$/),
+    ])
+    expect(lines.at(-1)).toMatch(/^2 pages: \d( \+ \d)*$/)
+  },
+
   async 'async-iteration'() {
     const { lines, asked } = await run('async-iteration', {
       '/': html('Home', '/1', '/2', '/3', '/4'),

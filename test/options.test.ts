@@ -1,5 +1,6 @@
 /** A wrong option is an error at the line that wrote it: it names the option, what was given and what is allowed. */
 
+import { availableParallelism } from 'node:os'
 import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { headers, record, show } from '../src/check.js'
@@ -36,6 +37,24 @@ const mistakes: Mistake[] = [
   ["concurrency('10')", () => crawler.concurrency('10'), ["concurrency: got '10';", WHOLE]],
   ['concurrency()', () => crawler.concurrency(), ['concurrency: got undefined;', WHOLE]],
   ['concurrency(10n)', () => crawler.concurrency(10n), ['concurrency: got 10;', WHOLE]],
+
+  ['workers(-1)', () => crawler.workers(-1), ['workers: got -1;', WHOLE, "0 to 1024, or 'auto'"]],
+  ['workers(1025)', () => crawler.workers(1025), ['workers: got 1025;', WHOLE]],
+  ['workers(1.5)', () => crawler.workers(1.5), ['workers: got 1.5;', WHOLE]],
+  ["workers('all')", () => crawler.workers('all'), ["workers: got 'all';", "'auto'"]],
+  ['workers()', () => crawler.workers(), ['workers: got undefined;', "'auto'"]],
+  ['workers(2, { dog })', () => crawler.workers(2, { dog: 1 }), ["workers: got 'dog';", 'watchdog, balance']],
+  [
+    'workers(2, { watchdog: 0 })',
+    () => crawler.workers(2, { watchdog: 0 }),
+    ['workers.watchdog: got 0;', DURATION, 'or false'],
+  ],
+  [
+    'workers(2, { watchdog: true })',
+    () => crawler.workers(2, { watchdog: true }),
+    ['workers.watchdog: got true;'],
+  ],
+  ['workers(2, { balance: 1 })', () => crawler.workers(2, { balance: 1 }), ['workers.balance: got 1;']],
 
   ['delay(-1)', () => crawler.delay(-1), ['delay: got -1;', 'milliseconds', DURATION]],
   ['delay(NaN)', () => crawler.delay(Number.NaN), ['delay: got NaN;', DURATION]],
@@ -334,7 +353,7 @@ const mistakes: Mistake[] = [
   [
     "on('pages')",
     () => crawler.on('pages', () => {}),
-    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, store, end'],
+    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, store, worker, end'],
   ],
   ["on('page')", () => crawler.on('page'), ["on('page'): got undefined;", 'a function']],
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],
@@ -475,6 +494,7 @@ describe('a crawler is a value', () => {
     const steps: ((c: Crawler) => unknown)[] = [
       (c) => c.seeds('http://a.example/'),
       (c) => c.concurrency(1),
+      (c) => c.workers(2),
       (c) => c.delay(0),
       (c) => c.perHost({ connections: 2 }),
       (c) => c.userAgent('x'),
@@ -527,6 +547,41 @@ describe('a crawler is a value', () => {
     const data: object[] = []
     await extracting.on('page', (page) => void data.push(page.data)).run()
     expect(data).toEqual([{ a: 1 }])
+  })
+})
+
+describe('workers', () => {
+  const workersOf = (made: Loose) => made.options.workers
+
+  test('are none by default', () => {
+    expect(workersOf(crawler)).toEqual({ count: 0, watchdogMs: 30_000, balance: true })
+  })
+
+  test.each<[string, Loose, object]>([
+    ['a number', crawler.workers(3), { count: 3, watchdogMs: 30_000, balance: true }],
+    ['the most', crawler.workers(1024), { count: 1024, watchdogMs: 30_000, balance: true }],
+    [
+      'all cores',
+      crawler.workers('auto'),
+      { count: availableParallelism(), watchdogMs: 30_000, balance: true },
+    ],
+    [
+      'with everything said',
+      crawler.workers(2, { watchdog: '5s', balance: false }),
+      { count: 2, watchdogMs: 5000, balance: false },
+    ],
+    [
+      'without a watchdog',
+      crawler.workers(2, { watchdog: false }),
+      { count: 2, watchdogMs: Number.POSITIVE_INFINITY, balance: true },
+    ],
+    [
+      'the last word',
+      crawler.workers(2, { balance: false }).workers(0),
+      { count: 0, watchdogMs: 30_000, balance: true },
+    ],
+  ])('%s', (_, made, workers) => {
+    expect(workersOf(made)).toEqual(workers)
   })
 })
 

@@ -7,6 +7,9 @@ import {
   type Extractor,
   type Failure,
   type Hook,
+  type Module,
+  type ModuleRef,
+  module,
   not,
   type Page,
   type PageDocument,
@@ -108,6 +111,63 @@ describe('page.data', () => {
   })
 })
 
+describe('modules', () => {
+  const url = new URL('./mine.js', import.meta.url)
+
+  test('of extractors: their data is what the user says it is', () => {
+    crawler
+      .extract({ a: () => 1 })
+      .extract<{ price: number }>(url)
+      .extract<{ tags: string[] }>(module(url, { export: 'tags', with: { most: 5 } }))
+      .extract('a-package')
+      .on('page', ({ data }) => {
+        expectTypeOf(data.a).toEqualTypeOf<number>()
+        expectTypeOf(data.price).toEqualTypeOf<number>()
+        expectTypeOf(data.tags).toEqualTypeOf<string[]>()
+        // @ts-expect-error: nobody said what the package makes.
+        data.more
+      })
+    expectTypeOf(crawler.extract(url)).toEqualTypeOf<Crawler<object>>()
+    // @ts-expect-error: data is an object.
+    crawler.extract<number>(url)
+  })
+
+  test('are a URL or a reference, for hooks and extractors also a name', () => {
+    expectTypeOf<Module>().toEqualTypeOf<URL | ModuleRef>()
+    expectTypeOf(module('a-package')).toEqualTypeOf<ModuleRef>()
+    const ref = module(url)
+    expectTypeOf(crawler.use(url).use(ref).use('a-package')).toEqualTypeOf<Crawler<object>>()
+    expectTypeOf(
+      crawler.scope(url, 'site').include(ref).exclude('/a', url).block(ref),
+    ).toEqualTypeOf<Crawler>()
+    expectTypeOf(crawler.fetch(url).store(ref).frontier(url).seen(ref)).toEqualTypeOf<Crawler>()
+    expectTypeOf(crawler.partition(url).dns(ref).proxy(url)).toEqualTypeOf<Crawler>()
+    // @ts-expect-error: a name of a package would be taken for a path, so it goes through module().
+    crawler.store('a-package')
+    // @ts-expect-error: a clock is of this thread.
+    crawler.clock(url)
+    // @ts-expect-error: another key.
+    module(url, { name: 'tags' })
+  })
+
+  test('leave functions as they were: typed, and free to speak of the crawler', () => {
+    const self = crawler
+      .use({ name: 'h', page: ({ url }) => void (url.includes('end') && self.stop()) })
+      .proxy((url) => (url.includes('end') ? void self.stop() : undefined))
+      .fetch((request) => {
+        expectTypeOf(request.url).toEqualTypeOf<string>()
+        self.stop()
+        throw new Error()
+      })
+      .frontier((context) => {
+        expectTypeOf(context.partitions).toEqualTypeOf<number>()
+        self.pause()
+        throw new Error()
+      })
+    expectTypeOf(self).toEqualTypeOf<Crawler<object>>()
+  })
+})
+
 describe('events', () => {
   test('have their own arguments', () => {
     crawler
@@ -119,9 +179,9 @@ describe('events', () => {
       .on('end', (summary) => expectTypeOf(summary).toEqualTypeOf<Summary>())
   })
 
-  test('are these seven', () => {
+  test('are these eight', () => {
     expectTypeOf<keyof CrawlEvents>().toEqualTypeOf<
-      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'store' | 'end'
+      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'store' | 'worker' | 'end'
     >()
     // @ts-expect-error: a typo.
     crawler.on('pages', () => {})
@@ -166,6 +226,9 @@ describe('the builder', () => {
 
   test('knows durations, scopes and keys', () => {
     crawler.delay(5).delay('5s').delay('1.5m')
+    crawler.workers(4).workers('auto', { watchdog: '1m' }).workers(0, { watchdog: false, balance: false })
+    // @ts-expect-error: a word that does not exist.
+    crawler.workers('all')
     // @ts-expect-error: no unit.
     crawler.delay('5')
     // @ts-expect-error: a unit that does not exist.

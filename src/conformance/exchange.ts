@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import type { Exchange } from '../exchange/contract.js'
 import type { CrawlRequest } from '../types.js'
+import { GRACE_MS, listen, numbered, urlsOf } from './exchange-fixtures.js'
+import { checkResting } from './exchange-resting.js'
 import { casesOf, eventually, PATIENCE_MS, pause, type SuiteOptions } from './suite.js'
 
 /** What the exchange's suite is given: `create` returns a mesh of at least three shards, in the shards' order. */
@@ -13,9 +15,6 @@ export interface ExchangeSuiteOptions extends SuiteOptions<readonly Exchange[]> 
 
 /** More than most exchanges put into one batch. */
 const MANY = 5000
-
-/** Long enough for a delivery that must not happen to happen, in ms. */
-const GRACE_MS = 50
 
 /** Registers the cases that every exchange must pass. */
 export function exchangeSuite(options: ExchangeSuiteOptions): void {
@@ -184,6 +183,8 @@ export function exchangeSuite(options: ExchangeSuiteOptions): void {
     assert.deepEqual(urlsOf(arrived), urlsOf(requests), 'all is calm, but not all has arrived')
   })
 
+  checkResting({ check, calm, patienceMs })
+
   check('nothing is delivered after close', async (mesh) => {
     let afterClose = 0
     let closed = false
@@ -210,31 +211,4 @@ export function exchangeSuite(options: ExchangeSuiteOptions): void {
       await exchange.close()
     }
   })
-}
-
-/** Takes in everything; what arrived is listed for each shard. */
-function listen(mesh: readonly Exchange[]): CrawlRequest[][] {
-  return mesh.map((exchange) => {
-    const arrived: CrawlRequest[] = []
-    exchange.receive((requests) => {
-      for (const request of requests) arrived.push(request)
-    })
-    return arrived
-  })
-}
-
-function numbered(name: string, count: number): CrawlRequest[] {
-  return Array.from({ length: count }, (_, i) => ({
-    url: `https://example.com/${name}/${i}`,
-    host: 'example.com',
-    depth: 1,
-    priority: 0,
-    attempt: 0,
-    redirects: 0,
-    parent: undefined,
-  }))
-}
-
-function urlsOf(requests: readonly CrawlRequest[]): string[] {
-  return requests.map(({ url }) => url)
 }

@@ -1,13 +1,17 @@
 import type { Extracted, SitemapEntry } from '../extract/contract.js'
+import type { Outcome } from '../fetch/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
-import { knownAs, sitemapName } from '../url/known-as.js'
+import { sitemapName } from '../url/known-as.js'
 import { baseFor, resolve } from '../url/resolve.js'
+import { Arrivals } from './arrivals.js'
 import { Batch } from './batch.js'
 import { isNofollow, leadsToPage } from './link-kinds.js'
 import { MetLinks } from './met-links.js'
 import type { EngineRules, Parts } from './parts.js'
-import { Places } from './places.js'
+import { Passage } from './passage.js'
+import { MINE, Places } from './places.js'
+import { toPlain } from './plain-answer.js'
 import { type Make, request, withHint, wrongAnswer } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 import { type AdmissionReport, Wanted } from './wanted.js'
@@ -42,8 +46,14 @@ export class Admission {
   readonly #report: AdmissionReport
   readonly #places: Places
   readonly #met = new MetLinks()
+  /** Of the ownership under which they were met. */
+  #version = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #wanted: Wanted
+  /** Requests of visits stay in it until those are settled. */
+  readonly passage = new Passage()
+  /** What comes from other shards. */
+  readonly arrivals: Arrivals
 
   constructor(parts: Parts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
@@ -51,19 +61,21 @@ export class Admission {
     this.#report = report
     this.#places = new Places(parts)
     this.#wanted = new Wanted(parts, rules, report)
+    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.passage)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Seeds are wanted whatever the scope says. Canonical URLs. */
-  async seeds(urls: readonly string[]): Promise<void> {
+  /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
+  async seeds(urls: readonly string[], all = urls): Promise<void> {
     const { scope, named } = this.#parts
     if (scope.addSeed !== undefined) {
-      for (const url of urls) scope.addSeed(url)
+      for (const url of all) scope.addSeed(url)
       this.#places.forget()
     }
+    if (all !== urls) for (const url of all) named?.(url, false)
     const batch = new Batch()
     for (const given of urls) {
-      named?.(given)
+      named?.(given, true)
       const url = this.#spelled(given)
       const place = this.#places.of(originOf(url))
       if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
@@ -83,7 +95,7 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
-    const met = this.#met
+    const met = this.#metNow()
     met.turnTo(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
@@ -124,6 +136,7 @@ export class Admission {
       }
     }
     if (batch.isEmpty && !this.#wanted.hasFailures) return
+    this.passage.enter(from)
     return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
   }
 
@@ -141,6 +154,7 @@ export class Admission {
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
     }
     const batch = new Batch()
+    this.passage.enter(from)
     if (purpose !== undefined) {
       // A sitemap is no page: the scope has no say, but the operator has.
       if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
@@ -162,11 +176,13 @@ export class Admission {
     }
     const batch = new Batch()
     batch.put(url, place)
+    this.passage.enter(batch)
     const made = await this.#unasked(batch, (each, host) => ({
       ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
       purpose,
     }))
     await this.#add(made)
+    this.passage.leave(batch)
     return true
   }
 
@@ -226,12 +242,17 @@ export class Admission {
     if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
 
-  /** What other shards found. Their owner's part of the checks is still to be made. */
-  async arrivals(requests: readonly CrawlRequest[]): Promise<void> {
-    const fresh = await this.#parts.seen.addAll(requests.map(knownAs))
-    await this.#parts.frontier.add(
-      requests.filter((each, i) => fresh[i] && !this.#wanted.isTrap(each.url, each.parent)),
-    )
+  /** Whether the hosts of an origin are this shard's. */
+  isMine(origin: string): boolean {
+    return this.#places.of(origin).owner === MINE
+  }
+
+  /** Tells the shard that asked for the rules of an origin what came of it. */
+  sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
+    const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
+    const { url, host, depth, priority, attempt, redirects, parent } = request
+    const told = { url, host, depth, priority, attempt, redirects, parent, purpose }
+    this.#parts.exchange.send(this.#places.ownerOf(origin), [told])
   }
 
   /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
@@ -240,6 +261,14 @@ export class Admission {
       this.#parts.blocked !== undefined &&
       this.#wanted.isBlocked(url, this.#places.of(originOf(url)), depth, parent)
     )
+  }
+
+  /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
+  #metNow(): MetLinks {
+    const { version } = this.#parts.ownership
+    if (version !== this.#version) this.#met.forget()
+    this.#version = version
+    return this.#met
   }
 
   /** The URL as this crawl spells it. */
@@ -258,8 +287,10 @@ export class Admission {
 
   /** Takes in what is new. */
   async #take(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<void> {
+    this.passage.enter(batch)
     const added = this.#add(await this.#fresh(batch, make, nameOf))
     if (added instanceof Promise) await added
+    this.passage.leave(batch)
   }
 
   /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */

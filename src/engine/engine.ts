@@ -1,12 +1,14 @@
-import { KumoError, messageOf } from '../errors.js'
-import type { Timer } from '../time.js'
+import { asKumoError, type KumoError } from '../errors.js'
+import { everySecond, type Timer } from '../time.js'
 import type { CrawlRequest, Failure } from '../types.js'
 import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
 import { Ledger } from './ledger.js'
 import { Meters } from './meters.js'
+import { Moving, type Parcel } from './moving.js'
 import type { EngineRules, Parts } from './parts.js'
 import { ABANDONED, Patience } from './patience.js'
+import { Purse } from './purse.js'
 import { Reports } from './reports.js'
 import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
@@ -15,7 +17,6 @@ import { Tally } from './tally.js'
 import { type Visited, Visits } from './visits.js'
 import { Wake } from './wake.js'
 
-const PROGRESS_MS = 1000
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
 const FRUITLESS_NAP_MS = 1
 /**
@@ -42,12 +43,14 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
+  readonly #moving: Moving
+  readonly #purse: Purse
   #progress: Timer | undefined = undefined
   #timeLimit: Timer | undefined = undefined
   /** Filled by visits that ended, emptied by the loop before it leases. */
   #settled: Visited[] = []
   #inFlight = 0
-  /** Batches from other shards that are being taken in. */
+  /** What comes from elsewhere and is being taken in: batches of other shards, seeds, partitions. */
   #arriving = 0
   /** The last lease gave nothing although something was pending. */
   #fruitless = false
@@ -70,7 +73,8 @@ export class Engine {
     const hostQuota = new HostQuota(rules.limit.pagesPerHost)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, memory } = parts
-    this.#ledger = new Ledger({ state: memory.state, tally: this.#tally, hostQuota, siteQuota, siteOf })
+    const quotas = { host: hostQuota, site: siteQuota }
+    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, parts.ownership.self, parts.earlier)
     const note = (failure: Failure) => this.#ledger.failed(failure, parts.clock.now())
     const reports = new Reports(parts.outlet, this.#tally, note)
     this.#admission = new Admission(parts, rules, {
@@ -82,8 +86,9 @@ export class Engine {
         return siteQuota.isFull(parts.siteOf(host)) ? 'site-limit' : undefined
       },
     })
-    const quotas = { host: hostQuota, site: siteQuota }
     this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, reports, quotas)
+    this.#purse = new Purse(this.#tally, rules.limit, parts.budget)
+    this.#moving = new Moving(parts, hostQuota, siteQuota, this.#admission.passage)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
       invalid: (seed, message) =>
@@ -96,16 +101,20 @@ export class Engine {
   /** Resolves when the crawl is over and everything is closed; rejects if a store failed. */
   async run(): Promise<Summary> {
     const { exchange, clock, outlet } = this.#parts
-    exchange.receive((requests) => this.#arrive(requests))
-    if (outlet.hears('progress')) this.#tellProgress()
+    exchange.watch(this.#wake.rouse)
+    const tell = () => void outlet.tell('progress', this.stats())
+    if (outlet.hears('progress')) this.#progress = everySecond(clock, tell)
     const { timeMs } = this.#rules.limit
     if (timeMs < Number.POSITIVE_INFINITY) {
       this.#timeLimit = clock.wakeAt(clock.now() + timeMs, () => this.#end('limit', true))
     }
     try {
       await this.#patience.wait(this.#ledger.open(clock.now()))
+      this.#purse.open(this.#wake.rouse)
+      exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.rouse)
+      for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
       this.#fail(error)
@@ -142,6 +151,33 @@ export class Engine {
     this.#wake.rouse()
   }
 
+  /** Seeds that another thread has read. All count for the scope; those of `mine` are this shard's to admit. */
+  addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
+    return this.#take(() => this.#admission.seeds(mine, urls))
+  }
+
+  /** Takes partitions out of this shard, with all that belongs to them: see `Moving`. */
+  give(partitions: readonly number[], leave: () => void): Promise<Parcel> {
+    return this.#moving.give(partitions, leave)
+  }
+
+  /** Takes in partitions that another shard gave; `came` is called when they are here. */
+  take(parcel: Parcel, came: () => void): Promise<void> {
+    return this.#take(async () => {
+      await this.#moving.take(parcel)
+      came()
+      await this.#admission.arrivals.releaseHeld()
+    })
+  }
+
+  /** Takes in requests that somebody else had, or that were held for partitions which will not come. */
+  addRequests(requests: readonly CrawlRequest[]): Promise<void> {
+    return this.#take(async () => {
+      await this.#admission.arrivals.releaseHeld()
+      await this.#arrive(requests)
+    })
+  }
+
   stats(): Stats {
     // Closed stores have forgotten their counts.
     return this.#summary ?? this.#statsNow()
@@ -153,7 +189,7 @@ export class Engine {
   }
 
   async #loop(): Promise<void> {
-    const { clock, exchange } = this.#parts
+    const { clock, frontier, underWay } = this.#parts
     for (;;) {
       await this.#settle()
       this.#checkLimits()
@@ -163,7 +199,7 @@ export class Engine {
       }
       if (this.#isOver()) return
       if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await this.#breathe()
-      exchange.flush()
+      underWay?.stands(frontier.pending, this.#tally.pages)
       this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
@@ -180,24 +216,29 @@ export class Engine {
     if (this.#settled.length === 0) return
     const settlements = this.#settled
     this.#settled = []
+    this.#purse.settle(settlements)
     const startedAt = this.#parts.clock.now()
     const settling = this.#parts.frontier.settle(settlements)
     this.#ledger.settled(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#patience.wait(settling)
+    for (const { request } of settlements) this.#admission.passage.leave(request)
     this.#inFlight -= settlements.length
   }
 
   async #startVisits(): Promise<void> {
     const { frontier, clock } = this.#parts
-    const room = this.#room()
+    const slots = this.#slots()
     this.#fruitless = false
-    if (room <= 0 || frontier.pending === 0) return
+    if (slots <= 0 || frontier.pending === 0) return
     const startedAt = clock.now()
+    const room = this.#purse.claim(slots, frontier.nextDue() <= startedAt)
+    if (room === 0) return
     const leasing = frontier.lease(room, startedAt)
     this.#meters.worked('frontier', clock.now() - startedAt)
     const requests = leasing instanceof Promise ? await this.#patience.wait(leasing) : leasing
     if (requests === ABANDONED) return
+    this.#purse.giveBack(room - requests.length)
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
     this.#fruitless = requests.length === 0
@@ -228,18 +269,13 @@ export class Engine {
     }
   }
 
-  /** How many visits may start. A page limit counts what is in flight as if it came through, so it is never passed. */
-  #room(): number {
-    if (this.#paused) return 0
-    const slots = this.#rules.concurrency - this.#inFlight
-    return Math.min(slots, this.#rules.limit.pages - this.#tally.pages - this.#inFlight)
+  #slots(): number {
+    return this.#paused ? 0 : this.#rules.concurrency - this.#inFlight
   }
 
   #checkLimits(): void {
     // Ending rouses the loop: to end again at every turn would be to spin until the last visit is over.
-    if (this.#ending !== undefined) return
-    const { pages, bytes } = this.#rules.limit
-    if (this.#tally.pages >= pages || this.#tally.bytes >= bytes) this.#end('limit', false)
+    if (this.#ending === undefined && this.#purse.isUsedUp) this.#end('limit', false)
   }
 
   #isOver(): boolean {
@@ -247,15 +283,16 @@ export class Engine {
     if (this.#inFlight > 0 || this.#settled.length > 0) return false
     // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
     if (this.#seeds.admitting || this.#arriving > 0) return false
-    if (this.#ending !== undefined) return true
     const { frontier, exchange } = this.#parts
-    return this.#seeds.done && frontier.pending === 0 && exchange.inTransit === 0
+    if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
+    const hasWork = !this.#seeds.done || frontier.pending > 0
+    return (this.#ending !== undefined || !hasWork) && exchange.rest()
   }
 
   #sleepUntil(): number {
     if (this.#ending !== undefined) return Number.POSITIVE_INFINITY
     const { frontier } = this.#parts
-    if (this.#room() <= 0 || frontier.pending === 0) return Number.POSITIVE_INFINITY
+    if (this.#slots() <= 0 || this.#purse.isEmpty || frontier.pending === 0) return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
     return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
   }
@@ -277,32 +314,25 @@ export class Engine {
 
   #fail(error: unknown): void {
     if (this.#closed) return
-    this.#fatal ??=
-      error instanceof KumoError
-        ? error
-        : new KumoError('KUMO_STORE_FAILED', `the crawl's store failed: ${messageOf(error)}`, {
-            cause: error,
-          })
+    this.#fatal ??= asKumoError(error, 'KUMO_STORE_FAILED', "the crawl's store failed")
     this.#end('aborted', true)
   }
 
   async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
+    for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.rulesCame(purpose)
+    await this.#admission.arrivals.take(requests)
+  }
+
+  /** The crawl is not over while something is taken in. */
+  async #take(taking: () => Promise<void>): Promise<void> {
     this.#arriving++
     try {
-      await this.#admission.arrivals(requests)
+      await taking()
     } catch (error) {
       this.#fail(error)
     }
     this.#arriving--
     this.#wake.rouse()
-  }
-
-  #tellProgress(): void {
-    const { clock, outlet } = this.#parts
-    this.#progress = clock.wakeAt(clock.now() + PROGRESS_MS, () => {
-      void outlet.tell('progress', this.stats())
-      this.#tellProgress()
-    })
   }
 
   async #close(): Promise<void> {
@@ -314,10 +344,7 @@ export class Engine {
     try {
       await this.#parts.close(this.#patience)
     } catch (error) {
-      this.#fatal ??=
-        error instanceof KumoError
-          ? error
-          : new KumoError('KUMO_CLOSE_FAILED', `closing failed: ${messageOf(error)}`, { cause: error })
+      this.#fatal ??= asKumoError(error, 'KUMO_CLOSE_FAILED', 'closing failed')
     }
   }
 }

@@ -2,12 +2,13 @@ import type { Outcome } from '../fetch/contract.js'
 import type { Settlement } from '../frontier/contract.js'
 import type { StateSpace } from '../stores/contract.js'
 import { retryAfterMs } from '../time.js'
-import type { CrawlRequest, MaybePromise } from '../types.js'
+import type { CrawlRequest, MaybePromise, RulesCame } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import type { Admission } from './admit.js'
 import type { Fetching, Wish } from './fetching.js'
 import { type HealthRules, setback } from './host-health.js'
 import type { Parts } from './parts.js'
+import { fromPlain } from './plain-answer.js'
 import type { Tally } from './tally.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
@@ -15,6 +16,8 @@ const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024 }
 
 /** While another host's queue holds the rules of an origin, its pages look again this often. */
 const ASK_AGAIN_MS = 1000
+/** An errand that has not come back after this long is sent again: the shard that had it may have died. */
+const LOST_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
 
@@ -36,8 +39,8 @@ export class Errands {
   readonly #records: StateSpace
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
   readonly #underWay = new Map<string, Promise<void>>()
-  /** Origins whose rules lie on another host, in whose queue they wait. Left when they are learned. */
-  readonly #elsewhere = new Set<string>()
+  /** Origins whose rules lie on another host, in whose queue they wait, and since when. Left when they are learned. */
+  readonly #elsewhere = new Map<string, number>()
   /**
    * Origins whose rules were learned for something else than a page. Their sitemaps are read once a page is: otherwise
    * a robots.txt could name a sitemap on a host whose robots.txt names another, and so on for ever.
@@ -72,7 +75,9 @@ export class Errands {
       await underWay
       return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
     }
-    const fetching = this.#fetch(origin, { ...plainly(request), url }, isPage).then(() => {})
+    const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
+      this.#learn(origin, url, outcome, isPage),
+    )
     this.#underWay.set(url, fetching)
     await fetching
     this.#underWay.delete(url)
@@ -88,8 +93,9 @@ export class Errands {
   async robots(request: CrawlRequest, origin: string): Promise<Settlement> {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
-    const outcome = await this.#fetch(origin, request, false)
-    this.#elsewhere.delete(origin)
+    const outcome = await this.#ask(request)
+    if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
+    else this.#admission.sendRules(origin, request, outcome)
     const endedAt = clock.now()
     const settlement = { request, visitedAt: endedAt, hostDelayMs: robots.delayMs(request) }
     if (!outcome.ok && outcome.code === 'aborted') {
@@ -110,17 +116,26 @@ export class Errands {
     if (this.#unread.delete(origin)) return this.#readSitemaps(origin)
   }
 
-  async #fetch(origin: string, request: CrawlRequest, isPage: boolean): Promise<Outcome> {
-    const { robots, clock } = this.#parts
+  /** Another shard has fetched rules for us. */
+  rulesCame({ origin, fetched, answer }: RulesCame): void {
+    void this.#learn(origin, fetched, fromPlain(answer), false)
+  }
+
+  async #ask(request: CrawlRequest): Promise<Outcome> {
     const outcome = this.#truly(await this.#fetching.fetch(request, RULES))
     this.#tally.robots++
-    robots.learn(origin, request.url, outcome, clock.now())
+    return outcome
+  }
+
+  async #learn(origin: string, fetched: string, outcome: Outcome, isPage: boolean): Promise<void> {
+    const { robots, clock } = this.#parts
+    robots.learn(origin, fetched, outcome, clock.now())
+    this.#elsewhere.delete(origin)
     if (isPage) await this.#readSitemaps(origin)
     else if (this.#unread.size < UNREAD_REMEMBERED) this.#unread.add(origin)
     // Rules whose sitemaps are still to be read are asked for again after a crash, or nobody would read them.
     const record = isPage ? robots.record?.(origin) : undefined
     if (record !== undefined) this.#records.put(origin, record, hostOf(`${origin}/`))
-    return outcome
   }
 
   /** Takes up what an earlier run learned of the origin, or this one has forgotten. True if that is enough. */
@@ -147,8 +162,9 @@ export class Errands {
   }
 
   async #sendFor(origin: string, url: string, from: CrawlRequest): Promise<void> {
-    if (this.#elsewhere.has(origin)) return
-    this.#elsewhere.add(origin)
+    const now = this.#parts.clock.now()
+    if (now - (this.#elsewhere.get(origin) ?? Number.NEGATIVE_INFINITY) < LOST_AFTER_MS) return
+    this.#elsewhere.set(origin, now)
     if (await this.#admission.errand(url, from, { kind: 'robots', origin })) return
     this.#elsewhere.delete(origin)
     const message = `the robots.txt of ${origin} redirects to ${url}, which is on the block-list`

@@ -17,8 +17,23 @@ export interface CrawlEvents<Data extends object = object> {
   progress: (stats: Stats) => unknown
   /** The store cannot write, can again, or had to mend what it found. */
   store: (event: StoreEvent) => unknown
+  /** A worker thread died or hung, and was replaced. */
+  worker: (event: WorkerEvent) => unknown
   /** The crawl is over and everything is closed. */
   end: (summary: Summary) => unknown
+}
+
+/** What became of a worker thread. */
+export interface WorkerEvent {
+  readonly kind: 'replaced'
+  /** Its number, from 0 on; its successor has the same. */
+  readonly worker: number
+  /** What it died of. */
+  readonly message: string
+  /** Pages that it had under way, which are tried again. */
+  readonly retried: number
+  /** URLs that were lost with it. With a durable store, none. */
+  readonly lost: number
 }
 
 export interface Skip {

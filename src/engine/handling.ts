@@ -44,15 +44,28 @@ export class Handling {
   }
 
   /** Extracts, delivers and admits the links. */
-  async handle(
+  handle(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
   ): Promise<Handled | typeof UNREAD> {
-    const { clock, outlet } = this.#parts
+    const { clock, pageOver, underWay } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
+    underWay?.enter(request)
     const begun = this.#extract(request, response, timing)
+    underWay?.leave()
+    const handling = this.#goOn(request, begun, extractAt)
+    if (pageOver === undefined || !(begun instanceof Begun)) return handling
+    return handling.finally(() => pageOver(begun.page))
+  }
+
+  async #goOn(
+    request: CrawlRequest,
+    begun: Begun | ExtractionProblem,
+    extractAt: number,
+  ): Promise<Handled | typeof UNREAD> {
+    const { clock, outlet, underWay } = this.#parts
     if (!(begun instanceof Begun)) {
       this.#meters.leave('extract', clock.now())
       await this.#reports.failure(request, begun, true)
@@ -68,7 +81,9 @@ export class Handling {
     let delivered = false
     if (extracted.problem === undefined) {
       this.#meters.enter('hooks', hooksAt)
+      underWay?.enter(request)
       const delivering = outlet.deliver(page)
+      underWay?.leave()
       this.#meters.worked('hooks', clock.now() - hooksAt)
       const problem = delivering instanceof Promise ? await delivering : delivering
       this.#meters.leave('hooks', clock.now())

@@ -28,6 +28,14 @@ export class HostQuota {
     this.#hosts.set(host, { delivered, underWay: 0, settled: delivered })
   }
 
+  /** Takes out the counts of hosts that go elsewhere. */
+  take(goes: (host: string) => boolean): [host: string, delivered: number][] {
+    const gone: [string, number][] = []
+    for (const [host, { delivered }] of this.#hosts) if (goes(host)) gone.push([host, delivered])
+    for (const [host] of gone) this.#hosts.delete(host)
+    return gone
+  }
+
   /** Whether the host has given all the pages it may. */
   isFull(host: string): boolean {
     if (this.#limit === Number.POSITIVE_INFINITY) return false

@@ -2,7 +2,7 @@ import type { StateSpace, StateStore } from '../stores/contract.js'
 import type { Failure } from '../types.js'
 import type { HostQuota } from './host-quota.js'
 import type { EndReason } from './stats.js'
-import type { Tally, TallyRecord } from './tally.js'
+import { addedCounts, type Tally, type TallyRecord } from './tally.js'
 import type { Visited } from './visits.js'
 
 /** Failures that a store remembers one by one: the last so many. */
@@ -17,12 +17,10 @@ export interface CrawlRecord extends TallyRecord {
   readonly ended?: EndReason | undefined
 }
 
-export interface LedgerParts {
-  readonly state: StateStore
-  readonly tally: Tally
-  readonly hostQuota: HostQuota
-  readonly siteQuota: HostQuota
-  siteOf(host: string): string
+/** What earlier runs left behind, for a shard that has no record of its own. */
+export interface EarlierRuns {
+  readonly runs: number
+  readonly wasDone: boolean
 }
 
 /**
@@ -31,42 +29,64 @@ export interface LedgerParts {
  * crash takes away is delivered again, and must not count twice.
  */
 export class Ledger {
-  readonly #parts: LedgerParts
+  readonly #tally: Tally
+  readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
+  readonly #siteOf: (host: string) => string
+  readonly #shard: number
   readonly #crawl: StateSpace
   readonly #hostPages: StateSpace
   readonly #sitePages: StateSpace
   readonly #failures: StateSpace
   #settledPages = 0
   #earlier: CrawlRecord | undefined = undefined
+  readonly #told: EarlierRuns | undefined
+  /** Records of shards that this run does not have: their counts are part of this one's. */
+  #absorbed: readonly string[] = []
   #startedAt = 0
 
-  constructor(parts: LedgerParts) {
-    this.#parts = parts
-    this.#crawl = parts.state.space('crawl')
-    this.#hostPages = parts.state.space('host-pages')
-    this.#sitePages = parts.state.space('site-pages')
-    this.#failures = parts.state.space('failures')
+  /** Each shard keeps a record of its own. */
+  constructor(
+    state: StateStore,
+    tally: Tally,
+    quotas: { readonly host: HostQuota; readonly site: HostQuota },
+    siteOf: (host: string) => string,
+    shard = 0,
+    told: EarlierRuns | undefined = undefined,
+  ) {
+    this.#told = told
+    this.#tally = tally
+    this.#quotas = quotas
+    this.#siteOf = siteOf
+    this.#shard = shard
+    this.#crawl = state.space('crawl')
+    this.#hostPages = state.space('host-pages')
+    this.#sitePages = state.space('site-pages')
+    this.#failures = state.space('failures')
   }
 
   get earlierRuns(): number {
-    return this.#earlier?.runs ?? 0
+    return this.#told?.runs ?? this.#earlier?.runs ?? 0
   }
 
   /** Whether the last run left nothing to do. */
   get wasDone(): boolean {
-    return this.#earlier?.ended === 'done' || this.#earlier?.ended === 'already-done'
+    return this.#told?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
   }
 
   /** Takes up the counts of earlier runs. */
   async open(now: number): Promise<void> {
-    const { tally, hostQuota, siteQuota } = this.#parts
-    this.#earlier = (await this.#crawl.get('tally')) as CrawlRecord | undefined
+    const tally = this.#tally
+    if (this.#told === undefined) {
+      const { sum, others } = await earlierRecords(this.#crawl)
+      this.#earlier = sum
+      this.#absorbed = others
+    } else this.#earlier = (await this.#crawl.get(recordName(this.#shard))) as CrawlRecord | undefined
     this.#startedAt = this.#earlier?.startedAt ?? now
     if (this.#earlier !== undefined) tally.restore(this.#earlier)
     this.#settledPages = tally.pages
     for (const [quota, space] of [
-      [hostQuota, this.#hostPages],
-      [siteQuota, this.#sitePages],
+      [this.#quotas.host, this.#hostPages],
+      [this.#quotas.site, this.#sitePages],
     ] as const) {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
@@ -75,33 +95,73 @@ export class Ledger {
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
-    const { hostQuota, siteQuota } = this.#parts
+    const { host: hostQuota, site: siteQuota } = this.#quotas
     for (const { delivered, request } of visits) {
       if (delivered !== true) continue
       this.#settledPages++
       const { host } = request
       if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
       if (!siteQuota.isLimited) continue
-      const site = this.#parts.siteOf(host)
-      this.#sitePages.put(site, siteQuota.settle(site))
+      const site = this.#siteOf(host)
+      this.#sitePages.put(site, siteQuota.settle(site), host)
     }
   }
 
   failed({ url, code, message, status, attempt }: Failure, at: number): void {
-    const place = this.#parts.tally.failed % FAILURES_KEPT
-    this.#failures.put(String(place), { url, code, message, status, attempt, at })
+    const place = this.#tally.failed % FAILURES_KEPT
+    this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
+      url,
+      code,
+      message,
+      status,
+      attempt,
+      at,
+    })
   }
 
   /** Puts the counts where the next commit takes them. */
   write(ended?: EndReason): void {
-    const { tally } = this.#parts
     const record: CrawlRecord = {
-      ...tally.record(),
+      ...this.#tally.record(),
       pages: this.#settledPages,
       runs: this.earlierRuns + 1,
       startedAt: this.#startedAt,
       ended,
     }
-    this.#crawl.put('tally', record)
+    this.#crawl.put(recordName(this.#shard), record)
+    for (const name of this.#absorbed) this.#crawl.delete(name)
+    this.#absorbed = []
+  }
+}
+
+/** Under what name a shard keeps its record. */
+export function recordName(shard: number): string {
+  return shard === 0 ? 'tally' : `tally ${shard}`
+}
+
+/** What all shards of the last run have counted together, and the names of the records besides the first. */
+export async function earlierRecords(
+  crawl: StateSpace,
+): Promise<{ sum: CrawlRecord | undefined; others: string[] }> {
+  const records: CrawlRecord[] = []
+  const others: string[] = []
+  for await (const [name, record] of crawl.entries()) {
+    if (!name.startsWith(recordName(0))) continue
+    records.push(record as CrawlRecord)
+    if (name !== recordName(0)) others.push(name)
+  }
+  return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+}
+
+export function isDone({ ended }: CrawlRecord): boolean {
+  return ended === 'done' || ended === 'already-done'
+}
+
+function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
+  return {
+    ...addedCounts(a, b),
+    runs: Math.max(a.runs, b.runs),
+    startedAt: Math.min(a.startedAt, b.startedAt),
+    ended: isDone(a) ? b.ended : a.ended,
   }
 }

@@ -23,6 +23,11 @@ export class MetLinks {
   /** The fingerprint of the link in question, written here by who asks. */
   readonly link = new Uint32Array(2)
 
+  /** Nothing is known any more. */
+  forget(): void {
+    this.#pairs.fill(0)
+  }
+
   /** The links asked about from now on stand on pages of this origin. */
   turnTo(origin: string): void {
     fingerprint(origin, this.#origin)

@@ -30,6 +30,8 @@ export interface OutletOptions {
   readonly events: EventEmitter<CrawlEvents>
   readonly reader: Reader | undefined
   readonly timeoutMs: number
+  /** Told of mistakes in the user's code that nobody listens for. Absent: the process warns of the first. */
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 /**
@@ -136,7 +138,8 @@ export class Outlet {
   #warn(message: string): void {
     if (this.#warned) return
     this.#warned = true
-    process.emitWarning(`${message}. Listen to 'failure' to hear of each page's.`, { type: 'KumoWarning' })
+    const warn = this.#options.warn ?? warnOf
+    warn(message)
   }
 
   #call(who: string, call: () => unknown): MaybePromise<Problem | undefined> {
@@ -158,6 +161,11 @@ export class Outlet {
       return failed(who, error)
     }
   }
+}
+
+/** Warns of a mistake in the user's code. */
+export function warnOf(message: string): void {
+  process.emitWarning(`${message}. Listen to 'failure' to hear of each page's.`, { type: 'KumoWarning' })
 }
 
 /** Failures that are the user's code's, not the web's. */

@@ -5,11 +5,13 @@ import type { RobotsGate } from '../fetch/robots-contract.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
-import type { OpenStore } from '../stores/contract.js'
+import type { Handover, OpenStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
-import type { MaybePromise, SkipReason } from '../types.js'
+import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope.js'
+import type { Budget } from './budget.js'
 import type { HealthRules } from './host-health.js'
+import type { EarlierRuns } from './ledger.js'
 import type { Outlet } from './outlet.js'
 import type { Patience } from './patience.js'
 import type { RetryRules } from './settle.js'
@@ -37,15 +39,43 @@ export interface Parts {
   readonly sameContent?: ((host: string, page: Page) => boolean) | undefined
   /** The site of a host; asked only if pages are limited per site. */
   siteOf(host: string): string
-  /** Told every seed, so that the guards know whom the caller named. */
-  readonly named?: ((url: string) => void) | undefined
+  /** Told every seed, so that the guards know whom the caller named; its own, if this shard is to admit it. */
+  readonly named?: ((url: string, isOwn: boolean) => void) | undefined
   readonly outlet: Outlet
   /** What is to be remembered beyond the run, if the store remembers anything. */
   readonly memory: CrawlMemory
+  /** What all shards together may fetch. Absent: this shard is alone. */
+  readonly budget?: Budget | undefined
+  /** What earlier runs left behind, if somebody else has taken it up for all shards. */
+  readonly earlier?: EarlierRuns | undefined
+  /** How partitions go to other shards and come from them, if the store knows how. */
+  readonly handover?: Handover | undefined
+  /** Where the visits under way are noted for whoever looks after this thread. */
+  readonly underWay?: UnderWay | undefined
+  /** Requests that an earlier run had on the way between its shards. */
+  readonly leftovers?: AsyncIterable<readonly CrawlRequest[]> | undefined
+  /** Told when a page is done with, whatever came of it. */
+  readonly pageOver?: ((page: Page) => void) | undefined
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
   /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's patience is left behind. */
   close(patience: Patience): MaybePromise<void>
+}
+
+/**
+ * The visits under way as somebody outside of this thread can see them, also once it is dead. A visit is noted
+ * here from its start to its end.
+ */
+export interface UnderWay {
+  start(request: CrawlRequest): void
+  /** The user's code is called for this visit, from now until `leave`, unless it asks for time. */
+  enter(request: CrawlRequest): void
+  leave(): void
+  end(request: CrawlRequest): void
+  /** So many requests wait, and so many pages were delivered. */
+  stands(waiting: number, pages: number): void
+  /** Why a URL is not to be tried any more: whoever visited it died of it. */
+  fatal(url: string): string | undefined
 }
 
 /** What the engine uses of an opened store besides frontier and seen-set. */

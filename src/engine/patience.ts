@@ -13,7 +13,7 @@ export const ABANDONED = Symbol('abandoned')
  * if a hook never returns or a store never answers.
  */
 export class Patience {
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #waiting = new Set<() => void>()
   #timer: Timer | undefined = undefined
   #over = false
@@ -21,7 +21,7 @@ export class Patience {
   onOver: (() => void) | undefined = undefined
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.clock = clock
   }
 
   get isAborted(): boolean {
@@ -35,7 +35,7 @@ export class Patience {
   /** From now on there is half a second left. */
   abort(): void {
     if (this.isAborted) return
-    this.#timer = this.#clock.wakeAt(this.#clock.now() + GRACE_MS, () => {
+    this.#timer = this.clock.wakeAt(this.clock.now() + GRACE_MS, () => {
       this.#timer = undefined
       this.#over = true
       for (const giveUp of this.#waiting) giveUp()

@@ -24,12 +24,19 @@ export interface Place {
 export class Places {
   readonly #parts: Parts
   #places = new Map<string, Place>()
+  /** Of the ownership by which they were worked out. */
+  #version = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
   of(origin: string): Place {
+    const { version } = this.#parts.ownership
+    if (version !== this.#version) {
+      this.#version = version
+      this.forget()
+    }
     let place = this.#places.get(origin)
     if (place === undefined) {
       if (this.#places.size >= PLACES_REMEMBERED) this.#places = new Map()
@@ -37,6 +44,12 @@ export class Places {
       this.#places.set(origin, place)
     }
     return place
+  }
+
+  /** The shard that owns the hosts of an origin, also if it is this one. */
+  ownerOf(origin: string): number {
+    const { owner } = this.of(origin)
+    return owner === MINE ? this.#parts.ownership.self : owner
   }
 
   /** To be called when the scope has changed. */

@@ -3,6 +3,8 @@ import type { EngineRules, Parts } from './parts.js'
 import type { Stats } from './stats.js'
 import type { Tally } from './tally.js'
 
+const NONE = Object.freeze([])
+
 /** How a crawl stands at this moment, put together from everything that counts. */
 export function snapshot(
   { clock, frontier, seen, memory }: Parts,
@@ -43,5 +45,7 @@ export function snapshot(
     threadBusy,
     bottleneck: bottleneckOf(stages, idle, threadBusy),
     store: memory.condition(),
+    lost: 0,
+    workers: NONE,
   }
 }

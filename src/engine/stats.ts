@@ -74,6 +74,27 @@ export interface Stats {
   readonly bottleneck: Bottleneck
   /** How the store fares. */
   readonly store: StoreCondition
+  /** URLs that were lost with worker threads that died; with a durable store, none. */
+  readonly lost: number
+  /** Each worker thread by itself; empty if everything runs in one thread. */
+  readonly workers: readonly WorkerStats[]
+}
+
+/** One worker thread. */
+export interface WorkerStats {
+  /** Pages delivered. */
+  readonly pages: number
+  readonly recentPagesPerSecond: number
+  readonly pending: number
+  readonly inFlight: number
+  /** Hosts with something pending or in flight. */
+  readonly hosts: number
+  /** Partitions that it owns. */
+  readonly partitions: number
+  /** Share of the time that the thread was busy. */
+  readonly busy: number
+  /** How often it was replaced because it died or hung. */
+  readonly replaced: number
 }
 
 /**

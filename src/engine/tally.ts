@@ -127,3 +127,26 @@ export class Tally {
     return ((this.pages - first.pages) * 1000) / (now - first.at)
   }
 }
+
+/** Counts of two shards together. */
+export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
+  return {
+    pages: a.pages + b.pages,
+    bytes: a.bytes + b.bytes,
+    redirects: a.redirects + b.redirects,
+    robots: a.robots + b.robots,
+    sitemaps: a.sitemaps + b.sitemaps,
+    retries: a.retries + b.retries,
+    failed: a.failed + b.failed,
+    skipped: a.skipped + b.skipped,
+    failures: addedEach(a.failures, b.failures),
+    skips: addedEach(a.skips, b.skips),
+    statuses: addedEach(a.statuses, b.statuses),
+  }
+}
+
+function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+  const sum: Record<PropertyKey, number | undefined> = { ...a }
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
+  return sum as T
+}

@@ -3,7 +3,7 @@ import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../time.js'
-import type { CrawlRequest, MaybePromise, Purpose } from '../types.js'
+import type { CrawlRequest, MaybePromise, Purpose, RulesCame } from '../types.js'
 import type { Admission } from './admit.js'
 import { Errands } from './errands.js'
 import { Fetching, type Wish } from './fetching.js'
@@ -73,8 +73,29 @@ export class Visits {
     this.#fetching.close()
   }
 
+  /** Another shard has fetched rules for us. */
+  rulesCame(rules: RulesCame): void {
+    this.#errands.rulesCame(rules)
+  }
+
   visit(request: CrawlRequest): Promise<Visited> {
+    const { underWay } = this.#parts
+    if (underWay === undefined) return this.#visit(request)
+    const message = underWay.fatal(request.url)
+    if (message !== undefined) return this.#setAside(request, message)
+    underWay.start(request)
+    return this.#visit(request).finally(() => underWay.end(request))
+  }
+
+  async #setAside(request: CrawlRequest, message: string): Promise<Settlement> {
+    await this.#reports.failure(request, { code: 'worker-crashed', message }, true)
+    return { request, visitedAt: undefined }
+  }
+
+  #visit(request: CrawlRequest): Promise<Visited> {
     const { purpose } = request
+    // Never in a frontier: whoever put it there gets it settled.
+    if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
     if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
     if (isDown(request.hostTrouble, this.#rules)) return this.#hostDown(request)

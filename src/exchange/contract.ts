@@ -11,8 +11,11 @@ import type { CrawlRequest, MaybePromise } from '../types.js'
  *   nothing can arrive any more.
  */
 export interface Exchange {
-  /** Hands requests over for delivery; may hold them back a moment to make larger batches. */
-  send(shard: number, requests: readonly CrawlRequest[]): void
+  /**
+   * Hands requests over for delivery; may hold them back a moment to make larger batches. `isPassedOn`: another shard had
+   * sent them to this one, to which they do not belong (any more).
+   */
+  send(shard: number, requests: readonly CrawlRequest[], isPassedOn?: boolean): void
   /** Whom to call when a batch arrives. One handler; setting it delivers what arrived before. */
   receive(handler: (requests: readonly CrawlRequest[]) => MaybePromise<void>): void
   /** Delivers now what is held back. */
@@ -25,6 +28,11 @@ export interface Exchange {
    * (see `watch`) when the answer has become true, and asks again after whatever arrives.
    */
   rest(): boolean
+  /**
+   * While this is so, the shard has something in its hands that was delivered to it, and that its store does not have:
+   * it must not count as safe there. Absent: nothing would survive a crash anyway.
+   */
+  hold?(isHolding: boolean): void
   /** Whom to call when `rest` would say true. */
   watch(rouse: () => void): void
   /** Nothing is delivered after this. Calling it twice does nothing. */

@@ -76,6 +76,11 @@ export class FoundLinks implements WrittenLinks {
     return new FoundLinks(this.#reader, this.#codes, this.#places, [...this.#more, ...more])
   }
 
+  /** Those of extractors. */
+  get added(): readonly Link[] {
+    return this.#more
+  }
+
   get length(): number {
     return this.#places.length / NUMBERS + this.#more.length
   }

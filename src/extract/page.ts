@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
@@ -228,3 +228,18 @@ function resolved(links: FoundLinks, baseUrl: string): PageLink[] {
   }
   return [...byUrl.values()]
 }
+
+/** The links that extractors have added to a page. */
+export function addedLinks(page: Page): readonly Link[] {
+  return page instanceof FetchedPage ? page.found.added : NO_ADDED
+}
+
+/** Tells a page what extractors in another thread have made of it. */
+export function completePage(page: Page, data: object, links: readonly Link[]): void {
+  const fetched = page as FetchedPage
+  fetched.data = { ...fetched.data, ...data }
+  const { added } = fetched.found
+  if (links.length > added.length) fetched.found = fetched.found.with(links.slice(added.length))
+}
+
+const NO_ADDED: readonly Link[] = Object.freeze([])

@@ -23,6 +23,8 @@ export interface RobotsGate {
   takeSitemaps(origin: string): readonly string[]
   /** What is known of an origin as plain data that JSON can hold, for a store to keep; undefined if nothing is. */
   record?(origin: string): unknown
+  /** All that is known, origin by origin. */
+  records?(): Iterable<{ readonly origin: string }>
   /** Takes up what was known before. What cannot be used is passed over. */
   restore?(record: unknown): void
 }

@@ -132,6 +132,36 @@ export class HostQueue {
     return request
   }
 
+  /**
+   * Takes everything out, in an order in which it can be put into another queue. `again` is undefined for a request that
+   * is to be pushed; 0 for one that goes ahead of its equals, as `pushAgain` has it; else its time, as for `pushLater`.
+   */
+  drain(visit: (request: PendingRequest, again: number | undefined) => void): void {
+    for (let level = this.#levels; level !== undefined; level = level.lower) {
+      let again = level.lastAgain === undefined ? undefined : 0
+      for (let request = level.head; request !== undefined; ) {
+        const { next } = request
+        visit(request, again)
+        if (request === level.lastAgain) again = undefined
+        request = next
+      }
+    }
+    for (const later = this.#later; later !== undefined && later.size > 0; ) {
+      const at = later.topKey
+      visit(later.pop()!, at)
+    }
+    this.#levels = undefined
+    this.#later = undefined
+    this.size = 0
+  }
+
+  /** Puts in what `drain` took out of this queue or another. */
+  put(request: PendingRequest, again: number | undefined): void {
+    if (again === undefined) this.push(request)
+    else if (again === 0) this.pushAgain(request)
+    else this.pushLater(request, again)
+  }
+
   /** Requests with a time of their own that has not come. */
   get later(): number {
     return this.#later?.size ?? 0

@@ -2,7 +2,7 @@ import type { CrawlRequest } from '../types.js'
 import type { Frontier, Politeness, SelectionPolicy, Settlement } from './contract.js'
 import { PendingRequest } from './host-queue.js'
 import { firstCome } from './selection.js'
-import { Workbench } from './workbench.js'
+import { type Host, type MakeHost, Workbench } from './workbench.js'
 
 export interface MemoryFrontierOptions {
   readonly politeness: Politeness
@@ -15,23 +15,25 @@ export function memoryFrontier(options: MemoryFrontierOptions): Frontier {
   return new MemoryFrontier(options.politeness, options.policy ?? firstCome)
 }
 
-class MemoryFrontier implements Frontier {
-  #workbench: Workbench
+export class MemoryFrontier<H extends Host = Host> implements Frontier {
+  protected workbench: Workbench<H>
   readonly #politeness: Politeness
   readonly #policy: SelectionPolicy
-  #pending = 0
+  readonly #make: MakeHost<H> | undefined
+  protected waiting = 0
   #leased = 0
   /** The latest instant that anybody has told; hosts that arrive now have been ready since then. */
-  #now = 0
+  protected now = 0
 
-  constructor(politeness: Politeness, policy: SelectionPolicy) {
+  constructor(politeness: Politeness, policy: SelectionPolicy, make?: MakeHost<H>) {
     this.#politeness = politeness
     this.#policy = policy
-    this.#workbench = new Workbench(politeness, policy)
+    this.#make = make
+    this.workbench = new Workbench(politeness, policy, make)
   }
 
   get pending(): number {
-    return this.#pending
+    return this.waiting
   }
 
   get leased(): number {
@@ -39,31 +41,31 @@ class MemoryFrontier implements Frontier {
   }
 
   get hosts(): number {
-    return this.#workbench.activeHosts
+    return this.workbench.activeHosts
   }
 
   add(requests: readonly CrawlRequest[]): void {
-    const workbench = this.#workbench
+    const workbench = this.workbench
     for (const request of requests) {
       const host = workbench.host(request.host)
       workbench.enliven(host)
       host.queue.push(new PendingRequest(request, host, request.attempt))
-      this.#pending++
-      workbench.place(host, this.#now)
+      this.waiting++
+      workbench.place(host, this.now)
     }
   }
 
   lease(max: number, now: number): CrawlRequest[] {
-    if (now > this.#now) this.#now = now
+    if (now > this.now) this.now = now
     const leases: CrawlRequest[] = []
     while (leases.length < max) {
-      const host = this.#workbench.acquire(now)
+      const host = this.workbench.acquire(now)
       if (host === undefined) break
       const request = host.queue.take(now)!
       request.leased = true
-      this.#pending--
+      this.waiting--
       this.#leased++
-      this.#workbench.place(host, now)
+      this.workbench.place(host, now)
       leases.push(request)
     }
     return leases
@@ -73,12 +75,12 @@ class MemoryFrontier implements Frontier {
     for (const settlement of settlements) {
       const { request, again, visitedAt } = settlement
       if (!(request instanceof PendingRequest) || !request.leased) continue
-      const host = request.owner
+      const host = request.owner as H
       // Leased before `close`, or by another frontier.
-      if (host.workbench !== this.#workbench) continue
+      if (host.workbench !== this.workbench) continue
       request.leased = false
       this.#leased--
-      if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
+      if (visitedAt !== undefined && visitedAt > this.now) this.now = visitedAt
       if (settlement.hostDelayMs !== undefined) host.delayMs = settlement.hostDelayMs
       if (settlement.hostNotBefore !== undefined) {
         host.notBefore = Math.max(host.notBefore, settlement.hostNotBefore)
@@ -86,26 +88,26 @@ class MemoryFrontier implements Frontier {
       if (settlement.hostTrouble !== undefined) {
         host.trouble = settlement.hostTrouble.incidents > 0 ? settlement.hostTrouble : undefined
       }
-      this.#workbench.release(host, visitedAt)
+      this.workbench.release(host, visitedAt)
       if (again !== undefined) {
-        this.#pending++
+        this.waiting++
         const waiting = new PendingRequest(request, host, again.attempt)
-        if (again.at <= this.#now) host.queue.pushAgain(waiting)
+        if (again.at <= this.now) host.queue.pushAgain(waiting)
         else host.queue.pushLater(waiting, again.at)
       }
-      this.#workbench.retire(host)
-      this.#workbench.place(host, this.#now)
+      this.workbench.retire(host)
+      this.workbench.place(host, this.now)
       if (settlement.found !== undefined) this.add(settlement.found)
     }
   }
 
   nextDue(): number {
-    return this.#workbench.nextDue()
+    return this.workbench.nextDue()
   }
 
   close(): void {
-    this.#workbench = new Workbench(this.#politeness, this.#policy)
-    this.#pending = 0
+    this.workbench = new Workbench(this.#politeness, this.#policy, this.#make)
+    this.waiting = 0
     this.#leased = 0
   }
 }

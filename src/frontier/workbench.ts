@@ -1,4 +1,5 @@
 import type { HostTrouble } from '../types.js'
+import { AskedPauses } from './asked-pauses.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
 import { HostQueue } from './host-queue.js'
@@ -57,9 +58,6 @@ function makeHost<H extends Host>(host: string, workbench: object, delayMs: numb
  */
 const STALE_BEARABLE = 1000
 
-/** Forgotten hosts whose pause is remembered; of more, the one forgotten longest ago is told its pause again. */
-const PAUSES_REMEMBERED = 100_000
-
 /** Shared by all hosts that have not been visited: most of a large crawl's. Never written to. */
 const NOBODY_RESTS: number[] = []
 
@@ -79,8 +77,8 @@ export class Workbench<H extends Host = Host> {
   readonly #policy: SelectionPolicy
   readonly #make: MakeHost<H>
   readonly #hosts = new Map<string, H>()
-  /** The pauses that forgotten hosts had asked for; only those that differ from everybody's. */
-  readonly #askedMs = new Map<string, number>()
+  /** The pauses that forgotten hosts had asked for. */
+  readonly asked = new AskedPauses()
   readonly #waiting = new Heap<H>()
   readonly #ready = new Heap<H>()
   #active = 0
@@ -122,7 +120,7 @@ export class Workbench<H extends Host = Host> {
   host(name: string): H {
     let host = this.#hosts.get(name)
     if (host === undefined) {
-      host = this.#make(name, this, this.#askedMs.get(name) ?? 0)
+      host = this.#make(name, this, this.asked.of(name))
       this.#hosts.set(name, host)
     }
     return host
@@ -138,6 +136,27 @@ export class Workbench<H extends Host = Host> {
     this.#leave(host)
     this.#hosts.delete(host.host)
     this.#active--
+  }
+
+  /** Hosts in memory. They may be placed and forgotten meanwhile. */
+  all(): Iterable<H> {
+    return this.#hosts.values()
+  }
+
+  /**
+   * Takes hosts out of memory, with and without requests: another workbench goes on with them. None of their connections
+   * may be out. Entries of theirs in the queues are stale from now on, and go as others do.
+   */
+  takeOut(isLeaving: (host: H) => boolean): H[] {
+    const left: H[] = []
+    for (const host of this.#hosts.values()) {
+      if (!isLeaving(host)) continue
+      if (host.pending > 0) this.#active--
+      this.#leave(host)
+      this.#hosts.delete(host.host)
+      left.push(host)
+    }
+    return left
   }
 
   /** Hosts with requests that wait until after `instant`: at most so many, in no order. */
@@ -240,11 +259,8 @@ export class Workbench<H extends Host = Host> {
   #forget(host: H): void {
     this.#hosts.delete(host.host)
     this.onForget?.(host)
-    if (host.delayMs > this.#politeness.delayMs) {
-      this.#askedMs.set(host.host, host.delayMs)
-      if (this.#askedMs.size > PAUSES_REMEMBERED)
-        this.#askedMs.delete(this.#askedMs.keys().next().value as string)
-    } else this.#askedMs.delete(host.host)
+    if (host.delayMs > this.#politeness.delayMs) this.asked.remember(host.host, host.delayMs)
+    else this.asked.forget(host.host)
   }
 
   #wake(now: number): void {

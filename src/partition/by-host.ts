@@ -4,6 +4,7 @@
  */
 
 import { KumoError } from '../errors.js'
+import { made } from '../made.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
 
@@ -22,13 +23,14 @@ export const MAX_PARTITIONS = 65_536
 export function byHost(partitions: number = DEFAULT_PARTITIONS): HostPartitioner {
   assertPartitions(partitions)
   const print = new Uint32Array(2)
-  return {
+  const partitioner: HostPartitioner = {
     partitions,
     partition(host) {
       fingerprint(host, print)
       return print[0]! % partitions
     },
   }
+  return made(partitioner, 'byHost', partitions)
 }
 
 /**

@@ -17,4 +17,15 @@ export interface Ownership {
   readonly self: number
   /** The shard that owns the partition. */
   ownerOf(partition: number): number
+  /** Whether the partition is on its way to this shard: what arrives for it is held until it is here. */
+  isExpected?(partition: number): boolean
+}
+
+/** Ownership as whoever moves partitions sees it: the truth, which shards learn of later. */
+export interface OwnershipView {
+  readonly version: number
+  readonly shards: number
+  ownerOf(partition: number): number
+  ownedBy(shard: number): readonly number[]
+  move(partitions: readonly number[], to: number, version: number): void
 }

@@ -1,10 +1,12 @@
 /** Who owns a partition: one shard alone, or several that were dealt them like cards and may pass them on. */
 
 import { KumoError } from '../errors.js'
-import type { Ownership } from './contract.js'
+import type { Ownership, OwnershipView } from './contract.js'
 
 /** Ownership that never moves has one version. */
 const UNMOVED = 0
+/** No shard has this number. */
+const NOBODY = -1
 
 /** One shard, number 0, owns everything. */
 export function soleOwner(): Ownership {
@@ -29,6 +31,7 @@ export function staticOwnership(self: number, shards: number): Ownership {
 export class OwnershipTable implements Ownership {
   readonly self: number
   readonly #owners: Int32Array
+  readonly #expected = new Set<number>()
   #version: number
 
   /** `owners` holds the owner of each partition, as of `version`. */
@@ -54,14 +57,42 @@ export class OwnershipTable implements Ownership {
     return owned
   }
 
-  move(partitions: readonly number[], to: number, version = this.#version + 1): void {
+  isExpected(partition: number): boolean {
+    return this.#expected.has(partition)
+  }
+
+  /** These are on their way to here; or no longer. */
+  expect(partitions: readonly number[], isComing: boolean): void {
+    for (const partition of partitions) {
+      if (isComing) this.#expected.add(partition)
+      else this.#expected.delete(partition)
+    }
+  }
+
+  move(partitions: readonly number[], to: number, version = 0): void {
     for (const partition of partitions) this.#owners[partition] = to
-    this.#version = Math.max(this.#version, version)
+    // Also if that version is known already: whoever remembers owners looks at it alone.
+    this.#version = Math.max(this.#version + 1, version)
+  }
+
+  /** A shard has begun anew: what others remember of whom they told what is void. */
+  renew(): void {
+    this.#version++
   }
 
   /** The owners of all partitions, to begin another table with. */
   get owners(): readonly number[] {
     return [...this.#owners]
+  }
+}
+
+/** The table of whoever moves partitions, which belongs to no shard. */
+export class OwnershipBook extends OwnershipTable implements OwnershipView {
+  readonly shards: number
+
+  constructor(partitions: number, shards: number) {
+    super(NOBODY, dealt(partitions, shards))
+    this.shards = shards
   }
 }
 

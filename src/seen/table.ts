@@ -10,20 +10,11 @@
 import { KumoError } from '../errors.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { SeenStore } from './contract.js'
+import { PAGE_SLOTS, PAGE_WORDS, SLAB_PAGES, SLOT_WORDS, Slabs } from './slabs.js'
 
 /** A fingerprint's top byte chooses its segment; growing touches one at a time, 1 ms of work at 10 M URLs. */
-const SEGMENTS = 256
+export const SEGMENTS = 256
 const SEGMENT_SHIFT = 24
-
-/** A slot holds a fingerprint as two words: low half, high half. Both zero means empty. */
-const SLOT_WORDS = 2
-
-/** 1 KB, so that a crawl of a few hundred URLs costs 256 KB at most. */
-const PAGE_SLOTS = 128
-const PAGE_WORDS = PAGE_SLOTS * SLOT_WORDS
-
-/** 64 KB: a buffer object costs some 300 bytes of its own, so there should not be one for each page. */
-const SLAB_PAGES = 64
 
 /** Above this share linear probing gets slow (23 probes for a new URL); below, memory lies idle. */
 const FULL = 0.85
@@ -35,30 +26,31 @@ const GROWTH = 0.25
  * closely that the processor waits for several of their cache misses at once: at 10 M URLs that saves a fifth
  * to two fifths of the time.
  */
-const CHUNK = 256
-
-/** Room beyond the need of the moment in the buffer that a growing segment is copied to. */
-const SCRATCH_HEADROOM = 1.25
+export const CHUNK = 256
 
 /**
- * A set of fingerprints: open addressing with linear probing within a segment. `add` fills it, nothing empties
- * it but `clear`.
+ * A set of fingerprints: open addressing with linear probing within a segment. `add` fills it, `delete` and `clear` empty
+ * it. Sets may share their slabs, and a set that stays small may have fewer segments: any power of two up to 256.
  */
 export class FingerprintSet {
-  #slabs: Uint32Array[] = []
-  #pagesCut = 0
+  readonly #memory: Slabs
+  readonly #slabs: Uint32Array[]
   /** For each segment the numbers of its pages; slots count on from one page to the next. */
-  #segments: number[][] = []
-  #counts = new Uint32Array(SEGMENTS)
-  #scratch = new Uint32Array(0)
+  readonly #segments: number[][]
+  readonly #mask: number
+  readonly #counts: Uint32Array
   #size = 0
   /** The fingerprint 0 looks like an empty slot, so it is remembered apart. */
   #hasZero = false
   /** What `warm` read: reads that nothing comes of, a compiler may leave out. */
   #read = 0
 
-  constructor() {
-    this.clear()
+  constructor(memory = new Slabs(), segments = SEGMENTS) {
+    this.#memory = memory
+    this.#slabs = memory.slabs
+    this.#segments = Array.from({ length: segments }, () => [])
+    this.#mask = segments - 1
+    this.#counts = new Uint32Array(segments)
   }
 
   /** How many fingerprints it holds. */
@@ -66,10 +58,13 @@ export class FingerprintSet {
     return this.#size
   }
 
-  /** Bytes of buffers held, all included. */
+  get segments(): number {
+    return this.#segments.length
+  }
+
+  /** Bytes of buffers held, all included; also those of sets that share its slabs. */
   get bytes(): number {
-    const slabs = this.#slabs.length * SLAB_PAGES * PAGE_WORDS
-    return (slabs + this.#scratch.length + this.#counts.length) * Uint32Array.BYTES_PER_ELEMENT
+    return this.#memory.bytes + this.#counts.byteLength
   }
 
   /** Adds the fingerprint at `from[at]`, `from[at + 1]`; true if it was not there. */
@@ -77,14 +72,16 @@ export class FingerprintSet {
     const low = from[at]!
     const high = from[at + 1]!
     if ((low | high) === 0) return this.#addZero()
-    const segment = high >>> SEGMENT_SHIFT
+    const segment = (high >>> SEGMENT_SHIFT) & this.#mask
     const pages = this.#segments[segment]!
-    if (pages.length === 0) pages.push(this.#cutPage())
+    if (pages.length === 0) pages.push(this.#memory.cutPage())
     if (!this.#place(pages, low, high)) return false
     this.#size++
     const count = this.#counts[segment]! + 1
     this.#counts[segment] = count
-    if (count > pages.length * PAGE_SLOTS * FULL) this.#grow(pages, count)
+    if (count > pages.length * PAGE_SLOTS * FULL) {
+      this.#grow(pages, count, pages.length + Math.ceil(pages.length * GROWTH))
+    }
     return true
   }
 
@@ -93,18 +90,19 @@ export class FingerprintSet {
     const low = from[at]!
     const high = from[at + 1]!
     if ((low | high) === 0) return this.#hasZero
-    const pages = this.#segments[high >>> SEGMENT_SHIFT]!
+    const pages = this.#segments[(high >>> SEGMENT_SHIFT) & this.#mask]!
     return pages.length > 0 && !this.#place(pages, low, high, false)
   }
 
   /**
-   * Reads where each of `count` fingerprints would be. A lookup's branches hang on what it read, so the processor waits
-   * for one cache miss after the other; these reads hang on nothing, and it waits for all of them at once.
+   * Reads where each of `count` fingerprints, from number `first` on, would be. A lookup's branches hang on what it read,
+   * so the processor waits for one cache miss after the other; these reads hang on nothing, and it waits for all at once.
    */
-  warm(from: Uint32Array, count: number): void {
+  warm(from: Uint32Array, count: number, first = 0): void {
     let read = 0
-    for (let at = 0; at < count * SLOT_WORDS; at += SLOT_WORDS) {
-      const pages = this.#segments[from[at + 1]! >>> SEGMENT_SHIFT]!
+    const end = (first + count) * SLOT_WORDS
+    for (let at = first * SLOT_WORDS; at < end; at += SLOT_WORDS) {
+      const pages = this.#segments[(from[at + 1]! >>> SEGMENT_SHIFT) & this.#mask]!
       if (pages.length === 0) continue
       const home = homeOf(from[at]!, pages.length * PAGE_SLOTS)
       const page = pages[(home / PAGE_SLOTS) >>> 0]!
@@ -124,7 +122,7 @@ export class FingerprintSet {
       if (had) this.#size--
       return had
     }
-    const segment = high >>> SEGMENT_SHIFT
+    const segment = (high >>> SEGMENT_SHIFT) & this.#mask
     const pages = this.#segments[segment]!
     let hole = this.#slotOf(pages, low, high)
     if (hole < 0) return false
@@ -148,13 +146,29 @@ export class FingerprintSet {
 
   /** Adds all fingerprints to another set. */
   addTo(other: FingerprintSet): void {
-    const print = new Uint32Array(SLOT_WORDS)
-    if (this.#hasZero) other.add(print, 0)
-    for (const slab of this.#slabs) {
-      for (let word = 0; word < slab.length; word += SLOT_WORDS) {
-        if ((slab[word]! | slab[word + 1]!) !== 0) other.add(slab, word)
-      }
+    other.addEach(this.toArray())
+  }
+
+  /**
+   * Adds fingerprints as `toArray` lists them. They come in the order of their homes: a set that grew with them would be
+   * full at its front and empty at its back all the while, and probe without end. So it makes room first.
+   */
+  addEach(prints: Uint32Array): void {
+    const share = (this.#size + prints.length / SLOT_WORDS) / this.#segments.length
+    const wanted = Math.ceil((share * (1 + GROWTH)) / (FULL * PAGE_SLOTS))
+    for (const [segment, pages] of this.#segments.entries()) {
+      if (share <= pages.length * PAGE_SLOTS * FULL) continue
+      this.#grow(pages, this.#counts[segment]!, wanted)
     }
+    for (let at = 0; at < prints.length; at += SLOT_WORDS) this.add(prints, at)
+  }
+
+  /** All fingerprints, two words each. */
+  toArray(): Uint32Array {
+    const prints = new Uint32Array(this.#size * SLOT_WORDS)
+    let filled = this.#hasZero ? SLOT_WORDS : 0
+    for (const pages of this.#segments) filled = this.#copy(pages, prints, filled)
+    return prints
   }
 
   /** The slot that holds a fingerprint; -1 if none does. */
@@ -182,11 +196,8 @@ export class FingerprintSet {
 
   /** Forgets everything and gives the memory back. */
   clear(): void {
-    this.#slabs = []
-    this.#pagesCut = 0
-    this.#segments = Array.from({ length: SEGMENTS }, () => [])
+    for (const pages of this.#segments) for (const page of pages.splice(0)) this.#memory.freePage(page)
     this.#counts.fill(0)
-    this.#scratch = new Uint32Array(0)
     this.#size = 0
     this.#hasZero = false
   }
@@ -226,20 +237,21 @@ export class FingerprintSet {
     return true
   }
 
-  #grow(pages: number[], count: number): void {
-    const scratch = this.#empty(pages, count)
-    const added = Math.ceil(pages.length * GROWTH)
-    for (let i = 0; i < added; i++) pages.push(this.#cutPage())
+  /** Gives a segment of `count` fingerprints so many pages. */
+  #grow(pages: number[], count: number, wanted: number): void {
     const words = count * SLOT_WORDS
+    const scratch = this.#memory.scratch(words)
+    this.#copy(pages, scratch, 0)
+    for (const page of pages) {
+      const start = (page % SLAB_PAGES) * PAGE_WORDS
+      this.#slabs[(page / SLAB_PAGES) >>> 0]!.fill(0, start, start + PAGE_WORDS)
+    }
+    while (pages.length < wanted) pages.push(this.#memory.cutPage())
     for (let i = 0; i < words; i += SLOT_WORDS) this.#place(pages, scratch[i]!, scratch[i + 1]!)
   }
 
-  /** Moves the `count` fingerprints of a segment to the front of the scratch buffer. */
-  #empty(pages: readonly number[], count: number): Uint32Array {
-    const need = count * SLOT_WORDS
-    if (this.#scratch.length < need) this.#scratch = new Uint32Array(Math.ceil(need * SCRATCH_HEADROOM))
-    const scratch = this.#scratch
-    let filled = 0
+  /** Copies the fingerprints of a segment to `into`, from word `filled` on; answers with the word behind them. */
+  #copy(pages: readonly number[], into: Uint32Array, filled: number): number {
     for (const page of pages) {
       const slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
       const start = (page % SLAB_PAGES) * PAGE_WORDS
@@ -248,19 +260,11 @@ export class FingerprintSet {
         const low = slab[word]!
         const high = slab[word + 1]!
         if ((low | high) === 0) continue
-        scratch[filled++] = low
-        scratch[filled++] = high
+        into[filled++] = low
+        into[filled++] = high
       }
-      slab.fill(0, start, end)
     }
-    return scratch
-  }
-
-  #cutPage(): number {
-    if (this.#pagesCut === this.#slabs.length * SLAB_PAGES) {
-      this.#slabs.push(new Uint32Array(SLAB_PAGES * PAGE_WORDS))
-    }
-    return this.#pagesCut++
+    return filled
   }
 }
 
@@ -314,7 +318,7 @@ export function fingerprintTable(): FingerprintTable {
 }
 
 /** Looks at all before any is added, so that a wrong call changes nothing. */
-function assertStrings(urls: readonly string[]): void {
+export function assertStrings(urls: readonly string[]): void {
   if (!Array.isArray(urls)) {
     throw new KumoError('KUMO_CONTRACT_BROKEN', `addAll takes an array of URLs, not ${typeof urls}`)
   }

@@ -30,6 +30,8 @@ export interface WebShape {
   readonly brokenRobots?: number
   /** Share of hosts that take ten times as long. */
   readonly slowHosts?: number
+  /** Share of hosts that have five times as many pages. */
+  readonly largeHosts?: number
   /** Share of hosts that have pages under http and https: two origins that share the host's clock. */
   readonly twoSchemes?: number
 }
@@ -57,9 +59,11 @@ interface HostTraits {
   readonly robots: 'none' | 'rules' | 'broken'
   readonly crawlDelayMs: number
   readonly slow: boolean
+  readonly large: boolean
 }
 
 const SLOW_FACTOR = 10
+const LARGE_FACTOR = 5
 /** Share of the pages of a host with rules that these close. */
 const CLOSED_SHARE = 0.25
 const CRAWL_DELAY_SHARE = 0.3
@@ -91,6 +95,7 @@ export class WebMap {
       robots: 0,
       brokenRobots: 0,
       slowHosts: 0,
+      largeHosts: 0,
       twoSchemes: 0,
       ...shape,
     }
@@ -134,13 +139,14 @@ export class WebMap {
 
   /** The hrefs of a page, as written in it. */
   links(url: string, host: number, page: number): string[] {
-    const { linksPerPage, crossHostShare, redirects, hosts, pagesPerHost } = this.shape
+    const { linksPerPage, crossHostShare, redirects, hosts } = this.shape
     const random = this.#chanceOf(`links ${url}`)
     const pick = (count: number) => Math.floor(random.next() * count)
     const hrefs: string[] = []
     for (let i = 0; i < linksPerPage; i++) {
       const toHost = random.next() < crossHostShare ? pick(hosts) : host
-      const toPage = i === 0 && toHost === host ? (page + 1) % pagesPerHost : pick(pagesPerHost)
+      const pages = this.#pagesOf(toHost)
+      const toPage = i === 0 && toHost === host ? (page + 1) % pages : pick(pages)
       const target = this.pageUrl(toHost, toPage)
       if (random.next() < redirects) hrefs.push(`/hop/${1 + pick(MOST_HOPS)}/${toHost}/${toPage}`)
       else hrefs.push(random.next() < FRAGMENT_SHARE ? `${target}#part` : relativeTo(url, target))
@@ -159,10 +165,15 @@ export class WebMap {
     return this.#traits(hostNumber(`http://${host}/`)).crawlDelayMs
   }
 
+  #pagesOf(host: number): number {
+    const { pagesPerHost } = this.shape
+    return this.#traits(host).large ? pagesPerHost * LARGE_FACTOR : pagesPerHost
+  }
+
   #traits(host: number): HostTraits {
     let traits = this.#hosts.get(host)
     if (traits === undefined) {
-      const { robots, brokenRobots, slowHosts, twoSchemes } = this.shape
+      const { robots, brokenRobots, slowHosts, largeHosts, twoSchemes } = this.shape
       const random = this.#chanceOf(`host ${host}`)
       const rules = random.next()
       const hasRules = rules < robots
@@ -172,6 +183,7 @@ export class WebMap {
         crawlDelayMs: asksPause ? 1000 * Math.ceil(random.next() * MOST_CRAWL_DELAY_S) : 0,
         slow: random.next() < slowHosts,
         schemes: random.next() < twoSchemes ? ['http', 'https'] : [random.next() < 0.5 ? 'http' : 'https'],
+        large: random.next() < largeHosts,
       }
       this.#hosts.set(host, traits)
     }

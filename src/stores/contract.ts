@@ -42,6 +42,9 @@ export interface OpenStore {
   readonly handover?: Handover
   /** Where batches on their way to other shards outlive a crash. Absent: nothing of this store does. */
   readonly spool?: Spool
+  /** As in `SharedStore`, for a crawl that has no shards any more. */
+  leftovers?(): AsyncIterable<Leftover>
+  dropLeftover?(id: string): void
   close(): MaybePromise<void>
 }
 
@@ -54,9 +57,10 @@ export interface Handover {
   /**
    * From this call on nothing of these partitions is leased. Once what was leased is settled, it resolves with all that
    * belongs to them, as data that can be posted to another thread; from then on this store knows nothing of them.
-   * Requests of theirs that are added before it resolves go along. Calls do not overlap.
+   * Requests of theirs that are added before it lets go of them go along; at that moment it calls `left`, so that nobody
+   * adds any more. Calls do not overlap.
    */
-  give(partitions: readonly number[]): Promise<HandedOver>
+  give(partitions: readonly number[], left?: () => void): Promise<HandedOver>
   /** Takes partitions in, as `give` of a store of the same kind made them. */
   take(what: HandedOver): MaybePromise<void>
   /** What its partitions have waiting: for balancing. */
@@ -84,6 +88,8 @@ export interface PartitionLoad {
  * with all that was changed before it was put, so that a page is never settled without the links it led to.
  */
 export interface Spool {
+  /** Larger than the number of any batch that it holds. */
+  readonly firstBatch: number
   put(batch: number, text: string): void
   /** Its receiver has it for good. */
   remove(batch: number): void
@@ -165,9 +171,15 @@ export interface SharedStore {
   readonly state?: StateStore
   /** Resolves once all that was put into `state` so far would survive a crash. */
   flush?(): MaybePromise<void>
-  /** Batches that an earlier run, or a shard that died, had sent and nobody had taken for good; in order. */
-  leftovers?(): AsyncIterable<{ readonly id: string; readonly text: string }>
+  /** Batches that an earlier run, or with `lane` a shard that died, had sent and nobody had taken for good; in order. */
+  leftovers?(lane?: number): AsyncIterable<Leftover>
   /** Their requests are where they belong, and kept there. */
   dropLeftover?(id: string): void
   close(): MaybePromise<void>
+}
+
+/** A batch that outlived its sender. */
+export interface Leftover {
+  readonly id: string
+  readonly text: string
 }

@@ -1,33 +1,61 @@
 import type { StateSpace, StateStore } from './contract.js'
 
+/** By host, then by key; values as JSON. Under undefined: facts that belong to no host. */
+type Facts = Map<string | undefined, Map<string, string>>
+
+/** Facts of hosts on their way to another shard, values as JSON. */
+export type MovedFacts = readonly (readonly [space: string, host: string, key: string, fact: string])[]
+
+/** Facts in memory that can move to another shard with their host. */
+export interface MovableState extends StateStore {
+  /** Takes out all facts of hosts that leave. Facts of no host stay. */
+  give(isLeaving: (host: string) => boolean): MovedFacts
+  take(moved: MovedFacts): void
+}
+
 /** Facts in memory, gone when the run is over. Values are copies, as they would be in a store on disk. */
 export function memoryState(): StateStore {
-  const spaces = new Map<string, StateSpace>()
+  const { space } = movableState()
+  return { space }
+}
+
+export function movableState(): MovableState {
+  const spaces = new Map<string, { readonly space: StateSpace; readonly hosts: Facts }>()
+  const known = (name: string) => {
+    let known = spaces.get(name)
+    if (known === undefined) {
+      const hosts: Facts = new Map()
+      known = { space: memorySpace(hosts), hosts }
+      spaces.set(name, known)
+    }
+    return known
+  }
   return {
-    space(name) {
-      let space = spaces.get(name)
-      if (space === undefined) {
-        space = memorySpace()
-        spaces.set(name, space)
+    space: (name) => known(name).space,
+    give(isLeaving) {
+      const moved: [string, string, string, string][] = []
+      for (const [name, { hosts }] of spaces) {
+        for (const [host, facts] of hosts) {
+          if (host === undefined || !isLeaving(host)) continue
+          for (const [key, fact] of facts) moved.push([name, host, key, fact])
+          hosts.delete(host)
+        }
       }
-      return space
+      return moved
+    },
+    take(moved) {
+      for (const [name, host, key, fact] of moved) keep(known(name).hosts, key, fact, host)
     },
   }
 }
 
-function memorySpace(): StateSpace {
-  /** By host, then by key. Under undefined: facts that belong to no host. */
-  const hosts = new Map<string | undefined, Map<string, string>>()
+function memorySpace(hosts: Facts): StateSpace {
   return {
     get(key, host) {
       const fact = hosts.get(host)?.get(key)
       return fact === undefined ? undefined : JSON.parse(fact)
     },
-    put(key, value, host) {
-      const facts = hosts.get(host) ?? new Map<string, string>()
-      facts.set(key, JSON.stringify(value ?? null))
-      hosts.set(host, facts)
-    },
+    put: (key, value, host) => keep(hosts, key, JSON.stringify(value ?? null), host),
     delete: (key, host) => void hosts.get(host)?.delete(key),
     async *entries() {
       // A copy: whoever reads may put more, and must come to an end.
@@ -35,6 +63,12 @@ function memorySpace(): StateSpace {
       for (const [key, fact] of all) yield [key, JSON.parse(fact)]
     },
   }
+}
+
+function keep(hosts: Facts, key: string, fact: string, host: string | undefined): void {
+  const facts = hosts.get(host) ?? new Map<string, string>()
+  facts.set(key, fact)
+  hosts.set(host, facts)
 }
 
 /** Remembers nothing: for what the crawl itself would only need to know in a later run. */

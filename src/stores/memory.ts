@@ -1,6 +1,8 @@
 import { memoryFrontier } from '../frontier/memory.js'
+import { made } from '../made.js'
 import { fingerprintTable } from '../seen/table.js'
 import type { Store } from './contract.js'
+import { memoryShard } from './memory-shard.js'
 
 /**
  * The default store: everything in memory, gone when the run is over.
@@ -9,9 +11,11 @@ import type { Store } from './contract.js'
  * await new Crawler().seeds('https://example.com/').store(memory()).run()
  */
 export function memory(): Store {
-  return {
+  const store: Store = {
     name: 'memory',
-    open({ politeness, policy }) {
+    open(context) {
+      if (context.shard !== undefined) return memoryShard(context, context.shard)
+      const { politeness, policy } = context
       const frontier = memoryFrontier({ politeness, policy })
       const seen = fingerprintTable()
       return {
@@ -24,4 +28,5 @@ export function memory(): Store {
       }
     },
   }
+  return made(store, 'memory')
 }

@@ -1,6 +1,7 @@
 /** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
 
 import { KumoError } from '../errors.js'
+import { made, type Recipe } from '../made.js'
 import {
   anywhere,
   domain,
@@ -88,21 +89,35 @@ function named(word: string, place: string): ScopeRule | undefined {
   throw notAllowed(place, `'${word}'`, `; for a path: '/${word}'; for a host without a dot: glob('${word}')`)
 }
 
+/** Those whose rules can be made again, since what they are given is data, or rules. By the name in a recipe. */
+const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
+  Object.entries({
+    domain,
+    anywhere,
+    sameOrigin,
+    sameHost,
+    sameSite,
+    pathPrefix,
+    glob,
+    matching,
+    all,
+    any,
+    not,
+  }),
+)
+
 /** As a predicate each of these would return a rule, which is not an answer. */
-const MAKERS: ReadonlySet<unknown> = new Set<unknown>([
-  domain,
-  anywhere,
-  sameOrigin,
-  sameHost,
-  sameSite,
-  pathPrefix,
-  glob,
-  matching,
-  predicate,
-  all,
-  any,
-  not,
-])
+const MAKERS: ReadonlySet<unknown> = new Set<unknown>([...READY.values(), predicate])
+
+/**
+ * The rule of a recipe; undefined if its maker is none of the ready ones.
+ *
+ * @example
+ * remake(['not', glob('/login')])?.name // 'not(glob /login)'
+ */
+export function remake([maker, ...given]: Recipe): ScopeRule | undefined {
+  return READY.get(maker)?.(...(given as never[]))
+}
 
 function combined(
   word: string,
@@ -112,7 +127,7 @@ function combined(
   // No rules at all is more often an empty list in a configuration than a wish for everything or nothing.
   if (likes.length === 0) throw invalid(`${word}() needs at least one scope rule`)
   const rules = likes.map((like) => toRule(like, `${word}(): `))
-  return {
+  const rule: ScopeRule = {
     name: `${word}(${rules.map((rule) => rule.name).join(', ')})`,
     start() {
       const parts = rules.map((rule) => rule.start())
@@ -128,9 +143,11 @@ function combined(
       }
     },
   }
+  return made(rule, word, ...rules)
 }
 
-function isRule(like: unknown): like is ScopeRule {
+/** Whether something is a rule already, and does not only stand for one. */
+export function isRule(like: unknown): like is ScopeRule {
   if (typeof like !== 'object' || like === null) return false
   const { name, start } = like as Partial<ScopeRule>
   return typeof name === 'string' && typeof start === 'function'
@@ -138,6 +155,11 @@ function isRule(like: unknown): like is ScopeRule {
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array (combine rules with all() or any())'
+  if (value instanceof URL) {
+    return value.protocol === 'file:' || value.protocol === 'data:'
+      ? 'a module (let the module export the combination; it may use all(), any() and not() itself)'
+      : 'a URL (for its text as a glob, write url.href)'
+  }
   if (typeof value === 'object' && value !== null) return 'an object without name and start()'
   return String(value)
 }

@@ -1,6 +1,7 @@
 /** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
 
 import { KumoError } from '../errors.js'
+import { made } from '../made.js'
 import { canonicalise, hostOf, originOf, parseUrl, pathOf } from './canonicalise.js'
 import { compileGlob } from './glob.js'
 import { Prefixes } from './prefixes.js'
@@ -14,7 +15,7 @@ import { loadSiteOf } from './site.js'
  * crawler.scope(anywhere())
  */
 export function anywhere(): ScopeRule {
-  return { name: 'anywhere', start: () => ({ perOrigin: true, test: () => true }) }
+  return made({ name: 'anywhere', start: () => ({ perOrigin: true, test: () => true }) }, 'anywhere')
 }
 
 /**
@@ -24,7 +25,8 @@ export function anywhere(): ScopeRule {
  * sameOrigin() // seed https://example.com/: https://example.com/a, not http://example.com/a
  */
 export function sameOrigin(): ScopeRule {
-  return { name: 'same origin', start: () => sameAsSeed(originOf, (target) => originOf(target.url)) }
+  const start = () => sameAsSeed(originOf, (target) => originOf(target.url))
+  return made({ name: 'same origin', start }, 'sameOrigin')
 }
 
 /**
@@ -34,7 +36,8 @@ export function sameOrigin(): ScopeRule {
  * sameHost() // seed https://example.com/: http://example.com/a, not https://www.example.com/
  */
 export function sameHost(): ScopeRule {
-  return { name: 'same host', start: () => sameAsSeed(hostOf, (target) => target.host) }
+  const start = () => sameAsSeed(hostOf, (target) => target.host)
+  return made({ name: 'same host', start }, 'sameHost')
 }
 
 function sameAsSeed(ofSeed: (url: string) => string, ofTarget: (target: ScopeTarget) => string): ScopeTest {
@@ -64,7 +67,7 @@ export function domain(name: string): ScopeRule {
     const found = nameOf(target.host)
     return found === host || found.endsWith(below)
   }
-  return { name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }
+  return made({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
 }
 
 /** Without port, and without the dot that marks a name as complete. */
@@ -82,7 +85,7 @@ const REMEMBERED_HOSTS = 10_000
  * sameSite() // seed https://www.example.com/: https://blog.example.com/, not https://example.org/
  */
 export function sameSite(): ScopeRule {
-  return { name: 'same site', start: startSameSite }
+  return made({ name: 'same site', start: startSameSite }, 'sameSite')
 }
 
 function startSameSite(): ScopeTest {
@@ -122,7 +125,7 @@ function startSameSite(): ScopeTest {
  * all(sameHost(), pathPrefix('/a/', '/b/')) // /a/ and /b/ on the seeds' hosts
  */
 export function pathPrefix(...prefixes: string[]): ScopeRule {
-  if (prefixes.length === 0) return { name: 'below the seeds', start: startBelowSeeds }
+  if (prefixes.length === 0) return made({ name: 'below the seeds', start: startBelowSeeds }, 'pathPrefix')
   const ofUrls = new Prefixes()
   const ofPaths = new Prefixes()
   for (const prefix of prefixes) {
@@ -141,7 +144,8 @@ export function pathPrefix(...prefixes: string[]): ScopeRule {
     const address = withoutQuery(url)
     return ofUrls.cover(address) || ofPaths.cover(pathOf(address))
   }
-  return { name: `below ${prefixes.join(', ')}`, start: () => ({ perOrigin: false, test }) }
+  const rule = { name: `below ${prefixes.join(', ')}`, start: () => ({ perOrigin: false, test }) }
+  return made(rule, 'pathPrefix', ...prefixes)
 }
 
 function startBelowSeeds(): ScopeTest {
@@ -172,7 +176,7 @@ function withoutQuery(url: string): string {
 export function glob(pattern: string): ScopeRule {
   const matches = compileGlob(pattern)
   const test = ({ url }: ScopeTarget) => matches(url)
-  return { name: `glob ${pattern}`, start: () => ({ perOrigin: false, test }) }
+  return made({ name: `glob ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'glob', pattern)
 }
 
 /**
@@ -191,7 +195,7 @@ export function matching(pattern: RegExp): ScopeRule {
     own.lastIndex = 0
     return own.test(url)
   }
-  return { name: `matching ${pattern}`, start: () => ({ perOrigin: false, test }) }
+  return made({ name: `matching ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'matching', own)
 }
 
 /**

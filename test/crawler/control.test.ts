@@ -5,19 +5,28 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Crawler } from 'kumo'
 import { describe, expect, test } from 'vitest'
-import { direct, linkedPages, linksTo, rawServer, site, sleep, until, web } from './support.js'
+import { direct, linkedPages, linksTo, rawServer, site, sleep, until, WORKERS, web } from './support.js'
 
 describe('stop', () => {
   test('lets what is in flight finish and starts nothing new', async () => {
+    let answer: () => void = () => {}
+    const isStopped = new Promise<void>((resolve) => {
+      answer = resolve
+    })
     const { url, requests } = await site({
-      '/': (_, response) =>
-        void setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end('x'), 80),
+      '/': async (_, response) => {
+        await isStopped
+        response.writeHead(200, { 'content-type': 'text/html' }).end('x')
+      },
     })
     const seeds = Array.from({ length: 30 }, (_, i) => url('/', `127.0.6.${i}`))
     const crawler = direct.concurrency(6).seeds(seeds)
     const running = crawler.run()
     await until(() => requests.length === 6, 'six requests')
     crawler.stop()
+    // A thread hears of it a moment later.
+    await sleep(100)
+    answer()
     const summary = await running
     expect(summary).toMatchObject({ reason: 'stopped', pages: 6, pending: 24, inFlight: 0, failed: 0 })
     expect(requests).toHaveLength(6)
@@ -119,7 +128,7 @@ describe('an abort signal', () => {
 
   test('by a time-out works as well', async () => {
     const { url } = await site({ '/': linksTo('/never'), '/never': () => {} })
-    const summary = await direct.seeds(url()).run({ signal: AbortSignal.timeout(200) })
+    const summary = await direct.seeds(url()).run({ signal: AbortSignal.timeout(WORKERS === 0 ? 200 : 4000) })
     expect(summary).toMatchObject({ reason: 'aborted', pages: 1, pending: 1 })
   })
 })

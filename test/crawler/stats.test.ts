@@ -135,7 +135,7 @@ describe('the bottleneck', () => {
     const summary = await direct
       .concurrency(6)
       .seeds(server.seeds())
-      .use({ name: 'slow', page: () => sleep(30) })
+      .use({ name: 'slow', page: () => sleep(80) })
       .run()
     expect(summary.bottleneck).toBe('hooks')
   })

@@ -7,6 +7,7 @@ import {
   type Fetcher,
   type Outcome,
   type Page,
+  type Random,
   type Redirect,
   type Skip,
   type Summary,
@@ -18,8 +19,63 @@ import { type LoopbackWeb, startWeb, type WebOptions } from '../loopback/web.js'
 
 export { fixedServer, type RawServer, rawServer, reply, sleep, until } from '../fetch/support.js'
 
+/** Everything that holds for one thread holds for several: the tests run with 0, 1 and 3 workers. See vitest.config.ts. */
+export const WORKERS = Number(process.env.KUMO_TEST_WORKERS ?? 0)
+
+/** A crawler with workers, unless it is given something that cannot be sent to them. */
+class AnyCrew<Data extends object = object> extends Crawler<Data> {
+  override clock(clock: Clock) {
+    return super.clock(clock).workers(0)
+  }
+  override random(random: Random) {
+    return super.random(random).workers(0)
+  }
+  override fetch(fetcher: Parameters<Crawler['fetch']>[0]) {
+    return super.fetch(fetcher).workers(0)
+  }
+  override store(store: Parameters<Crawler['store']>[0]) {
+    return super.store(store).workers(0)
+  }
+  override frontier(frontier: Parameters<Crawler['frontier']>[0]) {
+    return super.frontier(frontier).workers(0)
+  }
+  override seen(seen: Parameters<Crawler['seen']>[0]) {
+    return super.seen(seen).workers(0)
+  }
+  override partition(partitioner: Parameters<Crawler['partition']>[0]) {
+    return super.partition(partitioner).workers(0)
+  }
+  override dns(names: Parameters<Crawler['dns']>[0]) {
+    const made = super.dns(names)
+    return 'resolve' in names ? made.workers(0) : made
+  }
+  override proxy(proxy: Parameters<Crawler['proxy']>[0]) {
+    const made = super.proxy(proxy)
+    return typeof proxy === 'function' ? made.workers(0) : made
+  }
+  override scope(...rules: Parameters<Crawler['scope']>) {
+    return alone(super.scope(...rules), rules)
+  }
+  override include(...rules: Parameters<Crawler['include']>) {
+    return alone(super.include(...rules), rules)
+  }
+  override exclude(...rules: Parameters<Crawler['exclude']>) {
+    return alone(super.exclude(...rules), rules)
+  }
+  override block(...rules: Parameters<Crawler['block']>) {
+    return alone(super.block(...rules), rules)
+  }
+}
+
+/** Functions and rules of one's own stay in their thread. */
+function alone<C extends Crawler>(crawler: C, rules: readonly unknown[]): C {
+  const isOwn = (rule: unknown) =>
+    typeof rule === 'function' || (typeof rule === 'object' && !(rule instanceof RegExp))
+  return rules.some(isOwn) ? crawler.workers(0) : crawler
+}
+
 /** A crawler for tests that are not about pauses. */
-export const quick = new Crawler().delay(0)
+export const quick = new AnyCrew().delay(0).workers(WORKERS)
 
 /** The same for tests that are not about robots.txt either. */
 export const direct = quick.robots(false)

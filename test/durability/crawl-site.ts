@@ -17,6 +17,7 @@ export interface CrawlSiteOptions {
   readonly next: NextInterruption
   readonly level?: Task['level']
   readonly limitPages?: number
+  readonly workers?: number
   /** Takes a store that lives no longer than the program, to see what the checks say to it. */
   readonly forgetful?: boolean
 }
@@ -37,7 +38,7 @@ export const BEAT_MS = 10
 
 /** Crawls the site to its end. */
 export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
-  const { site, web, folder, next, level, limitPages, forgetful = false } = options
+  const { site, web, folder, next, level, limitPages, workers, forgetful = false } = options
   const { delayMs, concurrency } = site
   const deliveries = join(folder, 'deliveries.txt')
   const task: Task = {
@@ -50,12 +51,15 @@ export async function crawlSite(options: CrawlSiteOptions): Promise<SiteCrawl> {
     ...(forgetful ? {} : { folder: join(folder, 'store') }),
     ...(level === undefined ? {} : { level }),
     ...(limitPages === undefined ? {} : { limitPages }),
+    ...(workers === undefined ? {} : { workers }),
   }
   await web.reset()
   const runs = await interruptedCrawl(task, next)
   const ending = runs.at(-1)!.ending!
   const wanted = limitPages === undefined ? openPages(site, web) : undefined
-  const commitMs = COMMIT_MS + (level?.durability === 'machine' ? DISK_MS : 0)
+  // The pulse is the main thread's, and does not tell when another had to wait for its turn.
+  const waits = level?.durability === 'machine' || workers !== undefined
+  const commitMs = COMMIT_MS + (waits ? DISK_MS : 0)
   const forbidden = closedPages(site, web)
   const verdict = verdictOf({
     requests: await web.requests(),

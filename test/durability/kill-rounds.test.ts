@@ -48,6 +48,13 @@ describe('a crawl that is killed', { timeout: PATIENCE_MS }, () => {
     expect(findingsOf(verdicts)).toEqual([])
   })
 
+  test('8 kills: the same holds for three threads that share a store, and links that were on their way', async () => {
+    const site = { ...quickSite, pagesPerHost: 31 }
+    const verdicts = await killRounds({ site, kills: 8, random: moments(), workers: 3 })
+    expect(findingsOf(verdicts)).toEqual([])
+    expect(sumOf(verdicts, 'repeats')).toBeLessThanOrEqual(sumOf(verdicts, 'excusable'))
+  })
+
   test('a store that forgets is found out', async () => {
     const crawl = await freshCrawl({ ...restingSite, hosts: 20, pagesPerHost: 2, delayMs: 3000 })
     const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 800) } as const

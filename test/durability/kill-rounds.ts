@@ -17,12 +17,20 @@ export interface KillRounds {
   readonly kills: number
   readonly random: Random
   readonly level?: Task['level']
+  readonly workers?: number
   /** Told after each kill how many there were, and how many pages of the crawl had been served. */
   onKill?(kills: number, pagesServed: number): void
 }
 
 /** A verdict for each crawl. The last one is left alone after the last kill. */
-export async function killRounds({ site, kills, random, level, onKill }: KillRounds): Promise<Verdict[]> {
+export async function killRounds({
+  site,
+  kills,
+  random,
+  level,
+  workers,
+  onKill,
+}: KillRounds): Promise<Verdict[]> {
   const web = await startWeb(webOf(site))
   try {
     const verdicts: Verdict[] = []
@@ -34,7 +42,14 @@ export async function killRounds({ site, kills, random, level, onKill }: KillRou
         return earlier + here < kills ? drawKill(web, site.kills, random) : undefined
       }
       const folder = await mkdtemp(join(tmpdir(), 'kumo-kills-'))
-      const { verdict } = await crawlSite({ site, web, folder, next, ...(level && { level }) })
+      const { verdict } = await crawlSite({
+        site,
+        web,
+        folder,
+        next,
+        ...(level && { level }),
+        ...(workers && { workers }),
+      })
       // A crawl that failed leaves its folder behind, to be looked at.
       await rm(folder, { recursive: true })
       if (verdict.kills === 0)

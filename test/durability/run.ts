@@ -15,6 +15,8 @@ export interface Task {
   readonly delayMs: number
   readonly concurrency: number
   readonly limitPages?: number
+  /** Worker threads; none if absent. */
+  readonly workers?: number
   /** The file to which every delivered page adds a line. */
   readonly deliveries: string
   /** The file to which the program adds the time, every so many ms, unless it is busy. */

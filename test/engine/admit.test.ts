@@ -269,7 +269,7 @@ describe('an origin', () => {
     const { admission, log, urls } = setUp()
     await admission.seeds([HOME])
     const { url, ...rest } = log.taken[0]!
-    await admission.arrivals([
+    await admission.arrivals.take([
       { ...rest, url },
       { ...rest, url: 'https://site.example/new' },
     ])

@@ -41,6 +41,27 @@ describe('HostQueue', () => {
     expect([queue.size, queue.dueAt]).toEqual([0, Number.POSITIVE_INFINITY])
   })
 
+  it('moves to another queue as it is', () => {
+    const [from, to, same] = [new HostQueue(), new HostQueue(), new HostQueue()]
+    for (const queue of [from, same]) {
+      for (const name of ['a0', 'b1', 'c0']) queue.push(pending(name))
+      for (const name of ['x0', 'y1', 'z0']) queue.pushAgain(pending(name))
+      for (const [i, name] of ['l0', 'm0', 'n1', 'o0'].entries())
+        queue.pushLater(pending(name), [30, 10, 20, 10][i]!)
+    }
+    from.drain((request, again) => to.put(request, again))
+    expect([from.size, from.later, from.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY])
+    expect([to.size, to.later]).toEqual([10, 4])
+    for (const queue of [to, same]) {
+      queue.push(pending('d0'))
+      queue.pushAgain(pending('w0'))
+    }
+    for (const now of [0, 10, 25]) expect(drain(to, now)).toBe(drain(same, now))
+    expect([to.size, to.dueAt]).toEqual([1, 30])
+    from.push(pending('a0'))
+    expect(drain(from)).toBe('a0')
+  })
+
   it('takes in behind those that wait again, also once these are gone', () => {
     const queue = new HostQueue()
     queue.pushAgain(pending('x0'))

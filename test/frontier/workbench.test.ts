@@ -121,6 +121,33 @@ describe('Workbench', () => {
     expect(workbench.host('a').delayMs).toBe(0)
   })
 
+  it('lets hosts leave, with and without requests, and keeps nothing of them', () => {
+    const { workbench, add, start, end } = bench()
+    for (const name of ['gone ready', 'gone idle', 'gone waiting', 'stays ready', 'stays idle']) {
+      add(name, name.endsWith('waiting') ? 2 : 1)
+    }
+    for (let i = 0; i < 5; i++) start(0)
+    for (const name of ['gone idle', 'gone waiting', 'stays idle', 'stays ready', 'gone ready']) end(name, 0)
+    for (const name of ['gone ready', 'stays ready']) add(name, 1, 1000)
+    const left = workbench.takeOut(({ host }) => host.startsWith('gone'))
+    expect(left.map(({ host }) => host).sort()).toEqual(['gone idle', 'gone ready', 'gone waiting'])
+    expect([workbench.knownHosts, workbench.activeHosts]).toEqual([2, 1])
+    expect([...workbench.all()].map(({ host }) => host)).toEqual(['stays ready', 'stays idle'])
+    expect([start(2000), start(2000)]).toEqual(['stays ready', undefined])
+    expect(workbench.host('gone waiting')).not.toBe(left.find(({ host }) => host === 'gone waiting'))
+  })
+
+  it('does not fill up with entries of hosts that have left', () => {
+    const { workbench, add } = bench()
+    add('stays')
+    for (let i = 0; i < 20_000; i++) {
+      add('comes and goes', 1, i)
+      workbench.takeOut(({ host }) => host !== 'stays')
+    }
+    expect([workbench.knownHosts, workbench.activeHosts]).toEqual([1, 1])
+    expect(workbench.entries).toBeLessThan(2000)
+  })
+
   it('keeps no more pauses than connections', () => {
     const { workbench, add, start, end } = bench({ connections: 3, growAt: 1 })
     const host = add('a', 300)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seenStoreSuite } from '../../src/conformance/seen.js'
+import { Slabs } from '../../src/seen/slabs.js'
 import { FingerprintSet, fingerprintTable } from '../../src/seen/table.js'
 import { type Random, seededRandom } from '../../src/time.js'
 
@@ -136,6 +137,80 @@ describe('FingerprintSet', () => {
       expect(set.delete(print, 0), name).toBe(true)
     }
     expect(set.size).toBe(0)
+  })
+
+  it.for([1, 16, 256])('agrees with a plain set with %i segments', (segments) => {
+    const set = new FingerprintSet(new Slabs(), segments)
+    const add = adder(set)
+    const plain = new Set<number>()
+    const random = seededRandom(7)
+    for (let i = 0; i < 30_000; i++) {
+      const value = Math.floor(random.next() * 20_000)
+      const fresh = add(Math.imul(value, 0x9e3779b1) >>> 0, Math.imul(value, 0x85ebca6b) >>> 0)
+      if (fresh === plain.has(value)) expect.unreachable(`${value} is wrong`)
+      plain.add(value)
+    }
+    expect([set.size, set.segments]).toEqual([plain.size, segments])
+  })
+
+  it('lists all its fingerprints, zero included', () => {
+    const set = new FingerprintSet()
+    const add = adder(set)
+    const random = seededRandom(8)
+    const expected = new Set(['0 0'])
+    add(0, 0)
+    for (let i = 0; i < 5000; i++) {
+      const [low, high] = [Math.floor(random.next() * 2 ** 32), Math.floor(random.next() * 2 ** 32)]
+      add(low, high)
+      expected.add(`${low} ${high}`)
+    }
+    const listed = set.toArray()
+    const names = new Set<string>()
+    for (let i = 0; i < listed.length; i += 2) names.add(`${listed[i]} ${listed[i + 1]}`)
+    expect(listed.length).toBe(2 * set.size)
+    expect(names).toEqual(expected)
+    expect(new FingerprintSet().toArray()).toHaveLength(0)
+  })
+
+  // Listed in the order of their homes, they would all crowd at the front of a set that grows with them.
+  it.for([1, 256])('takes in another set of 200,000 in a moment, into %i segments', (segments) => {
+    const [one, other] = [new FingerprintSet(), new FingerprintSet(new Slabs(), segments)]
+    const add = adder(one)
+    const random = seededRandom(9)
+    while (one.size < 200_000) add(random.next() * 2 ** 32, random.next() * 2 ** 32)
+    adder(other)(1, 2)
+    const before = performance.now()
+    one.addTo(other)
+    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(other.size).toBe(one.size + 1)
+    const prints = one.toArray()
+    for (let at = 0; at < prints.length; at += 2) if (!other.has(prints, at)) expect.unreachable(`${at}`)
+    expect(other.bytes / other.size).toBeLessThan(16)
+  })
+
+  it('shares memory with others, and leaves them alone', () => {
+    const memory = new Slabs()
+    const sets = Array.from({ length: 100 }, () => new FingerprintSet(memory, 1))
+    const random = seededRandom(10)
+    const draw = () => [Math.floor(random.next() * 2 ** 32), Math.floor(random.next() * 2 ** 32)] as const
+    const met = sets.map((set) =>
+      Array.from({ length: 300 }, draw).filter(([low, high]) => adder(set)(low, high)),
+    )
+    for (let round = 0; round < 3; round++) {
+      // Every other one goes, and comes again in pages that were used before.
+      for (let i = round % 2; i < sets.length; i += 2) {
+        sets[i]!.clear()
+        const add = adder(sets[i]!)
+        met[i] = Array.from({ length: 100 + 200 * round }, draw).filter(([low, high]) => add(low, high))
+      }
+    }
+    for (const [i, set] of sets.entries()) {
+      expect(set.size).toBe(met[i]!.length)
+      for (const [low, high] of met[i]!) if (adder(set)(low, high)) expect.unreachable(`${i} lost one`)
+    }
+    expect(memory.bytes).toBeLessThan(1_000_000)
+    for (const set of sets) set.clear()
+    expect(memory.bytes).toBe(0)
   })
 
   it('is small when empty, and gives its memory back', () => {

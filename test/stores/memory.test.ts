@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { handoverSuite } from '../../src/conformance/handover.js'
 import { storeSuite } from '../../src/conformance/store.js'
+import { firstCome } from '../../src/frontier/selection.js'
+import type { OpenStore } from '../../src/stores/contract.js'
 import { memory } from '../../src/stores/memory.js'
 import { systemClock } from '../../src/time.js'
 
@@ -17,5 +20,48 @@ describe('memory', () => {
       { url, host: 'a.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
     ])
     expect(asked).toEqual(['a.example'])
+  })
+})
+
+describe('memory, opened for shards', () => {
+  handoverSuite({ it, create: memory })
+})
+
+describe('memory, opened for a shard', () => {
+  const politeness = { delayMs: 100, connections: 1, growAt: 1 }
+  const context = { politeness, policy: firstCome, clock: systemClock(), partitions: 4 }
+  const shard = { index: 0, partitions: [0, 1], replaces: false }
+  const opened = (more: object = {}) =>
+    memory().open({ ...context, partitionOf: (host) => host.length % 4, ...more }) as OpenStore
+
+  storeSuite({
+    it,
+    create: () => ({ name: 'shard', open: (given) => memory().open({ ...given, shard }) }),
+  })
+
+  it('can hand over, and keeps facts; alone it neither can nor does', () => {
+    expect(Object.keys(opened()).sort()).toEqual(['close', 'frontier', 'seen'])
+    expect(Object.keys(opened({ shard })).sort()).toEqual(['close', 'frontier', 'handover', 'seen', 'state'])
+  })
+
+  it('has one partition if nobody tells', async () => {
+    const [from, to] = [opened({ shard, partitionOf: undefined }), opened({ shard, partitionOf: undefined })]
+    from.seen.addAll(['https://a.example/'])
+    to.handover!.take(await from.handover!.give([0]))
+    expect([from.seen.size, to.seen.size]).toEqual([0, 1])
+  })
+
+  it('says that partitions have left in the same step in which they do', async () => {
+    const { handover, seen, frontier } = opened({ shard })
+    seen.addAll(['https://a.example/'])
+    const url = 'https://a.example/'
+    frontier.add([
+      { url, host: 'a.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
+    ])
+    let left: unknown
+    await handover!.give([1], () => {
+      left = [seen.size, frontier.pending]
+    })
+    expect(left).toEqual([0, 0])
   })
 })

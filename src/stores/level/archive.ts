@@ -1,6 +1,6 @@
 import type { Database, Staged } from './database.js'
 import { Filter } from './filter.js'
-import { filterKey, partitionText, printPageKey, printsKey } from './keys.js'
+import { filterKey, partitionIn, partitionText, printPageKey, rangesOf } from './keys.js'
 
 /** Fingerprints of a page on disk: 4 KB, as much as LevelDB reads at once anyway. */
 const PAGE = 512
@@ -67,40 +67,62 @@ export class Archive {
     })
   }
 
-  /** Takes up what is on disk when the store is opened. */
-  async load(): Promise<void> {
+  /** How many of a partition are here. */
+  sizeOf(partition: number): number {
+    return this.#shelves.get(partition)?.count ?? 0
+  }
+
+  /** Takes up what is on disk of partitions, ascending. */
+  load(partitions: readonly number[]): Promise<void> {
+    return this.#inTurn(() => this.#load(partitions))
+  }
+
+  async #load(partitions: readonly number[]): Promise<void> {
     const firsts = new Map<number, bigint[]>()
-    for await (const keys of this.#database.scanKeys({ from: 'f', to: 'g' })) {
-      for (const key of keys) {
-        const partition = Number.parseInt(key.slice(1, 5), 16)
-        const list = firsts.get(partition) ?? []
-        list.push(BigInt(`0x${key.slice(5)}`))
-        firsts.set(partition, list)
+    for (const range of rangesOf('f', partitions)) {
+      for await (const keys of this.#database.scanKeys(range)) {
+        for (const key of keys) {
+          const list = firsts.get(partitionIn(key)) ?? []
+          list.push(BigInt(`0x${key.slice(5)}`))
+          firsts.set(partitionIn(key), list)
+        }
       }
     }
-    for await (const entries of this.#database.scanBytes({ from: 'b', to: 'c' })) {
-      for (const [key, bytes] of entries) {
-        const partition = Number.parseInt(key.slice(1, 5), 16)
-        const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-        const filter = new Filter(bytes.slice(COUNT_BYTES))
-        this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
+    for (const range of rangesOf('b', partitions)) {
+      for await (const entries of this.#database.scanBytes(range)) {
+        for (const [key, bytes] of entries) {
+          const partition = partitionIn(key)
+          const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+          const filter = new Filter(bytes.slice(COUNT_BYTES))
+          this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
+        }
       }
     }
   }
 
-  /** Moves here what a partition has learned up to a commit, all or nothing, and tells of each. */
-  take(partition: number, upTo: number, taken: Taken): Promise<void> {
-    return this.#inTurn(() => this.#take(partition, upTo, taken))
+  /** Forgets partitions: what is on disk of them is another thread's. */
+  drop(partitions: Iterable<number>): void {
+    for (const partition of partitions) {
+      this.#size -= this.sizeOf(partition)
+      this.#shelves.delete(partition)
+    }
   }
 
-  async #take(partition: number, upTo: number, taken: Taken): Promise<void> {
+  /** Resolves once what was begun before is done. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  /** Moves here what the disk has of a partition, all or nothing, and tells of each. */
+  take(partition: number, taken: Taken): Promise<void> {
+    return this.#inTurn(() => this.#take(partition, taken))
+  }
+
+  async #take(partition: number, taken: Taken): Promise<void> {
     const at = partitionText(partition)
     const changes = new Map<string, Staged>()
     const parts: BigUint64Array[] = []
-    for (const range of [
-      { from: `s${at}`, to: printsKey(at, upTo + 1) },
-      { from: `f${at}`, to: `f${at}g` },
-    ]) {
+    for (const range of [...rangesOf('s', [partition]), ...rangesOf('f', [partition])]) {
       for await (const entries of this.#database.scanBytes(range)) {
         for (const [key, bytes] of entries) {
           changes.set(key, null)

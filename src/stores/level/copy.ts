@@ -2,7 +2,7 @@ import { copyFile, link, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../errors.js'
-import { damaged } from './database.js'
+import { damaged } from './database-errors.js'
 
 /** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
 const TRIES = 20
@@ -16,6 +16,9 @@ export interface FolderCopy {
  * A copy of a database's folder as it is at one moment, while somebody may be writing to it. Tables are never changed
  * once they are written, so that a second name for each will do; the log and the list of tables are copied. If files came
  * or went meanwhile, it begins again.
+ *
+ * A table that is younger than the log may still be unknown to the list. Whoever opens the copy could choose its name for
+ * a table of its own, and write over it: so it gets no second name, but is copied.
  */
 export async function copyOf(folder: string): Promise<FolderCopy> {
   let reason = ''
@@ -23,7 +26,10 @@ export async function copyOf(folder: string): Promise<FolderCopy> {
     const path = await besides(folder)
     try {
       const before = await readdir(folder)
-      for (const name of inOrder(before)) await copy(join(folder, name), join(path, name))
+      const log = Math.max(0, ...before.filter((name) => name.endsWith('.log')).map(numberOf))
+      for (const name of inOrder(before)) {
+        await copy(join(folder, name), join(path, name), isTable(name) && numberOf(name) < log)
+      }
       const after = await readdir(folder)
       if (isSame(before, after)) return { path, remove: () => remove(path) }
       reason = 'its files change all the time'
@@ -59,8 +65,13 @@ function isList(name: string): boolean {
   return name === 'CURRENT' || name.startsWith('MANIFEST-') || name.endsWith('.log')
 }
 
-async function copy(from: string, to: string): Promise<void> {
-  if (!isTable(from)) return copyFile(from, to)
+/** Files are numbered in the order in which they are begun. */
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10)
+}
+
+async function copy(from: string, to: string, mayLink: boolean): Promise<void> {
+  if (!mayLink) return copyFile(from, to)
   try {
     await link(from, to)
   } catch (error) {

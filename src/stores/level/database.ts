@@ -5,7 +5,10 @@
 
 import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
-import { KumoError, messageOf } from '../../errors.js'
+import type { KumoError } from '../../errors.js'
+import { damaged, explained, isOfTheDisk, locked, openError } from './database-errors.js'
+import type { Gate } from './gate.js'
+import { Hold, type Sharing } from './hold.js'
 
 /** Something that is written down when its commit is. */
 export interface Writable {
@@ -54,6 +57,10 @@ export class Database {
   readonly #place: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
+  /** Present: other threads have it open too. */
+  readonly #hold: Hold | undefined
+  /** Whether nobody else in this thread may open it. */
+  readonly #isGuarded: boolean
   /** Waits until the disk is well again after this error, or throws it. Whoever writes knows. */
   recovered: (error: unknown) => Promise<void> = async (error) => {
     throw this.explain(error)
@@ -62,26 +69,41 @@ export class Database {
   /** Called when something could be read that could not be before. */
   onRead: () => void = () => {}
 
-  private constructor(path: string, place: string, sync: boolean, level: LevelDatabase<string, string>) {
+  private constructor(
+    path: string,
+    place: string,
+    sync: boolean,
+    level: LevelDatabase<string, string>,
+    sharing: Sharing | undefined,
+  ) {
     this.#path = path
     this.#place = place
     this.#sync = sync
     this.#level = level
+    this.#hold = sharing && new Hold(path, level, sharing)
+    this.#isGuarded = isGuard(sharing)
+    if (this.#isGuarded) inUse.add(place)
   }
 
-  /** `sync`: a commit has reached the disk, not only the operating system, before it counts as written. */
-  static async open(path: string, sync: boolean): Promise<Database> {
+  /**
+   * `sync`: a commit has reached the disk, not only the operating system, before it counts as written. With `sharing` it
+   * is one of several that have the database open, each in a thread of its own; the keeper is the first and the last.
+   */
+  static async open(path: string, sync: boolean, sharing?: Sharing): Promise<Database> {
     // Loaded here, because it is a native module that most programs never need.
     const { Level } = await import('level')
     try {
       await mkdir(path, { recursive: true })
       const place = await realpath(path)
-      if (inUse.has(place)) throw locked(path)
-      const level = new Level<string, string>(path, SETTINGS)
+      if (isGuard(sharing) && inUse.has(place)) throw locked(path)
+      // Those who share it find each other by the spelling of its path.
+      const multithreading = sharing !== undefined
+      const level = new Level<string, string>(multithreading ? place : path, { ...SETTINGS, multithreading })
+      if (sharing?.gate.isKeeper === false) await comeIn(path, sharing.gate)
       await level.open()
-      inUse.add(place)
-      return new Database(path, place, sync, level)
+      return new Database(path, place, sync, level, sharing)
     } catch (error) {
+      sharing?.gate.leave()
       throw openError(path, error)
     }
   }
@@ -94,6 +116,21 @@ export class Database {
 
   /** All or nothing. */
   async write(changes: Changes): Promise<void> {
+    const generation = this.#hold?.beginWriting() ?? 0
+    try {
+      await this.#write(changes)
+    } catch (error) {
+      this.#hold?.trouble(error, generation)
+      throw error
+    }
+  }
+
+  /** What was written last must still be there when the database is opened anew. */
+  set lastWritten(key: string) {
+    if (this.#hold !== undefined) this.#hold.lastWritten = key
+  }
+
+  async #write(changes: Changes): Promise<void> {
     const batch = this.#level.batch()
     for (const each of changes.once) if (each.commit !== WITHDRAWN) batch.put(each.key, each.write())
     for (const [key, value] of changes.values) {
@@ -187,12 +224,14 @@ export class Database {
   /** Reads again after the disk has recovered. */
   async #patiently<T>(read: () => Promise<T>): Promise<T> {
     for (let failed = false; ; failed = true) {
+      const generation = this.#hold?.begin() ?? 0
       try {
         const answer = await read()
         if (failed) this.onRead()
         return answer
       } catch (error) {
         if (!isOfTheDisk(error)) throw this.explain(error)
+        this.#hold?.trouble(error, generation)
         await this.recovered(error)
       }
     }
@@ -200,13 +239,14 @@ export class Database {
 
   /** After a failed write nothing can be written until this. */
   async reopen(): Promise<void> {
+    if (this.#hold !== undefined) return this.#hold.renewed()
     await this.#level.close()
     await this.#level.open()
   }
 
   async close(): Promise<void> {
-    await this.#level.close()
-    inUse.delete(this.#place)
+    await (this.#hold ?? this.#level).close()
+    if (this.#isGuarded) inUse.delete(this.#place)
   }
 
   /** What is read makes no sense. */
@@ -222,64 +262,17 @@ export class Database {
 
 const BYTES = { valueEncoding: 'view' } as const
 
-/** While a database is opened again, its readers find it closed. */
-const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
-
-/** A file of the database that is gone or empty: no trouble of the disk, and nothing to wait for. */
-const GONE = /^IO error: .*(No such file or directory|Invalid argument)/
-
-/** Errors of the disk that may be over in a while: LevelDB tells them in words. */
-export function isOfTheDisk(error: unknown): boolean {
-  return (
-    !isDamage(error) &&
-    causes(error).some(
-      ({ code, message }) => code === 'LEVEL_IO_ERROR' || CLOSED.has(code) || /^IO error/i.test(message),
-    )
-  )
-}
-
-function isDamage(error: unknown): boolean {
-  return causes(error).some(({ code, message }) => code === 'LEVEL_CORRUPTION' || GONE.test(message))
-}
-
 /**
- * Folders that this process has open. LevelDB's own lock is one of the operating system's, which a process loses when it
- * tries to take it a second time: so it must not try.
+ * Folders that this thread has open. LevelDB's own lock is one of the operating system's, which a process loses when it
+ * tries to take it a second time: so it must not try. Shards are let in by whoever opened for them.
  */
 const inUse = new Set<string>()
 
-function openError(path: string, error: unknown): KumoError {
-  return causes(error).some(({ code }) => code === 'LEVEL_LOCKED')
-    ? locked(path, error)
-    : explained(path, error)
+/** The keeper may be opening it anew: its buffers must be the database's own. */
+async function comeIn(path: string, gate: Gate): Promise<void> {
+  if (!(await gate.comeIn(() => gate.isRuined))) throw damaged(path, 'it cannot be opened again')
 }
 
-function locked(path: string, cause?: unknown): KumoError {
-  const message =
-    `${path} is in use by another crawl; wait until it has ended, stop it, or choose another folder ` +
-    '(to look into a crawl that is running: kumo inspect)'
-  return new KumoError('KUMO_STORE_LOCKED', message, { cause })
-}
-
-function explained(path: string, error: unknown): KumoError {
-  if (error instanceof KumoError) return error
-  const told = causes(error).at(-1)?.message ?? messageOf(error)
-  if (isDamage(error)) return damaged(path, told, error)
-  return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
-}
-
-/** What is said of a folder whose content cannot be trusted. */
-export function damaged(path: string, what: string, cause?: unknown): KumoError {
-  const message =
-    `the crawl in ${path} is damaged: ${what}. Restore the folder from a copy, begin anew in another folder, or go on ` +
-    'with what can be read: level(path, { repair: true })'
-  return new KumoError('KUMO_STORE_DAMAGED', message, { cause })
-}
-
-function causes(error: unknown): { code: unknown; message: string }[] {
-  const found: { code: unknown; message: string }[] = []
-  for (let at = error; at instanceof Error; at = at.cause) {
-    found.push({ code: (at as { code?: unknown }).code, message: at.message })
-  }
-  return found
+function isGuard(sharing: Sharing | undefined): boolean {
+  return sharing === undefined || sharing.gate.isKeeper
 }

@@ -1,21 +1,39 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { FIRST_LANE } from './keys.js'
 
 const FILE = 'kumo-commits'
 /** As many as the largest number that can be counted exactly; a process number has fewer. */
 const DIGITS = 16
 
 /**
- * A file beside the database that says how many commits it must hold, and which process writes them. LevelDB makes a new, empty database where it does
- * not find its files, and passes over the end of a log that it cannot read: this notices both.
+ * A file beside the database that says how many commits of a lane it must hold, and which process writes them. LevelDB
+ * makes a new, empty database where it does not find its files, and passes over the end of a log that it cannot read: this
+ * notices both.
  */
 export class CommitCount {
   readonly #path: string
   #file: number | undefined = undefined
   #last = 0
 
-  constructor(folder: string) {
-    this.#path = join(folder, FILE)
+  constructor(folder: string, lane = FIRST_LANE) {
+    this.#path = join(folder, lane === FIRST_LANE ? FILE : `${FILE}-${lane}`)
+  }
+
+  /** Those of all lanes that have one, by lane. */
+  static allIn(folder: string): Map<number, CommitCount> {
+    const counts = new Map([[FIRST_LANE, new CommitCount(folder)]])
+    for (const lane of lanesWithFile(folder)) counts.set(lane, new CommitCount(folder, lane))
+    return counts
   }
 
   /** Commits that were told; 0 for a new folder. */
@@ -48,11 +66,30 @@ export class CommitCount {
     this.#put(commits, process.pid)
   }
 
+  /** The same; but a crawl does without this second pair of eyes rather than fail. */
+  tell(commits: number): void {
+    try {
+      this.write(commits)
+    } catch {
+      // The disk is full or the file is not ours to write.
+    }
+  }
+
   close(): void {
-    if (this.#file === undefined) return
-    this.#put(this.#last, 0)
-    closeSync(this.#file)
+    if (this.#file !== undefined) this.#put(this.#last, 0)
+    this.abandon()
+  }
+
+  /** Closes the file as if whoever writes here had been cut. */
+  abandon(): void {
+    if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
+  }
+
+  /** What it says is said elsewhere. */
+  remove(): void {
+    this.abandon()
+    rmSync(this.#path, { force: true })
   }
 
   /** Always as long as before, so that it needs no new space on a full disk. */
@@ -70,6 +107,21 @@ export class CommitCount {
   }
 }
 
+const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
+
+function lanesWithFile(folder: string): number[] {
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch {
+    // There is no folder: whoever makes it tells why it cannot.
+  }
+  return names.flatMap((name) => {
+    const lane = LANE_FILE.exec(name)?.[1]
+    return lane === undefined ? [] : [Number(lane)]
+  })
+}
+
 const LIST = 'CURRENT'
 
 /** Whether there is a database in the folder, or what is left of one. */
@@ -80,5 +132,5 @@ export function holdsDatabase(folder: string): boolean {
 /** Whether there are files of a database, but not the one that it begins with. */
 export function hasLostItsList(folder: string): boolean {
   if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
-  return readdirSync(folder).some((name) => name === FILE || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
+  return readdirSync(folder).some((name) => name.startsWith(FILE) || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
 }

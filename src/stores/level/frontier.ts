@@ -3,12 +3,14 @@ import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../fr
 import { Workbench } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
 import { ColdHosts } from './cold-hosts.js'
+import type { Counts } from './counts.js'
 import type { Database } from './database.js'
 import { Heads } from './heads.js'
+import { HostRecords, isActive } from './host-records.js'
 import type { Journal } from './journal.js'
-import { entryKey, idleKey, partitionText } from './keys.js'
+import { partitionText, rangesOf } from './keys.js'
 import { ColdRequest, LevelHost, StoredRequest } from './level-host.js'
-import { readHost } from './records.js'
+import { type Carried, Moves } from './moves.js'
 import type { TimeScale } from './time-scale.js'
 import { HostWindow } from './window.js'
 
@@ -22,8 +24,9 @@ export interface LevelFrontierParts {
   partitionOf(host: string): number
   readonly hostsInMemory: number
   readonly requestsInMemory: number
-  /** Counts of the last commit. */
-  readonly pending: number
+  /** What its partitions hold; it changes what is pending. */
+  readonly counts: Counts
+  /** The number of the next request. */
   readonly seq: number
   /** All hosts are to rest when the store is opened, for nobody knows which were visited last. */
   readonly isCautious: boolean
@@ -46,9 +49,12 @@ export class LevelFrontier implements Frontier {
   readonly #cold: ColdHosts
   readonly #heads: Heads
   readonly #window: HostWindow
+  readonly #records: HostRecords
+  readonly moves: Moves
   #rouse: () => void = () => {}
-  #pending: number
   #leased = 0
+  /** Partitions that are being taken in. */
+  #taking = 0
   #seq: number
   #now = 0
   /** The host on disk that was added to last, within one call: links to one host often stand together. */
@@ -60,13 +66,12 @@ export class LevelFrontier implements Frontier {
 
   constructor(parts: LevelFrontierParts) {
     this.#parts = parts
-    this.#pending = parts.pending
     this.#seq = parts.seq
     const { database, journal, scale, politeness, policy, partitions } = parts
     const workbench = new Workbench<LevelHost>(politeness, policy, (host, bench, delayMs) => {
       return new LevelHost(host, bench, delayMs, parts.partitionOf(host), scale)
     })
-    workbench.onForget = (host) => this.#unwrite(host)
+    workbench.onForget = (host) => this.#records.remove(host)
     const failed = (error: unknown) => this.#fail(error)
     const { connections, growAt } = politeness
     this.#workbench = workbench
@@ -81,17 +86,24 @@ export class LevelFrontier implements Frontier {
       changed: (host) => this.#refilled(host),
       failed,
     })
-    const { hostsInMemory: most, partitionOf } = parts
-    const { cold, heads } = { cold: this.#cold, heads: this.#heads }
-    const leased = () => this.#leased
-    const disk = { database, journal, cold, heads, scale }
-    const mayGrow = connections > 1
-    this.#window = new HostWindow({ ...disk, workbench, most, mayGrow, leased, partitionOf, failed })
+    const { counts, hostsInMemory: most, partitionOf } = parts
+    const [cold, heads] = [this.#cold, this.#heads]
+    const window = new HostWindow({
+      ...{ database, journal, workbench, cold, heads, scale, most, partitionOf },
+      mayGrow: connections > 1,
+      leased: () => this.#leased,
+      isLeaving: (partition) => this.moves.isLeaving(partition),
+      loaded: () => this.#rouse(),
+      failed,
+    })
+    this.#window = window
+    this.moves = new Moves({ workbench, cold, window, counts, partitionOf })
+    this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
     journal.onFlushed = () => this.#rouse()
   }
 
   get pending(): number {
-    return this.#pending
+    return this.#parts.counts.pending - this.#leased
   }
 
   get leased(): number {
@@ -104,34 +116,53 @@ export class LevelFrontier implements Frontier {
 
   /** Whether the disk is being read: more may be due when that is done. */
   get isReading(): boolean {
-    return this.#heads.isReading || this.#window.isLoading
+    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0
   }
 
-  /** What must be known to go on after a crash, when what is leased now is pending. */
-  get counts(): { pending: number; seq: number } {
-    return { pending: this.#pending + this.#leased, seq: this.#seq }
+  /** The number of the next request. */
+  get seq(): number {
+    return this.#seq
   }
 
   /** Takes up what is on disk. */
   async open(now: number): Promise<void> {
-    const { database, journal, hostsInMemory, isCautious, politeness } = this.#parts
+    const { journal, hostsInMemory, isCautious, politeness, counts } = this.#parts
+    const { partitions } = counts
     if (isCautious) {
       this.#restUntil = now + politeness.delayMs
-      this.#window.openedAt = now
+      this.moves.openedAfterCrash = now
+      for (const partition of partitions) this.#window.cautiousSince.set(partition, now)
     }
-    await this.#cold.load(database, this.#parts.partitionOf)
-    for await (const entries of database.scan({ from: 'i', to: 'j' })) {
-      for (const [key, record] of entries) {
-        const host = this.#workbench.host(key.slice(5))
-        host.restore(readHost(record))
-        host.key = key
-        this.#window.beCautious(host)
-        this.#workbench.place(host, now)
-      }
-    }
+    await this.#load(partitions, now)
     if (this.#cold.size > 0) await this.#window.load(now, hostsInMemory)
     if (this.#failure !== undefined) throw this.#failure.error
     await journal.flush()
+  }
+
+  async #load(partitions: readonly number[], now: number): Promise<void> {
+    const { database, partitionOf } = this.#parts
+    await this.#cold.load(database, partitions, partitionOf)
+    for (const range of rangesOf('i', partitions)) {
+      for await (const entries of database.scan(range)) {
+        for (const [key, record] of entries) this.#window.remember(key, record, now)
+      }
+    }
+  }
+
+  /** Goes on with hosts of partitions, ascending, that another thread had. */
+  async take(partitions: readonly number[], { seq, restUntil, ...baggage }: Carried): Promise<void> {
+    this.#seq = Math.max(this.#seq, seq)
+    this.#restUntil = Math.max(this.#restUntil, restUntil)
+    this.moves.unpack(partitions, baggage)
+    this.#taking++
+    await this.#load(partitions, this.#now)
+    this.#taking--
+    this.#rouse()
+  }
+
+  /** Forgets the hosts that `moves` holds. */
+  drop(): Carried {
+    return { ...this.moves.drop(), seq: this.#seq, restUntil: this.#restUntil }
   }
 
   watch(rouse: () => void): void {
@@ -141,7 +172,7 @@ export class LevelFrontier implements Frontier {
   add(requests: readonly CrawlRequest[]): Promise<void> | undefined {
     this.#lastCold = NOBODY
     for (const request of requests) this.#add(request)
-    return this.#parts.journal.room()
+    return this.moves.whenToGoOn() ?? this.#parts.journal.room()
   }
 
   lease(max: number, now: number): CrawlRequest[] {
@@ -152,11 +183,15 @@ export class LevelFrontier implements Frontier {
     while (leases.length < max) {
       const host = this.#workbench.acquire(now)
       if (host === undefined) break
+      if (this.moves.isLeaving(host.partitionNumber)) {
+        // It stands nowhere from now on.
+        this.#workbench.release(host, undefined)
+        continue
+      }
       const request = host.queue.take(now) as StoredRequest
       request.leased = true
       host.leased.push(request)
       if (request.at === undefined) host.dueHeld--
-      this.#pending--
       this.#leased++
       if (!this.#window.isWantedByOthers(now)) this.#heads.refill(host)
       this.#workbench.place(host, now)
@@ -169,11 +204,11 @@ export class LevelFrontier implements Frontier {
 
   /** Requests that are counted and cannot be found would be waited for for ever. */
   #assertFound(): void {
-    if (this.#pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
-    throw this.#parts.database.damaged(`${this.#pending} pending URLs are counted and cannot be found`)
+    if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
+    throw this.#parts.database.damaged(`${this.pending} pending URLs are counted and cannot be found`)
   }
 
-  settle(settlements: readonly Settlement[]): void {
+  settle(settlements: readonly Settlement[]): Promise<void> | undefined {
     this.#lastCold = NOBODY
     for (const settlement of settlements) {
       const { request, visitedAt } = settlement
@@ -191,10 +226,12 @@ export class LevelFrontier implements Frontier {
       this.#changeHost(host, settlement)
       this.#workbench.release(host, visitedAt)
       if (settlement.again !== undefined) this.#addAgain(request, settlement.again)
+      else this.#parts.counts.removed(host.partitionNumber)
       this.#workbench.retire(host)
       this.#released(host)
       if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
     }
+    return this.moves.whenToGoOn()
   }
 
   nextDue(): number {
@@ -205,49 +242,54 @@ export class LevelFrontier implements Frontier {
 
   close(): void {
     this.#closed = true
+    this.moves.abandon()
   }
 
   #add(request: CrawlRequest): void {
-    const { journal, partitionOf } = this.#parts
+    const { journal, partitionOf, counts } = this.#parts
     const name = request.host
-    const seq = this.#seq++
-    this.#pending++
     if (name === this.#lastCold.name) {
-      this.#addCold(request, seq)
+      this.#addCold(request)
       return
     }
     let host = this.#workbench.known(name)
     if (host === undefined) {
-      const isCold = this.#cold.has(name)
-      if (isCold || this.#window.isFull) {
-        const partition = partitionOf(name)
+      const partition = partitionOf(name)
+      if (!counts.owns(partition)) throw foreign(request, partition)
+      const isCold = this.#cold.has(name, partition)
+      if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
         const now = this.#parts.scale.toStore(this.#now)
         if (isCold) this.#cold.wake(name, partition, now)
         else this.#cold.add(name, partition, now, '', false)
         this.#lastCold = { name, partition, text: partitionText(partition) }
-        this.#addCold(request, seq)
+        this.#addCold(request)
         return
       }
       host = this.#workbench.host(name)
     }
-    this.#parts.taken(request, host.partitionNumber)
+    this.#takeIn(request, host.partitionNumber)
     this.#workbench.enliven(host)
-    const stored = new StoredRequest(request, host, request.attempt, seq)
+    const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
     journal.putOnce(stored)
     this.#heads.keep(host, stored)
-    if (host.key?.startsWith('q') !== true) this.#writeActive(host)
+    if (!isActive(host)) this.#records.writeActive(host, this.#now)
     this.#workbench.place(host, this.#now)
   }
 
-  #addCold(request: CrawlRequest, seq: number): void {
+  #addCold(request: CrawlRequest): void {
     const { partition, text } = this.#lastCold
-    this.#parts.journal.putOnce(new ColdRequest(request, text, seq))
+    this.#takeIn(request, partition)
+    this.#parts.journal.putOnce(new ColdRequest(request, text, this.#seq++))
+  }
+
+  #takeIn(request: CrawlRequest, partition: number): void {
+    this.#parts.counts.added(partition)
     this.#parts.taken(request, partition)
+    this.moves.touched(partition)
   }
 
   #addAgain(request: StoredRequest, { at, attempt }: { at: number; attempt: number }): void {
     const host = request.owner
-    this.#pending++
     const own = at <= this.#now ? undefined : at
     const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own)
     this.#parts.journal.putOnce(stored)
@@ -263,9 +305,10 @@ export class LevelFrontier implements Frontier {
   /** A connection of the host was given back: what was learned of it is written, and it takes its next place. */
   #released(host: LevelHost): void {
     const now = this.#now
-    if (host.pending === 0 && host.acquired === 0) this.#writeIdle(host)
-    else this.#writeActive(host)
-    if (host.isDry) {
+    if (host.pending === 0 && host.acquired === 0) this.#records.writeIdle(host)
+    else this.#records.writeActive(host, now)
+    if (this.moves.sendAway(host)) return
+    if (host.isDry && !this.moves.isLeaving(host.partitionNumber)) {
       if (this.#window.mayLeave(host) && this.#window.isWantedByOthers(now)) {
         this.#window.leave(host, Math.max(now, this.#workbench.restedAt(host)))
         return
@@ -279,31 +322,10 @@ export class LevelFrontier implements Frontier {
     if (this.#closed) return
     if (host.pending === 0 && host.acquired === 0) {
       this.#workbench.retire(host)
-      this.#writeIdle(host)
+      this.#records.writeIdle(host)
     }
-    this.#workbench.place(host, this.#now)
+    if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now)
     this.#rouse()
-  }
-
-  #writeActive(host: LevelHost): void {
-    const { journal, scale } = this.#parts
-    if (host.key?.startsWith('q') !== true) {
-      if (host.key !== undefined) journal.remove(host.key)
-      host.key = entryKey(host.partition, scale.toStore(this.#now), host.host)
-    }
-    journal.put(host.key, host)
-  }
-
-  /** A host without requests is kept until its pause is over: see `#unwrite`. */
-  #writeIdle(host: LevelHost): void {
-    this.#unwrite(host)
-    host.key = idleKey(host.partition, host.host)
-    this.#parts.journal.put(host.key, host)
-  }
-
-  #unwrite(host: LevelHost): void {
-    if (host.key !== undefined) this.#parts.journal.remove(host.key)
-    host.key = undefined
   }
 
   #check(): void {
@@ -319,4 +341,10 @@ export class LevelFrontier implements Frontier {
     this.#failure ??= { error: known }
     this.#rouse()
   }
+}
+
+/** Another thread visits that host: two that did not know of each other would visit it at the same time. */
+function foreign({ url }: CrawlRequest, partition: number): KumoError {
+  const message = `${url} was added to a shard's frontier, but its partition, ${partition}, is not that shard's`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -3,11 +3,14 @@ import { resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { FailureCode, SkipReason } from '../../types.js'
+import type { StateSpace } from '../contract.js'
+import { readBooks } from './books.js'
 import { copyOf, sizeOf } from './copy.js'
+import type { PartitionCount } from './counts.js'
 import { Database } from './database.js'
 import { CommitCount } from './folder.js'
 import { entryOf, META } from './keys.js'
-import type { Meta } from './meta.js'
+import { type Meta, readMeta } from './meta.js'
 import { readHost } from './records.js'
 import { levelState } from './state.js'
 import { TimeScale } from './time-scale.js'
@@ -114,26 +117,28 @@ async function read(
   failures: number,
 ): Promise<Inspection> {
   const record = await database.get(META)
-  if (record === undefined) throw none(folder)
-  const meta = JSON.parse(record) as Meta
-  const scale = new TimeScale(clock, meta)
+  const meta = await readMeta(folder, database, {})
+  if (record === undefined || meta === undefined) throw none(folder)
+  const { format } = JSON.parse(record) as Meta
+  const books = await readBooks(database, meta)
+  const scale = new TimeScale(clock, books.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
-  const crawl = (await state.space('crawl').get('tally')) as CrawlFact | undefined
+  const crawl = await crawlFact(state.space('crawl'))
   const recent: FailureInspection[] = []
   for await (const [, fact] of state.space('failures').entries()) recent.push(fact as FailureInspection)
   recent.sort((a, b) => b.at - a.at)
   const ended = crawl?.ended
   return {
     path: folder,
-    format: meta.format,
+    format,
     state: ended === undefined ? 'crashed or running' : (ENDINGS[ended] ?? 'unfinished'),
     inUse: new CommitCount(folder).isOwned(),
     runs: crawl?.runs ?? 0,
-    startedAt: crawl?.startedAt ?? scale.fromStore(meta.at),
-    lastCommitAt: scale.fromStore(meta.at),
+    startedAt: crawl?.startedAt ?? scale.fromStore(books.time!.at),
+    lastCommitAt: scale.fromStore(books.time!.at),
     bytesOnDisk: await sizeOf(folder),
-    known: meta.known,
-    pending: meta.pending,
+    known: total(books.counts, 'known'),
+    pending: total(books.counts, 'pending'),
     pages: crawl?.pages ?? 0,
     bytes: crawl?.bytes ?? 0,
     failed: crawl?.failed ?? 0,
@@ -152,6 +157,43 @@ type CrawlFact = Pick<
   Inspection,
   'runs' | 'startedAt' | 'pages' | 'bytes' | 'failed' | 'failures' | 'skips' | 'statuses'
 > & { readonly ended?: string }
+
+/** Each shard has counted for itself: see engine/ledger.ts. */
+const TALLY = /^tally( \d+)?$/
+
+async function crawlFact(space: StateSpace): Promise<CrawlFact | undefined> {
+  let sum: CrawlFact | undefined
+  for await (const [name, fact] of space.entries()) {
+    if (TALLY.test(name)) sum = sum === undefined ? (fact as CrawlFact) : added(sum, fact as CrawlFact)
+  }
+  return sum
+}
+
+function added(a: CrawlFact, b: CrawlFact): CrawlFact {
+  const { ended, ...counts } = {
+    runs: Math.max(a.runs, b.runs),
+    startedAt: Math.min(a.startedAt, b.startedAt),
+    pages: a.pages + b.pages,
+    bytes: a.bytes + b.bytes,
+    failed: a.failed + b.failed,
+    failures: addedEach(a.failures, b.failures),
+    skips: addedEach(a.skips, b.skips),
+    statuses: addedEach(a.statuses, b.statuses),
+    // It is done when all are.
+    ended: ENDINGS[a.ended ?? ''] === 'done' ? b.ended : a.ended,
+  }
+  return ended === undefined ? counts : { ...counts, ended }
+}
+
+function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+  const sum: Record<PropertyKey, number | undefined> = { ...a }
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
+  return sum as T
+}
+
+function total(counts: readonly PartitionCount[], what: 'pending' | 'known'): number {
+  return counts.reduce((sum, count) => sum + count[what], 0)
+}
 
 const ENDINGS: Readonly<Record<string, Inspection['state']>> = {
   done: 'done',

@@ -1,7 +1,8 @@
 import { KumoError } from '../../errors.js'
 import type { Clock, Timer } from '../../time.js'
 import type { StoreCondition, StoreEvent } from '../contract.js'
-import { type Changes, type Database, isOfTheDisk, type Once, type Staged, WITHDRAWN } from './database.js'
+import { type Changes, type Database, type Once, type Staged, WITHDRAWN } from './database.js'
+import { isOfTheDisk } from './database-errors.js'
 import { commitKey } from './keys.js'
 
 /** So many changes are committed without waiting for the time to be up. */
@@ -15,6 +16,8 @@ export const MARKS_KEPT = 65_536
 
 export interface JournalOptions {
   readonly database: Database
+  /** Whose commits these are. */
+  readonly lane: number
   readonly clock: Clock
   readonly commitMs: number
   /** The number of the last commit that is on disk. */
@@ -50,6 +53,9 @@ export class Journal {
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
+  #books: () => void = () => {}
+  /** Who is to be called back, in order: `commit` is the one that must be on disk. */
+  #keepers: { commit: number; then: () => void }[] = []
   /** The commit that takes what is changed now. */
   commit: number
   /** The last commit that is on disk. */
@@ -83,6 +89,11 @@ export class Journal {
   /** Who has something to add to each commit. */
   beforeCommit(contribute: () => void): void {
     this.#contributors.push(contribute)
+  }
+
+  /** Who writes down, last of all, what each commit makes of the counts. */
+  keepBooks(write: () => void): void {
+    this.#books = write
   }
 
   put(key: string, value: Staged): void {
@@ -126,6 +137,13 @@ export class Journal {
     const flushing = new Promise<void>((resolve, reject) => this.#waiters.push({ commit, resolve, reject }))
     this.#cutSoon()
     return flushing
+  }
+
+  /** Calls back once all changes so far are on disk, in the order of the calls. Hurries nothing. */
+  whenKept(then: () => void): void {
+    const commit = this.#size > 0 ? this.commit : this.#writingCommit
+    this.#keepers.push({ commit, then })
+    if (commit <= this.flushed) queueMicrotask(() => this.#tellKeepers())
   }
 
   /** Writes what is left. Rejects if that is not possible; what was committed before stays as it is. */
@@ -173,11 +191,13 @@ export class Journal {
   #cut(): void {
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
+    this.#books()
     // Not before: what is contributed would set it again.
     this.#stopTimer()
+    const { lane } = this.#options
     const commit = this.commit++
-    this.#stage.set(commitKey(commit), '')
-    if (commit > MARKS_KEPT) this.#stage.set(commitKey(commit - MARKS_KEPT), null)
+    this.#stage.set(commitKey(lane, commit), '')
+    if (commit > MARKS_KEPT) this.#stage.set(commitKey(lane, commit - MARKS_KEPT), null)
     this.#writing = { values: this.#stage, once: this.#once }
     this.#stage = new Map()
     this.#once = []
@@ -197,9 +217,11 @@ export class Journal {
   }
 
   #written(): void {
+    const { database, lane, committed } = this.#options
     this.flushed = this.#writingCommit
     this.#writing = undefined
-    this.#options.committed(this.flushed)
+    database.lastWritten = commitKey(lane, this.flushed)
+    committed(this.flushed)
     // That writing is possible says nothing about reading.
     if (!this.#cannotRead) this.#well()
     const waiters = this.#waiters
@@ -207,7 +229,12 @@ export class Journal {
     for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
     if (this.#waiters.length > 0) this.#cutSoon()
     else if (this.#size > 0) this.#arm()
+    this.#tellKeepers()
     this.onFlushed()
+  }
+
+  #tellKeepers(): void {
+    while (this.#keepers.length > 0 && this.#keepers[0]!.commit <= this.flushed) this.#keepers.shift()!.then()
   }
 
   #failed(error: unknown): void {

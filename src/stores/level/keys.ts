@@ -12,8 +12,14 @@
  *   f partition print               a page of sorted fingerprints, by the first of them
  *   b partition                     the filter over a partition's pages, and their number
  *   k partition space NUL key       a fact of a hook, or of the crawl
- *   j commit                        a mark for each of the last commits
- *   m                               counts and versions
+ *   n partition                     what a partition holds that is on its way from one lane to another
+ *
+ * What is not of a partition is of a *lane*: of one thread that writes. Lane 0 is the thread that opened the store; those
+ * of the shards, if there are any, are the lanes after it. A lane is written like a partition.
+ *
+ *   m, m lane                       counts and versions of lane 0; of another lane
+ *   j commit, y lane commit         a mark for each of the last commits of lane 0; of another lane
+ *   x lane batch                    a batch that was sent to another shard, which may not have it for good
  */
 
 /** Enough for all instants until the year 5138, and for a sequence number of any crawl. */
@@ -24,11 +30,32 @@ export const NUL = '\0'
 /** Above every character of a key. */
 export const END = '\x7f'
 
+/** The lane of the thread that opens the store, alone or before its shards. */
+export const FIRST_LANE = 0
+
+/** Counts of the store as a whole, and of lane 0. */
 export const META = 'm'
 
-/** The partition as it stands in keys. */
+/** The partition, or the lane, as it stands in keys. */
 export function partitionText(partition: number): string {
   return partition.toString(16).padStart(4, '0')
+}
+
+export function partitionIn(key: string): number {
+  return Number.parseInt(key.slice(1, 5), 16)
+}
+
+/** Where all keys of a kind lie that belong to these partitions, ascending: neighbours are one range. */
+export function rangesOf(kind: string, partitions: readonly number[]): { from: string; to: string }[] {
+  const ranges: { from: string; to: string }[] = []
+  for (let i = 0; i < partitions.length; ) {
+    let last = i
+    while (partitions[last + 1] === partitions[last]! + 1) last++
+    const from = `${kind}${partitionText(partitions[i]!)}`
+    ranges.push({ from, to: `${kind}${partitionText(partitions[last]!)}${END}` })
+    i = last + 1
+  }
+  return ranges
 }
 
 /** A whole number from 0 on, so that the order of texts is the order of numbers. */
@@ -87,8 +114,42 @@ export function factPrefix(partition: string, space: string): string {
   return `k${partition}${space}${NUL}`
 }
 
-export function commitKey(commit: number): string {
-  return `j${ordered(commit)}`
+export function metaKey(lane: number): string {
+  return lane === FIRST_LANE ? META : `${META}${partitionText(lane)}`
+}
+
+/** The metas of all lanes but the first. */
+export const LANES = { from: 'm0', to: 'n' } as const
+
+export function parcelKey(partition: number): string {
+  return `n${partitionText(partition)}`
+}
+
+export const PARCELS = { from: 'n', to: 'o' } as const
+
+export function commitKey(lane: number, commit: number): string {
+  return lane === FIRST_LANE ? `j${ordered(commit)}` : `y${partitionText(lane)}${ordered(commit)}`
+}
+
+/** The marks of the first lane, and of all others. */
+export const MARKS = [
+  { from: 'j', to: 'k' },
+  { from: 'y', to: 'z' },
+] as const
+
+export function markIn(key: string): { lane: number; commit: number } {
+  if (key.startsWith('j')) return { lane: FIRST_LANE, commit: fromOrdered(key.slice(1)) }
+  return { lane: partitionIn(key), commit: fromOrdered(key.slice(5)) }
+}
+
+export function spoolKey(lane: number, batch: number): string {
+  return `x${partitionText(lane)}${ordered(batch)}`
+}
+
+export const SPOOLS = { from: 'x', to: 'y' } as const
+
+export function batchIn(key: string): { lane: number; batch: number } {
+  return { lane: partitionIn(key), batch: fromOrdered(key.slice(5)) }
 }
 
 /**

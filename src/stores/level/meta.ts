@@ -1,24 +1,34 @@
 import { KumoError } from '../../errors.js'
-import { type Database, damaged } from './database.js'
-import { MARKS_KEPT } from './journal.js'
-import { fromOrdered, META } from './keys.js'
+import type { Database } from './database.js'
+import { META } from './keys.js'
 import { FORMAT, migrate } from './migrations.js'
 import type { TimeMark } from './time-scale.js'
 
-/** What a store knows of itself; written with every commit. */
-export interface Meta extends TimeMark {
-  readonly format: number
-  /** Options that give the data its meaning, by name. */
-  readonly identity: Readonly<Record<string, string>>
-  /** Requests pending, those included that were leased. */
-  readonly pending: number
-  /** Names known to the seen-set. */
-  readonly known: number
-  /** The number of the next request. */
-  readonly seq: number
+/** How far a lane has come. */
+export interface LaneEnd {
+  /** The number of its last commit. */
   readonly commit: number
   /** The first commit that has left a mark: 1, unless the store was mended. */
   readonly marksFrom: number
+  /** Larger than the number of any batch in its spool. */
+  readonly nextBatch: number
+}
+
+/** What a lane knows of itself; written with every commit of it. */
+export interface LaneMeta extends LaneEnd, TimeMark {
+  /** The number of the next request. */
+  readonly seq: number
+  /** What its partitions hold: see `Counts`. */
+  readonly counts: string
+}
+
+/** What a store knows of itself: the meta of its first lane. */
+export interface Meta extends LaneMeta {
+  readonly format: number
+  /** Options that give the data its meaning, by name. */
+  readonly identity: Readonly<Record<string, string>>
+  /** The other lanes that there have been, by number, as they were when their partitions were last taken from them. */
+  readonly lanes: Readonly<Record<string, LaneEnd>>
 }
 
 /**
@@ -47,28 +57,6 @@ export async function readMeta(
     if (then !== undefined && then !== now) throw mismatch(path, option, then, now)
   }
   return meta.format < FORMAT ? await migrate(database, meta) : meta
-}
-
-/** Every commit leaves a mark, so that one that is missing is noticed: LevelDB passes over what it cannot read. */
-export async function checkMarks(
-  path: string,
-  database: Database,
-  { commit, marksFrom }: Meta,
-): Promise<void> {
-  let last = Math.max(marksFrom, commit - MARKS_KEPT + 1) - 1
-  for await (const keys of database.scanKeys({ from: 'j', to: 'k' })) {
-    for (const key of keys) {
-      const mark = fromOrdered(key.slice(1))
-      if (mark !== last + 1) throw hole(path, last + 1, mark - 1)
-      last = mark
-    }
-  }
-  if (last !== commit) throw hole(path, last + 1, commit)
-}
-
-function hole(path: string, from: number, to: number): KumoError {
-  const commits = from === to ? `commit ${from}` : `commits ${from} to ${to}`
-  return damaged(path, `${commits} cannot be read, so that URLs may be missing`)
 }
 
 function newer(path: string, format: number): KumoError {

@@ -1,27 +1,58 @@
 /** How stores of earlier formats become stores of this one. */
 
+import { writeCounts } from './counts.js'
 import type { Database } from './database.js'
 import { META } from './keys.js'
 import type { Meta } from './meta.js'
+import { countAll } from './recount.js'
 
 /** To be raised with every change of keys or records, together with a step below. */
-export const FORMAT = 1
+export const FORMAT = 2
 
-/** The step from a format to the next one: what it changes is one commit. */
-type Step = (database: Database, meta: Meta) => Promise<Map<string, string | null>>
+/** A meta of any format. */
+type AnyMeta = { readonly format: number }
+
+interface Migrated {
+  /** Changes of one commit. */
+  readonly changes: Map<string, string | null>
+  /** Absent: it stays as it was, but for the format. */
+  readonly meta?: object
+}
+
+/** The step from a format to the next one. */
+type Step = (database: Database, meta: AnyMeta) => Promise<Migrated>
 
 /** By the format that they start from. */
-const STEPS: Readonly<Record<number, Step>> = {}
+const STEPS: Readonly<Record<number, Step>> = { 1: toLanes }
 
-export async function migrate(database: Database, meta: Meta, steps = STEPS, target = FORMAT): Promise<Meta> {
+export async function migrate(
+  database: Database,
+  meta: AnyMeta,
+  steps = STEPS,
+  target = FORMAT,
+): Promise<Meta> {
   let now = meta
   while (now.format < target) {
     const step = steps[now.format]
     if (step === undefined) throw new Error(`no way leads from format ${now.format} to ${target}`)
-    const changes = await step(database, now)
-    now = { ...now, format: now.format + 1 }
+    const { changes, meta: changed = now } = await step(database, now)
+    now = { ...changed, format: now.format + 1 }
     changes.set(META, JSON.stringify(now))
     await database.write({ values: changes, once: [] })
   }
-  return now
+  return now as Meta
+}
+
+/**
+ * From 1 to 2: what the partitions hold is counted one by one. Lists of fingerprints, which had the numbers of commits,
+ * have those of requests: the next of these must be larger than any of those.
+ */
+async function toLanes(database: Database, meta: AnyMeta): Promise<Migrated> {
+  const { pending: _, known: __, ...kept } = meta as AnyMeta & Record<string, unknown>
+  const counts = (await countAll(database)).counts
+  const seq = Math.max(kept.seq as number, (kept.commit as number) + 1)
+  return {
+    changes: new Map(),
+    meta: { ...kept, seq, counts: writeCounts(counts), nextBatch: 0, lanes: {} },
+  }
 }

@@ -4,27 +4,67 @@
  */
 
 import { Named } from '../../seen/named.js'
+import { type Books, readBooks } from './books.js'
+import { writeCounts } from './counts.js'
 import type { Database, Staged } from './database.js'
-import { commitKey, entryKey, entryOf, fromOrdered, META } from './keys.js'
-import type { Meta } from './meta.js'
+import {
+  batchIn,
+  commitKey,
+  entryKey,
+  entryOf,
+  FIRST_LANE,
+  LANES,
+  MARKS,
+  META,
+  PARCELS,
+  partitionIn,
+  SPOOLS,
+} from './keys.js'
+import type { LaneEnd, LaneMeta, Meta } from './meta.js'
 import { FORMAT } from './migrations.js'
 import { readHost, writeHost } from './records.js'
+import { countAll, eachHost } from './recount.js'
 
 /** Changes that are written at once. */
 const PORTION = 10_000
-const PRINT_BYTES = 8
-const SEQ_DIGITS = 9
 
-/** `told` is the number of commits that there should be. Undefined if nothing of a crawl is left. */
+/** `told` is the number of commits that there should be, by lane. Undefined if nothing of a crawl is left. */
 export async function mend(
   database: Database,
   meta: Meta | undefined,
   identity: Readonly<Record<string, string>>,
-  told: number,
-): Promise<Meta | undefined> {
+  told: ReadonlyMap<number, number>,
+): Promise<Books | undefined> {
   const changes = new Portions(database)
+  await mendHosts(database, changes)
+  const { counts, nextSeq } = await countAll(database)
+  if (meta === undefined && counts.length === 0) return undefined
+  const commit = Math.max(meta?.commit ?? 0, told.get(FIRST_LANE) ?? 0) + 1
+  const { lanes, seq } = await lanesLeft(database, meta, told)
+  for (const range of [...MARKS, LANES, PARCELS]) {
+    for await (const keys of database.scanKeys(range)) {
+      for (const key of keys) await changes.put(key, null)
+    }
+  }
+  await changes.put(commitKey(FIRST_LANE, commit), '')
+  const whole: Meta = {
+    ...(meta ?? { at: 0, identity, nextBatch: 0 }),
+    format: FORMAT,
+    counts: writeCounts(counts),
+    seq: Math.max(meta?.seq ?? 0, seq, nextSeq),
+    commit,
+    marksFrom: commit,
+    lanes,
+  }
+  await changes.put(META, JSON.stringify(whole))
+  await changes.write()
+  return readBooks(database, whole)
+}
+
+/** Every host with requests gets an entry, and entries say whether there are requests with a time of their own. */
+async function mendHosts(database: Database, changes: Portions): Promise<void> {
   const withLater = new Named()
-  const later = await countRequests(database, 'l', (_, host) => withLater.add(host))
+  await eachHost(database, 'l', (_, host) => withLater.add(host))
   const listed = await mendEntries(database, changes, withLater)
   const addMissing = async (partition: string, host: string) => {
     if (listed.has(host)) return
@@ -32,54 +72,11 @@ export async function mend(
     const record = writeHost({ ...readHost(''), hasLater: withLater.has(host) })
     await changes.put(entryKey(partition, 0, host), record)
   }
-  const due = await countRequests(database, 'p', addMissing)
-  if (later.count > 0) await countRequests(database, 'l', addMissing)
-  const known = await countPrints(database)
-  if (meta === undefined && due.count + later.count + known === 0) return undefined
-  const commit = Math.max(meta?.commit ?? 0, told) + 1
-  for await (const keys of database.scanKeys({ from: 'j', to: 'k' })) {
-    for (const key of keys) await changes.put(key, null)
-  }
-  await changes.put(commitKey(commit), '')
-  const seq = Math.max(meta?.seq ?? 0, due.nextSeq, later.nextSeq)
-  const pending = due.count + later.count
-  const whole: Meta = {
-    ...(meta ?? { at: 0, identity }),
-    format: FORMAT,
-    pending,
-    known,
-    seq,
-    commit,
-    marksFrom: commit,
-  }
-  await changes.put(META, JSON.stringify(whole))
-  await changes.write()
-  return whole
+  await eachHost(database, 'p', addMissing)
+  await eachHost(database, 'l', addMissing)
 }
 
-/** Tells each host of the range once. */
-async function countRequests(
-  database: Database,
-  kind: 'p' | 'l',
-  each: (partition: string, host: string) => unknown,
-): Promise<{ count: number; nextSeq: number }> {
-  let count = 0
-  let nextSeq = 0
-  let last = ''
-  for await (const keys of database.scanKeys({ from: kind, to: kind === 'p' ? 'q' : 'm' })) {
-    for (const key of keys) {
-      count++
-      nextSeq = Math.max(nextSeq, fromOrdered(key.slice(-SEQ_DIGITS)) + 1)
-      const prefix = key.slice(1, key.indexOf('\0'))
-      if (prefix === last) continue
-      last = prefix
-      await each(prefix.slice(0, 4), prefix.slice(4))
-    }
-  }
-  return { count, nextSeq }
-}
-
-/** The hosts that have an entry. Entries say from now on whether there are requests with a time of their own. */
+/** The hosts that have an entry. */
 async function mendEntries(database: Database, changes: Portions, withLater: Named): Promise<Named> {
   const listed = new Named()
   for await (const entries of database.scan({ from: 'q', to: 'r' })) {
@@ -96,17 +93,34 @@ async function mendEntries(database: Database, changes: Portions, withLater: Nam
   return listed
 }
 
-async function countPrints(database: Database): Promise<number> {
-  let bytes = 0
-  for (const range of [
-    { from: 's', to: 't' },
-    { from: 'f', to: 'g' },
-  ]) {
-    for await (const entries of database.scanBytes(range)) {
-      for (const [, value] of entries) bytes += value.length
+/** How far the other lanes had come: no number that they have given may be given again. */
+async function lanesLeft(
+  database: Database,
+  meta: Meta | undefined,
+  told: ReadonlyMap<number, number>,
+): Promise<{ lanes: Record<string, LaneEnd>; seq: number }> {
+  const lanes: Record<string, LaneEnd> = {}
+  let seq = 0
+  const reached = (lane: number, commit: number, nextBatch: number) => {
+    if (lane === FIRST_LANE) return
+    const before = lanes[lane] ?? { commit: 0, nextBatch: 0 }
+    const last = Math.max(commit, before.commit)
+    lanes[lane] = { commit: last, marksFrom: last + 1, nextBatch: Math.max(nextBatch, before.nextBatch) }
+  }
+  for (const [lane, commits] of told) reached(lane, commits, 0)
+  for (const [lane, end] of Object.entries(meta?.lanes ?? {}))
+    reached(Number(lane), end.commit, end.nextBatch)
+  for await (const entries of database.scan(LANES)) {
+    for (const [key, record] of entries) {
+      const lane = JSON.parse(record) as LaneMeta
+      reached(partitionIn(key), lane.commit, lane.nextBatch)
+      seq = Math.max(seq, lane.seq)
     }
   }
-  return bytes / PRINT_BYTES
+  for await (const keys of database.scanKeys(SPOOLS)) {
+    for (const key of keys) reached(batchIn(key).lane, 0, batchIn(key).batch + 1)
+  }
+  return { lanes, seq }
 }
 
 /** Changes of any number, written some at a time. */

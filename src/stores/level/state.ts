@@ -10,6 +10,10 @@ export interface LevelStateParts {
   readonly journal?: Journal
   readonly partitions: number
   partitionOf(host: string): number
+  /** Whether it has the facts of a partition's hosts. Absent: of all. */
+  owns?(partition: number): boolean
+  /** Told the partition of a host of which a fact is about to be written. */
+  touched?(partition: number): void
 }
 
 /** Behind the keys of all facts. */
@@ -50,6 +54,7 @@ class LevelSpace implements StateSpace {
 
   async get(key: string, host?: string): Promise<unknown> {
     const { journal, database } = this.#parts
+    if (this.#isElsewhere(host)) return undefined
     const at = this.#keyOf(key, host)
     const staged = journal?.staged(at)
     const fact = staged === undefined ? await database.get(at) : staged
@@ -57,11 +62,18 @@ class LevelSpace implements StateSpace {
   }
 
   put(key: string, value: unknown, host?: string): void {
-    this.#parts.journal?.put(this.#keyOf(key, host), JSON.stringify(value ?? null))
+    this.#write(key, host, JSON.stringify(value ?? null))
   }
 
   delete(key: string, host?: string): void {
-    this.#parts.journal?.remove(this.#keyOf(key, host))
+    this.#write(key, host, null)
+  }
+
+  #write(key: string, host: string | undefined, fact: string | null): void {
+    const { journal, touched, partitionOf } = this.#parts
+    if (this.#isElsewhere(host)) return
+    journal?.put(this.#keyOf(key, host), fact)
+    if (host !== undefined) touched?.(partitionOf(host))
   }
 
   /** Partition by partition; those without facts of this space are leapt over. */
@@ -82,6 +94,12 @@ class LevelSpace implements StateSpace {
       const there = Number.parseInt(next[0]![0].slice(1, 5), 16)
       partition = Math.max(there, partition + 1)
     }
+  }
+
+  /** The host's facts are with its partition, which another thread has. */
+  #isElsewhere(host: string | undefined): boolean {
+    const { owns, partitionOf } = this.#parts
+    return host !== undefined && owns !== undefined && !owns(partitionOf(host))
   }
 
   #keyOf(key: string, host: string | undefined): string {

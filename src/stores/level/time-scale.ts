@@ -17,35 +17,51 @@ export interface TimeMark {
  */
 export class TimeScale {
   readonly #clock: Clock
-  #offset = 0
+  /** How far the clock is ahead of the store's time: for the scale of another thread, whose clock agrees with this. */
+  readonly offset: number
 
-  constructor(clock: Clock, last: TimeMark | undefined) {
+  /** Goes on from the last commit, or, with an offset, as the scale that has it. */
+  constructor(clock: Clock, last: TimeMark | number | undefined) {
     this.#clock = clock
-    if (last !== undefined) this.#offset = clock.now() - (last.at + this.#elapsedSince(last))
+    if (typeof last === 'number') this.offset = last
+    else this.offset = last === undefined ? 0 : offsetFrom(clock, last)
   }
 
   toStore(instant: number): number {
-    return instant === 0 ? 0 : instant - this.#offset
+    return instant === 0 ? 0 : instant - this.offset
   }
 
   /** 0 stands for "never" on both scales. */
   fromStore(instant: number): number {
-    return instant === 0 ? 0 : instant + this.#offset
+    return instant === 0 ? 0 : instant + this.offset
   }
 
   mark(): TimeMark {
-    const wall = this.#clock.now()
-    return { at: this.toStore(wall), wall, steady: this.#clock.steady?.() }
+    const { now, steady } = bothOf(this.#clock)
+    return { at: this.toStore(now), wall: now, steady }
   }
+}
 
-  /**
-   * How long ago the last commit was. Since the machine was started there is a clock that cannot be set; otherwise the
-   * system clock must be believed, unless it says that the commit is still to come.
-   */
-  #elapsedSince({ at, wall = at, steady }: TimeMark): number {
-    const now = this.#clock.steady?.()
-    if (steady !== undefined && now !== undefined && now.scale === steady.scale)
-      return Math.max(0, now.ms - steady.ms)
-    return Math.max(0, this.#clock.now() - wall)
+/**
+ * How long ago the last commit was. Since the machine was started there is a clock that cannot be set; otherwise the
+ * system clock must be believed, unless it says that the commit is still to come.
+ */
+function offsetFrom(clock: Clock, { at, wall = at, steady: then }: TimeMark): number {
+  const { now, steady } = bothOf(clock)
+  const isSteady = then !== undefined && steady !== undefined && steady.scale === then.scale
+  const elapsed = isSteady ? steady.ms - then.ms : now - wall
+  return now - (at + Math.max(0, elapsed))
+}
+
+/** Two readings that are further apart were not made at one moment. */
+const ONE_MOMENT_MS = 0.1
+const TRIES = 10
+
+/** Both clocks at one moment: a thread that has to wait for its turn between two questions would take that for time. */
+function bothOf(clock: Clock): { now: number; steady: TimeMark['steady'] } {
+  for (let i = 1; ; i++) {
+    const now = clock.now()
+    const steady = clock.steady?.()
+    if (i === TRIES || clock.now() - now < ONE_MOMENT_MS) return { now, steady }
   }
 }

@@ -1,5 +1,5 @@
 import type { Workbench } from '../../frontier/workbench.js'
-import type { ColdHosts } from './cold-hosts.js'
+import type { ColdEntry, ColdHosts } from './cold-hosts.js'
 import type { Database } from './database.js'
 import type { Heads } from './heads.js'
 import type { Journal } from './journal.js'
@@ -30,6 +30,10 @@ export interface WindowParts {
   /** Requests that are handed out. */
   leased(): number
   partitionOf(host: string): number
+  /** Whether a partition is about to go to another thread. */
+  isLeaving(partition: number): boolean
+  /** Hosts were brought in, or none were found: when the next are due has changed. */
+  loaded(): void
   failed(error: unknown): void
 }
 
@@ -40,16 +44,21 @@ export interface WindowParts {
  */
 export class HostWindow {
   readonly #parts: WindowParts
-  #isLoading = false
-  /** When the store was opened after a crash; 0 if it had been closed. */
-  openedAt = 0
+  #loading: Promise<void> | undefined = undefined
+  /** By partition, when it was opened after a crash; absent if it had been closed. */
+  readonly cautiousSince = new Map<number, number>()
 
   constructor(parts: WindowParts) {
     this.#parts = parts
   }
 
   get isLoading(): boolean {
-    return this.#isLoading
+    return this.#loading !== undefined
+  }
+
+  /** Resolves once nothing is being brought in that was begun before. */
+  async settled(): Promise<void> {
+    await this.#loading
   }
 
   get isFull(): boolean {
@@ -64,7 +73,7 @@ export class HostWindow {
 
   /** When there may be something on disk to bring in; Infinity while that is being done: whoever waits is roused. */
   get nextDue(): number {
-    if (this.#isLoading || (this.isFull && this.#parts.heads.isReading)) return Number.POSITIVE_INFINITY
+    if (this.isLoading || (this.isFull && this.#parts.heads.isReading)) return Number.POSITIVE_INFINITY
     return this.#parts.scale.fromStore(this.#parts.cold.earliestDue)
   }
 
@@ -76,41 +85,56 @@ export class HostWindow {
   /** Brings hosts in, if it is time to. */
   look(now: number): void {
     const { workbench, most } = this.#parts
-    if (this.#isLoading || !this.#isDue(now)) return
+    if (this.isLoading || !this.#isDue(now)) return
     if (workbench.readyHosts >= Math.min(LOW, most / 2)) return
     if (this.#room < LOAD) this.#makeRoom(now)
     const room = Math.min(LOAD, this.#room)
-    if (room <= 0) return
-    this.#isLoading = true
-    void this.load(now, room)
+    if (room > 0) void this.load(now, room)
   }
 
   /** Brings in up to so many hosts that may be visited at `now`. */
-  async load(now: number, most: number): Promise<void> {
+  load(now: number, most: number): Promise<void> {
+    this.#loading = this.#load(now, most).then(() => {
+      this.#loading = undefined
+      this.#parts.loaded()
+    })
+    return this.#loading
+  }
+
+  async #load(now: number, most: number): Promise<void> {
     const { database, cold, scale } = this.#parts
-    this.#isLoading = true
     try {
       const entries = await cold.take(database, scale.toStore(now), most)
-      for (const { key, host, record } of entries) this.#enter(key, host, record)
+      for (const entry of entries) this.#enter(entry)
     } catch (error) {
       this.#parts.failed(error)
     }
-    this.#isLoading = false
   }
 
   /** Sends a host to disk, for it is not due before that. Its requests are there already, or on their way. */
   leave(host: LevelHost, due: number): void {
-    const { workbench, cold, journal, scale, partitionOf, mayGrow } = this.#parts
+    const { workbench, cold, journal, scale, mayGrow } = this.#parts
     // With more requests a host may be allowed more connections.
     const sleeps = mayGrow || due > workbench.restedAt(host)
     workbench.remove(host)
     if (host.key !== undefined) journal.remove(host.key)
-    cold.add(host.host, partitionOf(host.host), scale.toStore(due), host.write(), sleeps)
+    cold.add(host.host, host.partitionNumber, scale.toStore(due), host.write(), sleeps)
   }
 
   /** A host may have been visited just before a crash: if it asked for a pause of its own, that begins when we open. */
-  beCautious(host: LevelHost): void {
-    if (this.openedAt > 0) host.notBefore = Math.max(host.notBefore, this.openedAt + host.delayMs)
+  #beCautious(host: LevelHost): void {
+    const since = this.cautiousSince.get(host.partitionNumber)
+    if (since !== undefined) host.notBefore = Math.max(host.notBefore, since + host.delayMs)
+  }
+
+  /** An idle host that rested when it was written, and may rest still. */
+  remember(key: string, record: string, now: number): void {
+    const { workbench } = this.#parts
+    const host = workbench.host(key.slice(5))
+    host.restore(readHost(record))
+    host.key = key
+    this.#beCautious(host)
+    workbench.place(host, now)
   }
 
   mayLeave(host: LevelHost): boolean {
@@ -121,16 +145,17 @@ export class HostWindow {
     return this.#parts.cold.earliestDue <= this.#parts.scale.toStore(now)
   }
 
-  #enter(key: string, name: string, record: string): void {
+  #enter(entry: ColdEntry): void {
     const { workbench, cold, heads, partitionOf } = this.#parts
-    // Two entries of one host were found at once.
-    if (!cold.has(name)) return
-    cold.delete(name, partitionOf(name))
-    const host = workbench.host(name)
-    const known = readHost(record)
+    const partition = partitionOf(entry.host)
+    // Two entries of one host were found at once, or it goes elsewhere.
+    if (!cold.has(entry.host, partition) || this.#parts.isLeaving(partition)) return
+    cold.delete(entry, partition)
+    const host = workbench.host(entry.host)
+    const known = readHost(entry.record)
     host.restore(known)
-    this.beCautious(host)
-    host.key = key
+    this.#beCautious(host)
+    host.key = entry.key
     workbench.enliven(host)
     heads.enter(host, known.hasLater)
   }

@@ -1,9 +1,11 @@
 /** Copies of a database that somebody is writing to: each is the database as it was at one moment. */
 
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { inspect } from 'kumo'
 import { expect, test } from 'vitest'
 import { copyOf, sizeOf } from '../../../src/stores/level/copy.js'
+import { readCounts } from '../../../src/stores/level/counts.js'
 import { sleep } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
 import { folder } from './folders.js'
@@ -28,7 +30,8 @@ test('copies taken while a store writes and rearranges its files hold whole comm
     await sleep(60)
     const copy = await copyOf(path)
     const { counted, pending } = await withDatabase(copy.path, async (database) => {
-      const { pending } = JSON.parse((await database.get('m')) ?? '{"pending":0}')
+      const { counts } = JSON.parse((await database.get('m')) ?? '{"counts":""}') as { counts: string }
+      const pending = readCounts(counts).reduce((sum, each) => sum + each.pending, 0)
       const keys = await database.keys({ gte: 'p', lt: 'q' }).all()
       return { counted: keys.length, pending }
     })
@@ -72,4 +75,19 @@ test('the size of a folder is that of its files', async () => {
   await writeFile(join(path, 'a'), 'x'.repeat(1000))
   await writeFile(join(path, 'b'), 'x'.repeat(234))
   expect(await sizeOf(path)).toBe(1234)
+})
+
+test('tables that are not finished when a copy is made are not touched by whoever opens the copy', async () => {
+  const path = join(await folder(), 'crawl')
+  const opened = await openStore(path)
+  await takeIn(opened, [requestFor('https://a.example/')])
+  await opened.flush()
+  const log = Number.parseInt((await readdir(path)).find((name) => name.endsWith('.log'))!, 10)
+  // The numbers that whoever writes takes next, and so does whoever opens the copy.
+  const begun = Array.from({ length: 6 }, (_, i) => `${String(log + 1 + i).padStart(6, '0')}.ldb`)
+  for (const name of begun) await writeFile(join(path, name), 'not finished')
+  expect((await inspect(path)).pending).toBe(1)
+  for (const name of begun) expect(await readFile(join(path, name), 'utf8')).toBe('not finished')
+  for (const name of begun) await rm(join(path, name))
+  await opened.close()
 })

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { direct, linkedPages, linksTo, site, sleep, until } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
 import { folder } from './folders.js'
+import { openShards, requestsOf, takeInAll } from './shards-fixture.js'
 import { expectRefusal, openStore, takeIn } from './support.js'
 
 /** A folder in a folder of its own, where whatever is left behind is found. */
@@ -127,6 +128,47 @@ test('hosts are listed by what is pending, with how long they rest', async () =>
     total: 30,
     withMostPending: [{ host: 'h30.example' }, { host: 'h29.example' }, { host: 'h28.example' }],
   })
+})
+
+test('what several shards have stored is told as one, while they have it open and afterwards', async () => {
+  const { path } = await alone()
+  const shards = await openShards(path, 3)
+  const requests = requestsOf(200)
+  await takeInAll(shards, requests)
+  const [lease] = await shards.all[2]!.frontier.lease(1, Date.now())
+  await shards.all[2]!.frontier.settle([{ request: lease!, visitedAt: Date.now() }])
+  for (const [i, shard] of shards.all.entries()) {
+    const counts = {
+      pages: i + 1,
+      bytes: 10,
+      failed: 1,
+      failures: { timeout: 1 },
+      skips: {},
+      statuses: { 200: 2 },
+    }
+    const ended = i === 1 ? undefined : 'done'
+    shard
+      .state!.space('crawl')
+      .put(i === 0 ? 'tally' : `tally ${i}`, { ...counts, runs: 2, startedAt: 7 + i, ended })
+    await shard.flush()
+  }
+  // Partitions that are on their way count too.
+  await shards.all[0]!.handover.give([0, 3])
+  const expected = {
+    known: 200,
+    pending: 199,
+    pages: 6,
+    bytes: 30,
+    failed: 3,
+    failures: { timeout: 3 },
+    statuses: { 200: 6 },
+    runs: 2,
+    startedAt: 7,
+    state: 'crashed or running',
+  }
+  expect(await inspect(path)).toMatchObject({ ...expected, inUse: true })
+  await shards.close()
+  expect(await inspect(path)).toMatchObject({ ...expected, inUse: false })
 })
 
 test('a folder without a crawl, or none at all, is named, and nothing is made', async () => {

@@ -49,6 +49,7 @@ function setUp() {
   const committed: number[] = []
   const journal = new Journal({
     database: disk as unknown as Database,
+    lane: 0,
     clock,
     commitMs: COMMIT_MS,
     lastCommit: 0,
@@ -56,7 +57,7 @@ function setUp() {
     report: ({ kind }) => void events.push(kind),
   })
   // As the store does: counts go into every commit.
-  journal.beforeCommit(() => journal.put('m', ''))
+  journal.keepBooks(() => journal.put('m', ''))
   return { disk, clock, events, committed, journal }
 }
 

@@ -2,6 +2,7 @@
 
 import { type Crawler, type Hook, type LevelOptions, level, type Page, type Summary } from 'kumo'
 import { expect, test } from 'vitest'
+import { readCounts, writeCounts } from '../../../src/stores/level/counts.js'
 import { askedPaths, direct, linkedPages, linksTo, quick, site } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
 import { startSite } from '../../loopback/site.js'
@@ -207,12 +208,16 @@ test('the number of known URLs is right while they are still being read', async 
   const more = 100_000
   await withDatabase(path, async (database) => {
     const meta = JSON.parse((await database.get('m'))!)
+    const counts = readCounts(meta.counts)
+    const first = counts.find(({ partition }) => partition === 0) ?? { partition: 0, pending: 0, known: 0 }
+    const grown = { ...first, known: first.known + more }
     const batch = database.batch()
     for (let i = 1; i <= more; i++) {
       const print = Uint32Array.of(Math.imul(i, 0x9e3779b1), Math.imul(i, 0x85ebca6b))
       batch.put(`s0000!${i}`, new Uint8Array(print.buffer) as never, { valueEncoding: 'view' })
     }
-    await batch.put('m', JSON.stringify({ ...meta, known: meta.known + more })).write()
+    const others = counts.filter(({ partition }) => partition !== 0)
+    await batch.put('m', JSON.stringify({ ...meta, counts: writeCounts([grown, ...others]) })).write()
   })
   const second = await openStore(path)
   expect([second.seen.size, second.frontier.pending]).toEqual([more + 3, 3])

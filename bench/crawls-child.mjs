@@ -1,0 +1,112 @@
+/**
+ * The crawls of the benches about workers, each in a process of its own. Threads begin without compiled code in every
+ * crawl, so a process that has crawled before would have an advantage over them: all begin anew.
+ *
+ * Plain JavaScript and no loader: `kumo` is the built package as an application gets it.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Crawler } from 'kumo'
+
+/** How often is looked whether a crawl has settled: workers tell their counts every 50 ms. */
+const LOOK_MS = 20
+/** How often the loads of workers are compared. */
+const LOADS_MS = 250
+const MB = 2 ** 20
+
+/** @param {import('./crawls.js').CrawlOrder} order */
+function crawlerOf({ seeds, workers, balance = true, concurrency, delayMs, robots = true, perHost, dom }) {
+  const crawler = new Crawler()
+    .seeds(seeds)
+    .scope('all')
+    .allowPrivate()
+    .workers(workers, { balance })
+    .concurrency(concurrency)
+    .delay(delayMs)
+    .robots(robots)
+    .perHost(perHost ?? {})
+  return dom ? crawler.extract(new URL('./dom-extractor.mjs', import.meta.url)) : crawler
+}
+
+const STEPS = {
+  /** A crawl to its end. It counts as settled once so many pages are done: compilers have then had their turn. */
+  async whole({ settledAt = 0, ...order }) {
+    const crawler = crawlerOf(order)
+    const deviations = []
+    let settled
+    const looking = setInterval(() => {
+      const pages = crawler.stats()?.pages ?? 0
+      if (settled !== undefined || pages < settledAt) return
+      settled = { at: performance.now(), pages, cpu: process.cpuUsage() }
+    }, LOOK_MS)
+    const comparing = setInterval(() => {
+      const loads = crawler.stats()?.workers.map(({ pending }) => pending) ?? []
+      if (loads.length > 1) deviations.push(deviationOf(loads))
+    }, LOADS_MS)
+    const start = performance.now()
+    const { pages, failed, lost, workers } = await crawler.run()
+    const end = performance.now()
+    clearInterval(looking)
+    clearInterval(comparing)
+    const since = pages - (settled?.pages ?? pages)
+    if (since === 0) throw new Error(`the crawl was over, after ${pages} pages, before it settled`)
+    const { user, system } = process.cpuUsage(settled.cpu)
+    return {
+      pages,
+      failed,
+      lost,
+      seconds: (end - start) / 1000,
+      pagesPerSecond: (1000 * pages) / (end - start),
+      settledPerSecond: (1000 * since) / (end - settled.at),
+      cpuMsPerPage: (user + system) / 1000 / since,
+      deviation: deviations.length === 0 ? 0 : mean(deviations),
+      workers: workers.map(({ pages, partitions }) => ({ pages, partitions })),
+    }
+  },
+
+  /** Pages a second in the midst of a crawl that has more to do than time for it. It settles from its first page on. */
+  async window({ settleMs, windowMs, ...order }) {
+    const crawler = crawlerOf(order)
+    const run = crawler.run()
+    const isOver = run.then(overTooSoon)
+    while ((crawler.stats()?.pages ?? 0) === 0) await Promise.race([sleep(LOOK_MS), isOver])
+    await Promise.race([sleep(settleMs), isOver])
+    const before = { at: performance.now(), pages: crawler.stats()?.pages ?? 0 }
+    await Promise.race([sleep(windowMs), isOver])
+    const after = { at: performance.now(), pages: crawler.stats()?.pages ?? 0 }
+    crawler.stop()
+    const { failed, lost } = await run
+    return { pagesPerSecond: (1000 * (after.pages - before.pages)) / (after.at - before.at), failed, lost }
+  },
+
+  /** What the process takes up when all threads are there and have nothing to do: one page, whose listener waits. */
+  async idle({ waitMs, ...order }) {
+    let rssMb = 0
+    const { pages } = await crawlerOf(order)
+      .on('page', async () => {
+        await sleep(waitMs)
+        rssMb = process.memoryUsage.rss() / MB
+      })
+      .run()
+    return { pages, rssMb }
+  },
+}
+
+function overTooSoon({ pages, reason }) {
+  throw new Error(`the crawl was over too soon: ${reason} after ${pages} pages`)
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function deviationOf(values) {
+  const middle = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)))
+}
+
+process.once('message', async ({ step, order }) => {
+  const answer = await STEPS[step](order)
+  process.send?.(answer, () => process.disconnect())
+})

@@ -1,0 +1,191 @@
+/** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
+
+import { type Closer, closeAll } from './closing.js'
+import type { CrawlEvents } from './engine/events.js'
+import { earlierRecords, isDone, recordName } from './engine/ledger.js'
+import type { Reader } from './engine/outlet.js'
+import { Patience } from './engine/patience.js'
+import { asKumoError, KumoError, messageOf } from './errors.js'
+import { completePage, FetchedPage } from './extract/page.js'
+import { productName } from './fetch/robots.js'
+import { loadShared } from './load-modules.js'
+import type { GivenOptions } from './options.js'
+import { clockOf } from './plan.js'
+import { partitionerOf, storeContext } from './plan-store.js'
+import { closuresOf, type PortableOptions, toPortable } from './portable.js'
+import type { SharedStore, StateSpace, StateStore, StoreEvent } from './stores/contract.js'
+import { memory } from './stores/memory.js'
+import { memoryState } from './stores/memory-state.js'
+import { type Clock, Waits } from './time.js'
+import type { CrawlRequest, MaybePromise } from './types.js'
+import type { Closures } from './workers/desk.js'
+import type { PageContent } from './workers/messages.js'
+
+/** What a crew works with. */
+export interface CrewParts {
+  readonly options: GivenOptions
+  readonly portable: PortableOptions
+  readonly clock: Clock
+  readonly closures: Closures
+  /** Absent: each worker has a store of its own. */
+  readonly shared: SharedStore | undefined
+  readonly earlier: EarlierTotals
+  /** Threads: not more than there are slots to share. */
+  readonly shards: number
+  readonly partitions: number
+  partitionOf(host: string): number
+  close(patience: Patience): Promise<void>
+}
+
+/** What earlier runs of the crawl have counted. */
+export interface EarlierTotals {
+  readonly runs: number
+  readonly wasDone: boolean
+  readonly pages: number
+  readonly bytes: number
+}
+
+export async function openCrew(
+  given: GivenOptions,
+  reader: Reader | undefined,
+  report: (event: StoreEvent) => void,
+  clock = clockOf(given),
+): Promise<CrewParts> {
+  const portable = toPortable(given)
+  const closers: Closer[] = []
+  const close = (patience: Patience) =>
+    closeAll(closers, new Waits(clock, given.timeout.hookMs), clock, patience)
+  try {
+    const options = { ...given, ...(await loadShared(given)) }
+    const partitioner = await partitionerOf(options)
+    const store = options.store ?? memory()
+    const shards = Math.min(given.workers.count, given.concurrency)
+    const context = { ...storeContext(options, partitioner, clock), report }
+    const shared = await share(store.name, () => store.share?.(context, shards))
+    if (shared !== undefined) closers.push([`the ${store.name} store`, () => shared.close()])
+    const state = new WatchedState(shared?.state ?? memoryState())
+    const closures = await openClosures(given, reader, state, shared, closers)
+    return {
+      options: given,
+      portable,
+      clock,
+      closures,
+      shared,
+      earlier: await takeUp(shared),
+      shards,
+      partitions: partitioner.partitions,
+      partitionOf: (host) => partitioner.partition(host),
+      close,
+    }
+  } catch (error) {
+    await close(new Patience(clock)).catch(() => {})
+    throw error
+  }
+}
+
+async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await open()
+  } catch (error) {
+    throw asKumoError(error, 'KUMO_STORE_FAILED', `the ${name} store could not be opened`)
+  }
+}
+
+/** All shards' counts become the first one's, before any of them begins. */
+async function takeUp(shared: SharedStore | undefined): Promise<EarlierTotals> {
+  const crawl = shared?.state?.space('crawl')
+  const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
+  if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, bytes: 0 }
+  crawl!.put(recordName(0), sum)
+  for (const name of others) crawl!.delete(name)
+  await shared!.flush?.()
+  return { runs: sum.runs, wasDone: isDone(sum), pages: sum.pages, bytes: sum.bytes }
+}
+
+async function openClosures(
+  options: GivenOptions,
+  reader: Reader | undefined,
+  state: WatchedState,
+  shared: SharedStore | undefined,
+  closers: Closer[],
+): Promise<Closures> {
+  const { extractors, hooks } = closuresOf(options)
+  for (const extractor of extractors) {
+    await opened('an extractor', () => extractor.open?.())
+    closers.push(['an extractor', () => extractor.close?.()])
+  }
+  for (const hook of hooks) {
+    await opened(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
+    closers.push([`hook '${hook.name}'`, () => hook.close?.()])
+  }
+  const product = productName(options.userAgent)
+  return {
+    extractors,
+    hooks,
+    reader,
+    listeners: <E extends keyof CrawlEvents>(event: E) =>
+      options.listeners.filter(([name]) => name === event).map(([, listener]) => listener as CrawlEvents[E]),
+    pageOf: (content) => pageOf(content, product),
+    complete: completePage,
+    kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),
+  }
+}
+
+async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
+  try {
+    await open()
+  } catch (cause) {
+    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function pageOf(content: PageContent, product: string): FetchedPage {
+  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes } = content
+  const request: CrawlRequest = {
+    url,
+    host,
+    depth,
+    priority: 0,
+    attempt,
+    redirects: via.length,
+    parent,
+    ...(via.length > 0 && { via }),
+  }
+  const fields = new Map(content.headers)
+  const headers = { get: (name: string) => fields.get(name), entries: () => content.headers }
+  const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
+  const { fetchedAt, fetchMs } = content
+  return new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())
+}
+
+/** Knows whether a hook has put something that is not on disk yet: its page must not be settled before. */
+class WatchedState implements StateStore {
+  readonly #state: StateStore
+  #hasChanged = false
+
+  constructor(state: StateStore) {
+    this.#state = state
+  }
+
+  takeChanged(): boolean {
+    const changed = this.#hasChanged
+    this.#hasChanged = false
+    return changed
+  }
+
+  space(name: string): StateSpace {
+    const space = this.#state.space(name)
+    return {
+      get: (key, host) => space.get(key, host),
+      entries: () => space.entries(),
+      put: (key, value, host) => {
+        this.#hasChanged = true
+        space.put(key, value, host)
+      },
+      delete: (key, host) => {
+        this.#hasChanged = true
+        space.delete(key, host)
+      },
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { HandedOver } from '../stores/contract.js'
+import { hostOf } from '../url/canonicalise.js'
+import type { HostQuota } from './host-quota.js'
+import type { Parts } from './parts.js'
+import type { Passage } from './passage.js'
+
+/** Partitions on their way from one shard to another, with all that belongs to them, as data that can be posted. */
+export interface Parcel {
+  readonly partitions: readonly number[]
+  readonly stored: HandedOver
+  /** Rules of their origins, as records. */
+  readonly robots: readonly unknown[]
+  /** Pages that hosts and sites have given, where that is limited. */
+  readonly hostPages: readonly (readonly [host: string, pages: number])[]
+  readonly sitePages: readonly (readonly [site: string, pages: number])[]
+}
+
+/** How partitions leave this shard and come to it. What the store holds it hands over; what the engine knows goes along. */
+export class Moving {
+  readonly #parts: Parts
+  readonly #hostQuota: HostQuota
+  readonly #siteQuota: HostQuota
+  readonly #passage: Passage
+  #giving = 0
+
+  constructor(parts: Parts, hostQuota: HostQuota, siteQuota: HostQuota, passage: Passage) {
+    this.#parts = parts
+    this.#passage = passage
+    this.#hostQuota = hostQuota
+    this.#siteQuota = siteQuota
+  }
+
+  /** While partitions are on their way out this shard is not done. */
+  get isGiving(): boolean {
+    return this.#giving > 0
+  }
+
+  /**
+   * `leave` is called at once: from then on what is found for them goes to whoever gets them, who holds it until they
+   * come. What was found before goes along.
+   */
+  async give(partitions: readonly number[], leave: () => void): Promise<Parcel> {
+    this.#giving++
+    try {
+      leave()
+      await this.#passage.cleared()
+      const stored = await this.#parts.handover!.give(partitions)
+      return { partitions, stored, ...this.#known(new Set(partitions)) }
+    } finally {
+      this.#giving--
+    }
+  }
+
+  async take({ stored, robots, hostPages, sitePages }: Parcel): Promise<void> {
+    for (const record of robots) this.#parts.robots.restore?.(record)
+    for (const [host, pages] of hostPages) this.#hostQuota.restore(host, pages)
+    for (const [site, pages] of sitePages) this.#siteQuota.restore(site, pages)
+    await this.#parts.handover!.take(stored)
+  }
+
+  #known(partitions: ReadonlySet<number>): Pick<Parcel, 'robots' | 'hostPages' | 'sitePages'> {
+    const { partitioner, robots } = this.#parts
+    const isGone = (host: string) => partitions.has(partitioner.partition(host))
+    const records = [...(robots.records?.() ?? [])]
+    return {
+      robots: records.filter(({ origin }) => isGone(hostOf(`${origin}/`))),
+      hostPages: this.#hostQuota.take(isGone),
+      // A site's hosts are of one partition wherever sites are limited.
+      sitePages: this.#siteQuota.take(isGone),
+    }
+  }
+}

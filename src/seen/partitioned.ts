@@ -1,0 +1,144 @@
+/**
+ * The seen-set of a shard: a table of fingerprints for each partition, so that a partition can move to another shard with
+ * all that is known of it. A fingerprint alone does not tell its partition.
+ */
+
+import { KumoError } from '../errors.js'
+import { fingerprint } from '../url/fingerprint.js'
+import { Homes } from './homes.js'
+import { SLOT_WORDS, Slabs } from './slabs.js'
+import { assertStrings, CHUNK, FingerprintSet, type FingerprintTable, SEGMENTS } from './table.js'
+
+/**
+ * Fingerprints of a partition in one segment. Beyond that it gets as many segments as a table of its own would have, or
+ * growing would stall the loop: here it takes half a millisecond. With many fewer, 256 segments would stand half empty.
+ */
+const SMALL = 40_000
+
+/** A seen-set whose partitions can be given away and taken in. */
+export interface PartitionedTable extends FingerprintTable {
+  /** Bytes of buffers held, all included. */
+  readonly bytes: number
+  /** All that is known of a partition, two words a name; from now on nothing is. */
+  give(partition: number): Uint32Array
+  take(partition: number, prints: Uint32Array): void
+}
+
+/**
+ * A seen-set in memory that keeps partitions apart. Names are those of `knownAs`.
+ *
+ * @example
+ * const seen = partitionedTable(byHost().partition)
+ * seen.addAll(['https://example.com/']) // [true]
+ */
+export function partitionedTable(partitionOf: (host: string) => number): PartitionedTable {
+  return new Partitions(partitionOf)
+}
+
+class Partitions implements PartitionedTable {
+  readonly #memory = new Slabs()
+  /** Partitions of which anything is known. */
+  readonly #sets = new Map<number, FingerprintSet>()
+  readonly #homes: Homes
+  readonly #prints = new Uint32Array(CHUNK * SLOT_WORDS)
+  /** The partition of each name of a chunk. */
+  readonly #partitions = new Int32Array(CHUNK)
+  #size = 0
+  #closed = false
+
+  constructor(partitionOf: (host: string) => number) {
+    this.#homes = new Homes(partitionOf)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get bytes(): number {
+    let bytes = this.#memory.bytes + this.#prints.byteLength + this.#partitions.byteLength
+    for (const { segments } of this.#sets.values()) bytes += segments * Uint32Array.BYTES_PER_ELEMENT
+    return bytes
+  }
+
+  addAll(urls: readonly string[]): boolean[] {
+    this.#assertOpen('addAll')
+    assertStrings(urls)
+    const fresh: boolean[] = []
+    for (let from = 0; from < urls.length; from += CHUNK) {
+      const count = Math.min(urls.length - from, CHUNK)
+      for (let i = 0; i < count; i++) {
+        fingerprint(urls[from + i]!, this.#prints, i * SLOT_WORDS)
+        this.#partitions[i] = this.#homes.partitionOf(urls[from + i]!)
+      }
+      // All are warmed before the first is looked up, whatever their partitions: see `CHUNK`.
+      for (let i = 0, end = 0; i < count; i = end) {
+        end = this.#runEnd(i, count)
+        this.#sets.get(this.#partitions[i]!)?.warm(this.#prints, end - i, i)
+      }
+      for (let i = 0, end = 0; i < count; i = end) {
+        end = this.#runEnd(i, count)
+        this.#addRun(i, end, fresh)
+      }
+    }
+    return fresh
+  }
+
+  give(partition: number): Uint32Array {
+    this.#assertOpen('give')
+    const set = this.#sets.get(partition)
+    if (set === undefined) return new Uint32Array(0)
+    const prints = set.toArray()
+    this.#size -= set.size
+    this.#sets.delete(partition)
+    set.clear()
+    return prints
+  }
+
+  take(partition: number, prints: Uint32Array): void {
+    this.#assertOpen('take')
+    if (prints.length === 0) return
+    const set = this.#setFor(partition, prints.length / SLOT_WORDS)
+    const before = set.size
+    set.addEach(prints)
+    this.#size += set.size - before
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const set of this.#sets.values()) set.clear()
+    this.#sets.clear()
+  }
+
+  /** Links of one host stand together, so a chunk consists of a few runs of one partition each. */
+  #runEnd(start: number, count: number): number {
+    const partition = this.#partitions[start]
+    let end = start + 1
+    while (end < count && this.#partitions[end] === partition) end++
+    return end
+  }
+
+  #addRun(start: number, end: number, fresh: boolean[]): void {
+    const set = this.#setFor(this.#partitions[start]!, end - start)
+    const before = set.size
+    for (let i = start; i < end; i++) fresh.push(set.add(this.#prints, i * SLOT_WORDS))
+    this.#size += set.size - before
+  }
+
+  /** The set of a partition, fit for so many more. */
+  #setFor(partition: number, more: number): FingerprintSet {
+    const set = this.#sets.get(partition)
+    const isSmall = (set?.size ?? 0) + more <= SMALL
+    if (set !== undefined && (isSmall || set.segments === SEGMENTS)) return set
+    const made = new FingerprintSet(this.#memory, isSmall ? 1 : SEGMENTS)
+    this.#sets.set(partition, made)
+    if (set !== undefined) {
+      set.addTo(made)
+      set.clear()
+    }
+    return made
+  }
+
+  #assertOpen(call: string): void {
+    if (this.#closed) throw new KumoError('KUMO_STORE_FAILED', `${call}: the seen-set is closed`)
+  }
+}

@@ -1,0 +1,148 @@
+/** What the partitions of a lane hold: so a crawl that several threads have stored can be opened by any number of them. */
+
+/** What one partition holds. */
+export interface PartitionCount {
+  readonly partition: number
+  /** Requests pending, those included that are leased. */
+  readonly pending: number
+  /** Names known to the seen-set, with a request that is or was pending. */
+  readonly known: number
+}
+
+const ENTRY_END = ','
+const FIELD_END = ' '
+
+/**
+ * Counts by partition. Filled by the frontier and the seen-set as requests come and go; written with every commit, into
+ * the same commit as what they count. They are in one place on disk at any moment: in the meta of the lane whose
+ * partition it is, or, while it moves from one lane to another, in a record of its own.
+ */
+export class Counts {
+  readonly #pending: Float64Array
+  readonly #known: Float64Array
+  readonly #owned: Uint8Array
+  #totalPending = 0
+  #totalKnown = 0
+
+  /** `partitions` is the number of all, whosever they are. */
+  constructor(partitions: number) {
+    this.#pending = new Float64Array(partitions)
+    this.#known = new Float64Array(partitions)
+    this.#owned = new Uint8Array(partitions)
+  }
+
+  /** Requests pending in all partitions of this lane, those included that are leased. */
+  get pending(): number {
+    return this.#totalPending
+  }
+
+  get known(): number {
+    return this.#totalKnown
+  }
+
+  /** The partitions of this lane, ascending. */
+  get partitions(): number[] {
+    const owned: number[] = []
+    for (let i = 0; i < this.#owned.length; i++) if (this.#owned[i] === OWNED) owned.push(i)
+    return owned
+  }
+
+  owns(partition: number): boolean {
+    return this.#owned[partition] === OWNED
+  }
+
+  /** The partition is this lane's from now on. */
+  own({ partition, pending, known }: PartitionCount): void {
+    this.#owned[partition] = OWNED
+    this.#pending[partition] = pending
+    this.#known[partition] = known
+    this.#totalPending += pending
+    this.#totalKnown += known
+  }
+
+  /** It is not, and this is what it held. */
+  disown(partition: number): PartitionCount {
+    const count = this.of(partition)
+    this.#owned[partition] = 0
+    this.#pending[partition] = 0
+    this.#known[partition] = 0
+    this.#totalPending -= count.pending
+    this.#totalKnown -= count.known
+    return count
+  }
+
+  of(partition: number): PartitionCount {
+    return { partition, pending: this.#pending[partition]!, known: this.#known[partition]! }
+  }
+
+  /** A request is pending from now on. */
+  added(partition: number): void {
+    this.#pending[partition]!++
+    this.#totalPending++
+  }
+
+  /** A request is done. */
+  removed(partition: number): void {
+    this.#pending[partition]!--
+    this.#totalPending--
+  }
+
+  learned(partition: number): void {
+    this.#known[partition]!++
+    this.#totalKnown++
+  }
+
+  /** So many names fewer are known than were counted. */
+  forgot(partition: number, known: number): void {
+    this.#known[partition]! -= known
+    this.#totalKnown -= known
+  }
+
+  /** All of them as text, without those that hold nothing and those that are written elsewhere. */
+  write(isElsewhere: (partition: number) => boolean): string {
+    let text = ''
+    for (let i = 0; i < this.#owned.length; i++) {
+      const [pending, known] = [this.#pending[i]!, this.#known[i]!]
+      if (this.#owned[i] !== OWNED || (pending === 0 && known === 0) || isElsewhere(i)) continue
+      text += entry(i, pending, known)
+    }
+    return text
+  }
+}
+
+const OWNED = 1
+
+function entry(partition: number, pending: number, known: number): string {
+  return `${partition}${FIELD_END}${pending}${FIELD_END}${known}${ENTRY_END}`
+}
+
+export function writeCounts(counts: Iterable<PartitionCount>): string {
+  let text = ''
+  for (const { partition, pending, known } of counts) text += entry(partition, pending, known)
+  return text
+}
+
+/** As `write` made them. */
+export function readCounts(text: string): PartitionCount[] {
+  return text
+    .split(ENTRY_END)
+    .slice(0, -1)
+    .map((entry) => {
+      const [partition, pending, known] = entry.split(FIELD_END).map(Number)
+      return { partition: partition!, pending: pending!, known: known! }
+    })
+}
+
+/** A partition on its way: what it holds, and a number larger than that of any request of it. */
+export interface ParcelRecord extends PartitionCount {
+  readonly seq: number
+}
+
+export function writeParcel({ pending, known, seq }: ParcelRecord): string {
+  return JSON.stringify([pending, known, seq])
+}
+
+export function readParcel(partition: number, record: string): ParcelRecord {
+  const [pending, known, seq] = JSON.parse(record) as [number, number, number]
+  return { partition, pending, known, seq }
+}

@@ -1,0 +1,54 @@
+/** The memory store of a shard: all that it holds is kept by partition, and partitions can move to another one. */
+
+import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
+import { partitionedTable } from '../seen/partitioned.js'
+import type { HandedOver, Handover, OpenStore, ShardContext, StoreContext } from './contract.js'
+import { type MovedFacts, movableState } from './memory-state.js'
+
+interface Moved extends HandedOver {
+  readonly frontier: MovedPartitions
+  /** Fingerprints of what is known, in the order of the partitions. */
+  readonly seen: readonly Uint32Array[]
+  readonly facts: MovedFacts
+}
+
+export function memoryShard(context: StoreContext, shard: ShardContext): OpenStore {
+  const { politeness, policy, clock } = context
+  const partitionOf = (host: string) => context.partitionOf?.(host) ?? 0
+  const frontier = new ShardFrontier({ politeness, policy, partitionOf })
+  const seen = partitionedTable(partitionOf)
+  const state = movableState()
+  if (shard.replaces) frontier.rest(shard.partitions, clock.now() + politeness.delayMs)
+  const handover: Handover = {
+    async give(partitions, left): Promise<Moved> {
+      await frontier.hold(partitions)
+      // In one step: nobody may ask about a partition of which only a part is left.
+      const leaving = new Set(partitions)
+      const moved = {
+        partitions,
+        frontier: frontier.give(),
+        seen: partitions.map((partition) => seen.give(partition)),
+        facts: state.give((host) => leaving.has(partitionOf(host))),
+      }
+      left?.()
+      return moved
+    },
+    take(what) {
+      const moved = what as Moved
+      for (const [i, partition] of moved.partitions.entries()) seen.take(partition, moved.seen[i]!)
+      state.take(moved.facts)
+      frontier.take(moved.frontier)
+    },
+    load: () => frontier.load(),
+  }
+  return {
+    frontier,
+    seen,
+    state,
+    handover,
+    close() {
+      frontier.close()
+      seen.close()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** A thread that reads and writes a shared database without a pause, until it dies in the way it was told to. */
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { Level } from 'level'
+
+const { path, lane, death } = workerData
+const database = new Level(path, { multithreading: true })
+await database.open()
+let written = 0
+
+async function write() {
+  for (;;) {
+    const batch = database.batch()
+    for (let i = 0; i < 500; i++) batch.put(`${lane} ${written++}`, 'x'.repeat(100))
+    await batch.write()
+    parentPort.postMessage({ written })
+  }
+}
+
+async function read() {
+  for (;;) {
+    const iterator = database.iterator({ limit: 1000 })
+    await iterator.all()
+    await iterator.close()
+    await database.getMany(['a', 'b'])
+  }
+}
+
+// One that is open when the thread ends.
+await database.iterator().next()
+void write()
+void read()
+void read()
+
+const DEATHS = {
+  exit: () => process.exit(3),
+  error: () => {
+    throw new Error('the end')
+  },
+  memory() {
+    const hoard = []
+    for (;;) hoard.push(new Array(1000).fill(hoard.length + 0.5))
+  },
+  // Somebody else ends it.
+  terminated: () => {},
+  spinning() {
+    for (;;);
+  },
+}
+setTimeout(DEATHS[death], 50)

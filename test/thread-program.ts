@@ -1,0 +1,21 @@
+/** Builds the program of worker threads from the sources, for tests that run them: see use-thread-program.ts. */
+
+import { rename } from 'node:fs/promises'
+import { build } from 'esbuild'
+import { THREAD_PROGRAM } from './thread-program-place.js'
+
+export async function setup(): Promise<void> {
+  const made = `${THREAD_PROGRAM}.${process.pid}`
+  await build({
+    entryPoints: ['src/thread.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+    outfile: made,
+    logLevel: 'warning',
+  })
+  // Another run of the tests may be reading it.
+  await rename(made, THREAD_PROGRAM)
+}
