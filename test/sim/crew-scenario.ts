@@ -71,7 +71,12 @@ const OF_MOVES: readonly Kind[] = ['give', 'expect', 'take', 'moved']
 const THEMES: readonly Theme[] = [
   { moves: 0, deaths: 0, withinMs: 1000, kinds: ['seeds'] },
   { moves: 20, deaths: 0, withinMs: 5000, kinds: [...OF_MOVES, 'seeds'] },
-  { moves: 10, deaths: 5, withinMs: 10_000, kinds: [...OF_MOVES, 'seeds', 'peer', 'peerGone', 'leftover', 'requests'] },
+  {
+    moves: 10,
+    deaths: 5,
+    withinMs: 10_000,
+    kinds: [...OF_MOVES, 'seeds', 'peer', 'peerGone', 'leftover', 'requests'],
+  },
   { moves: 40, deaths: 5, withinMs: 3000, kinds: OF_MOVES },
   { moves: 40, deaths: 5, withinMs: 3000, kinds: OF_MOVES, store: 'disk' },
   { moves: 3, deaths: 5, withinMs: 2000, kinds: ['seeds', 'peer', 'leftover', 'go'], store: 'disk' },
@@ -98,7 +103,9 @@ export function drawCrewScenario(seed: number): CrewScenario {
     delayMs: oneIn(4) ? 0 : Math.floor(2000 * random.next() ** 2),
     robots: oneIn(4),
     lateMs: oneIn(2) ? 3000 : 50,
-    store: isDurable ? { commitMs: oneIn(3) ? 10 : 10 + upTo(1000), slowMs: oneIn(2) ? 0 : 1 + upTo(300) } : 'memory',
+    store: isDurable
+      ? { commitMs: oneIn(3) ? 10 : 10 + upTo(1000), slowMs: oneIn(2) ? 0 : 1 + upTo(300) }
+      : 'memory',
     slowSeedsMs: oneIn(2) ? 0 : 1 + upTo(400),
     slowHooksMs: oneIn(3) ? 1 + upTo(500) : 0,
     balance: oneIn(2),
@@ -115,7 +122,9 @@ export function drawCrewScenario(seed: number): CrewScenario {
       forMs: 1 + Math.floor(10_000 * random.next() ** 3),
     })),
     watchdogMs: oneIn(2) ? 5000 : 30_000,
-    crash: theme.crashes ? { afterMs: 200 + Math.floor(6000 * random.next() ** 2), shards: 1 + upTo(4) } : undefined,
+    crash: theme.crashes
+      ? { afterMs: 200 + Math.floor(6000 * random.next() ** 2), shards: 1 + upTo(4) }
+      : undefined,
     course: theme.course?.(random) ?? drawCourse(random),
   }
 }
@@ -145,7 +154,11 @@ function drawWeb(seed: number, hosts: number, random: Random): WebShape {
 function drawMoment(random: Random, { withinMs, kinds }: Theme, byClock = 0.4): Moment {
   if (random.next() < byClock) return { afterMs: Math.floor(withinMs * random.next() ** 2) }
   const posted = kinds[Math.floor(random.next() * kinds.length)]!
-  return { posted, nth: 1 + Math.floor(6 * random.next() ** 2), afterMs: Math.floor(100 * random.next() ** 3) }
+  return {
+    posted,
+    nth: 1 + Math.floor(6 * random.next() ** 2),
+    afterMs: Math.floor(100 * random.next() ** 3),
+  }
 }
 
 function drawDeath(random: Random, theme: Theme, shards: number): Death {
