@@ -57,7 +57,8 @@ interface Post {
   /** Why it is being ended, if we do it. */
   sentence: string | undefined
   deaths: number
-  pagesAtDeath: number
+  /** What it first told of its pages: a successor may have taken up the count of the one before. */
+  firstPages: number | undefined
   pages: number
   loads: readonly PartitionLoad[] | undefined
 }
@@ -151,7 +152,7 @@ export class Foreman {
       beat: 0,
       sentence: undefined,
       deaths: before?.deaths ?? 0,
-      pagesAtDeath: before?.pagesAtDeath ?? 0,
+      firstPages: undefined,
       pages: 0,
       loads: undefined,
     }
@@ -197,6 +198,7 @@ export class Foreman {
         if (message.kind === 'ended') post.state = 'ended'
         if (message.kind === 'stats') {
           post.pages = message.stats.pages
+          post.firstPages ??= post.pages
           post.loads = message.loads ?? post.loads
         }
         this.#events.told(shard, message)
@@ -214,6 +216,8 @@ export class Foreman {
       for (const each of this.#posts) each.thread.post({ kind: 'go' })
       this.#starting?.resolve()
       this.#starting = undefined
+      // Some may have died and been replaced while the others were being opened.
+      for (const [each, { deaths }] of this.#posts.entries()) if (deaths > 0) this.#events.replaced(each)
       return
     }
     // Before the others are connected: it must know what is on its way to it.
@@ -265,8 +269,7 @@ export class Foreman {
       return
     }
     post.state = 'dead'
-    post.deaths = post.pages > post.pagesAtDeath ? 1 : post.deaths + 1
-    post.pagesAtDeath = 0
+    post.deaths = post.pages > (post.firstPages ?? 0) ? 1 : post.deaths + 1
     if (post.deaths > MOST_DEATHS) {
       const message = `a worker thread died ${post.deaths} times without handling a page; last of: ${why}`
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })

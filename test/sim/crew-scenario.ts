@@ -82,7 +82,7 @@ const THEMES: readonly Theme[] = [
   { moves: 3, deaths: 5, withinMs: 2000, kinds: ['seeds', 'peer', 'leftover', 'go'], store: 'disk' },
   { moves: 3, deaths: 3, withinMs: 5000, kinds: ['over'] },
   { moves: 5, deaths: 4, withinMs: 2000, kinds: ['rouse', 'peer'], course: pageLimit },
-  { moves: 10, deaths: 1, withinMs: 3000, kinds: OF_MOVES, store: 'disk', crashes: true },
+  { moves: 10, deaths: 1, withinMs: 3000, kinds: OF_MOVES, store: 'disk', course: toTheEnd, crashes: true },
 ]
 
 export function drawCrewScenario(seed: number): CrewScenario {
@@ -100,7 +100,7 @@ export function drawCrewScenario(seed: number): CrewScenario {
     shards,
     partitions: 2 ** (2 + upTo(4)),
     concurrency: shards * (1 + upTo(7)),
-    delayMs: oneIn(4) ? 0 : Math.floor(2000 * random.next() ** 2),
+    delayMs: oneIn(4) ? 0 : Math.floor(2000 * random.next() ** 3),
     robots: oneIn(4),
     lateMs: oneIn(2) ? 3000 : 50,
     store: isDurable
@@ -130,7 +130,7 @@ export function drawCrewScenario(seed: number): CrewScenario {
 }
 
 function drawWeb(seed: number, hosts: number, random: Random): WebShape {
-  const pages = 10 + Math.floor(110 * random.next() ** 2)
+  const pages = 10 + Math.floor(70 * random.next() ** 2)
   const sometimes = (most: number) => (random.next() < 0.4 ? most * random.next() : 0)
   const fastest = random.next() < 0.5 ? 1 : 50
   return {
@@ -171,6 +171,10 @@ function drawDeath(random: Random, theme: Theme, shards: number): Death {
   }
 }
 
+function toTheEnd(): CrewCourse {
+  return { kind: 'to the end' }
+}
+
 function pageLimit(random: Random): CrewCourse {
   return { kind: 'page limit', pages: 1 + Math.floor(40 * random.next()) }
 }
@@ -183,5 +187,5 @@ function drawCourse(random: Random): CrewCourse {
   if (draw < 0.17) return { kind: 'stop', afterMs }
   if (draw < 0.19) return { kind: 'abort', afterMs }
   if (draw < 0.24) return { kind: 'pause', afterMs, forMs: Math.floor(10_000 * random.next()) }
-  return { kind: 'to the end' }
+  return toTheEnd()
 }
