@@ -28,7 +28,7 @@ import { budgetMemory, giveBackOf, isUsedUp } from './workers/shared-budget.js'
 import { StoreTroubles } from './workers/store-troubles.js'
 import { Suspects } from './workers/suspects.js'
 import { workerThreads } from './workers/thread.js'
-import { type LeftBehind, underWayMemory } from './workers/under-way.js'
+import { type LeftBehind, triedAgain, underWayMemory } from './workers/under-way.js'
 
 /** Seeds that are remembered for workers that take the place of others; those that were given as a list all know. */
 const SEEDS_REMEMBERED = 10_000
@@ -138,7 +138,7 @@ export class Crew {
     if (this.#parts.options.workers.balance && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
-    void this.#takeLeftovers().catch((error) => this.#fail(error))
+    void this.#takeLeftovers()
     this.#refill()
   }
 
@@ -269,12 +269,16 @@ export class Crew {
   /** Batches that were on their way when a run, or a worker, ended suddenly: any worker passes on what is not its own. */
   async #takeLeftovers(lane?: number): Promise<void> {
     const { shared } = this.#parts
-    if (shared?.leftovers === undefined) return
     let next = 0
-    for await (const { id: leftover, text } of shared.leftovers(lane)) {
-      const shard = next++ % this.#slots.length
-      await this.#orders.give(shard, (id) => ({ kind: 'leftover', id, text }))
-      shared.dropLeftover?.(leftover)
+    try {
+      for await (const { id: leftover, text } of shared?.leftovers?.(lane) ?? []) {
+        const shard = next++ % this.#slots.length
+        await this.#orders.give(shard, (id) => ({ kind: 'leftover', id, text }))
+        shared!.dropLeftover?.(leftover)
+      }
+    } catch (error) {
+      // When the crawl ends, its store may close while this reads: what is left is there the next time.
+      if (!this.#isEnding) this.#fail(error)
     }
   }
 
@@ -309,17 +313,12 @@ export class Crew {
     this.#stats.died(shard, isDurable, lost, stood.pages)
     const event: WorkerEvent = { kind: 'replaced', worker: shard, message: why, retried, lost }
     void this.#outlet.tell('worker', event)
-    if (isDurable) void this.#takeLeftovers(shard).catch((error) => this.#fail(error))
+    if (isDurable) void this.#takeLeftovers(shard)
   }
 
   /** What a worker without a durable store had under way is known here alone. */
   #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
-    const requests = under.map(({ request }) => ({
-      ...request,
-      host: hostOf(request.url),
-      attempt: request.attempt + 1,
-      redirects: 0,
-    }))
+    const requests = under.map(triedAgain)
     return this.#orders.give(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 

@@ -1,4 +1,5 @@
 import type { CrawlRequest } from '../types.js'
+import { hostOf } from '../url/canonicalise.js'
 
 /**
  * The visits of a shard that are under way, in memory that the main thread shares: when the thread dies, its last words
@@ -139,4 +140,9 @@ export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
     found.push({ request, state })
   }
   return found
+}
+
+/** The request of a visit that its thread did not survive. */
+export function triedAgain({ request }: LeftBehind): CrawlRequest {
+  return { ...request, host: hostOf(request.url), attempt: request.attempt + 1, redirects: 0 }
 }
