@@ -30,15 +30,18 @@ function crawlerOf({ seeds, workers, balance = true, concurrency, delayMs, robot
 }
 
 const STEPS = {
-  /** A crawl to its end. It counts as settled once so many pages are done: compilers have then had their turn. */
-  async whole({ settledAt = 0, ...order }) {
+  /**
+   * A crawl to its end. It counts as settled once so many pages are done, for compilers have then had their turn, and
+   * until so many: at the end one thread may have nothing left while another has.
+   */
+  async whole({ settledAt = 0, settledUntil = Number.POSITIVE_INFINITY, ...order }) {
     const crawler = crawlerOf(order)
     const deviations = []
-    let settled
+    const marks = []
     const looking = setInterval(() => {
       const pages = crawler.stats()?.pages ?? 0
-      if (settled !== undefined || pages < settledAt) return
-      settled = { at: performance.now(), pages, cpu: process.cpuUsage() }
+      if (marks.length < 2 && pages >= (marks.length === 0 ? settledAt : settledUntil))
+        marks.push(markAt(pages))
     }, LOOK_MS)
     const comparing = setInterval(() => {
       const loads = crawler.stats()?.workers.map(({ pending }) => pending) ?? []
@@ -49,17 +52,17 @@ const STEPS = {
     const end = performance.now()
     clearInterval(looking)
     clearInterval(comparing)
-    const since = pages - (settled?.pages ?? pages)
-    if (since === 0) throw new Error(`the crawl was over, after ${pages} pages, before it settled`)
-    const { user, system } = process.cpuUsage(settled.cpu)
+    const [settled, until = markAt(pages)] = marks
+    if (settled === undefined) throw new Error(`the crawl was over, after ${pages} pages, before it settled`)
+    const since = until.pages - settled.pages
     return {
       pages,
       failed,
       lost,
       seconds: (end - start) / 1000,
       pagesPerSecond: (1000 * pages) / (end - start),
-      settledPerSecond: (1000 * since) / (end - settled.at),
-      cpuMsPerPage: (user + system) / 1000 / since,
+      settledPerSecond: (1000 * since) / (until.at - settled.at),
+      cpuMsPerPage: (until.cpuMs - settled.cpuMs) / since,
       deviation: deviations.length === 0 ? 0 : mean(deviations),
       workers: workers.map(({ pages, partitions }) => ({ pages, partitions })),
     }
@@ -91,6 +94,11 @@ const STEPS = {
       .run()
     return { pages, rssMb }
   },
+}
+
+function markAt(pages) {
+  const { user, system } = process.cpuUsage()
+  return { at: performance.now(), pages, cpuMs: (user + system) / 1000 }
 }
 
 function overTooSoon({ pages, reason }) {

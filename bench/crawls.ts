@@ -21,7 +21,7 @@ export interface Whole {
   readonly seconds: number
   /** Of the whole crawl, the start of threads included. */
   readonly pagesPerSecond: number
-  /** From the moment on when it had settled. */
+  /** While it was settled: see crawls-child.mjs. */
   readonly settledPerSecond: number
   /** The same, of all threads together. */
   readonly cpuMsPerPage: number
@@ -32,7 +32,7 @@ export interface Whole {
 
 /** A crawl to its end, that counts as settled after so many pages. It must have exactly the pages that there are. */
 export async function crawlWhole(
-  order: CrawlOrder & { readonly settledAt?: number },
+  order: CrawlOrder & { readonly settledAt?: number; readonly settledUntil?: number },
   totalPages: number,
 ): Promise<Whole> {
   const answer = await ask<Whole & Losses>('whole', order)

@@ -197,8 +197,9 @@ export class FetchedPage implements Page {
     }
     refuseOversized(this.content, this.url)
     try {
-      const { parseHTML } = require('linkedom') as typeof import('linkedom')
-      const { document } = parseHTML(this.content)
+      const { DOMParser } = require('linkedom') as typeof import('linkedom')
+      // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
+      const document = new DOMParser().parseFromString(this.content, 'text/html') as unknown as Document
       makeWhole(document)
       return document
     } catch (error) {
