@@ -79,7 +79,8 @@ async function restore(frontier: Frontier, seen: SeenStore, log: string, delayMs
       const rested = visitedAt + Math.max(delayMs, clock.hostDelayMs ?? 0)
       const hostNotBefore = Math.max(rested, news.hostNotBefore ?? 0, before?.hostNotBefore ?? 0)
       hosts.set(request.host, [request, { ...clock, hostNotBefore }])
-      if (again) add({ ...request, attempt: again.attempt }, { again })
+      if (again)
+        add({ ...request, attempt: again.attempt, ...(again.revisit && { revisit: true }) }, { again })
       for (const each of found) add(each)
     }
   }

@@ -25,9 +25,17 @@ export interface CrawlRequest {
   readonly via?: readonly string[] | undefined
   /** What a sitemap said about the page. */
   readonly hint?: SitemapHint | undefined
+  /** The page is known and is visited to see whether it changed. A frontier sets it when it is told `again.revisit`. */
+  readonly revisit?: boolean | undefined
   /** On a leased request: how its host has fared, if not well. It is the frontier's to fill in. */
   readonly hostTrouble?: HostTrouble | undefined
 }
+
+/**
+ * What became of a page since it was last visited. `new`: it had not been visited, or it was gone and is back. `gone`: the
+ * server says so, or it could not be had several times in a row.
+ */
+export type Change = 'new' | 'changed' | 'unchanged' | 'gone'
 
 /** What a sitemap says about a page; of use to a schedule, and often wrong. */
 export interface SitemapHint {

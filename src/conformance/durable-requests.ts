@@ -49,6 +49,7 @@ export function requestCases(check: CheckLives): void {
         ...request('e.example', '蜘蛛'),
         via: ['https://b.example/1', 'https://c.example/2'],
         hint: { lastmod: 1_700_000_000_000.5, changefreq: 'daily', priority: 0.25 },
+        revisit: true,
       },
     ]
     await takeIn(opened, requests)

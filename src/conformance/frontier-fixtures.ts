@@ -44,8 +44,8 @@ export function fieldsOf({
 }
 
 /** The same for what few requests have. */
-export function rareFieldsOf({ purpose, via, hint }: CrawlRequest): Partial<CrawlRequest> {
-  return { purpose, via, hint }
+export function rareFieldsOf({ purpose, via, hint, revisit }: CrawlRequest): Partial<CrawlRequest> {
+  return { purpose, via, hint, revisit }
 }
 
 export function byUrl(requests: readonly CrawlRequest[]): Map<string, CrawlRequest> {

@@ -60,6 +60,7 @@ export function keepingCases(check: Check): void {
         purpose: { kind: 'sitemap' as const, nested: 2, of: 'c.example' },
         via: ['https://b.example/1', 'https://c.example/2'],
         hint: { lastmod: START, changefreq: 'daily', priority: 0.25 },
+        revisit: true,
       }
       await frontier.add([rare])
       const [first] = await leaseAll(frontier, START, ['rare'])
@@ -67,6 +68,25 @@ export function keepingCases(check: Check): void {
       await frontier.settle([{ ...done(first!, START), again: { at: START, attempt: 1 } }])
       const [second] = await leaseAll(frontier, START + DELAY_MS, ['rare'])
       assert.deepEqual(rareFieldsOf(second!), rareFieldsOf(rare))
+    },
+  )
+
+  check(
+    'a page that is to be visited again is marked as known, whenever it comes',
+    ORDINARY,
+    async (frontier) => {
+      await frontier.add([request('a.example', 'page')])
+      const [first] = await leaseAll(frontier, START, ['page'])
+      assert.equal(first!.revisit, undefined)
+      const later = START + 10 * DELAY_MS
+      await frontier.settle([{ ...done(first!, START), again: { at: later, attempt: 0, revisit: true } }])
+      assert.deepEqual(await frontier.lease(10, later - 1), [])
+      const [second] = await leaseAll(frontier, later, ['page'])
+      assert.equal(second!.revisit, true)
+      // Tried again because it failed, it is still known.
+      await frontier.settle([{ ...done(second!, later), again: { at: later, attempt: 1 } }])
+      const [third] = await leaseAll(frontier, later + DELAY_MS, ['page'])
+      assert.deepEqual([third!.revisit, third!.attempt], [true, 1])
     },
   )
 

@@ -108,6 +108,7 @@ function requestCases(check: CheckShards): void {
         purpose: { kind: 'sitemap', nested: 2, of: 'c.example', guessed: true },
         via: ['https://b.example/1', 'https://c.example/2'],
         hint: { lastmod: shards.start, changefreq: 'daily', priority: 0.25 },
+        revisit: true,
       },
       { ...request(host, 'rules'), purpose: { kind: 'robots', origin: 'https://b.example' } },
       { ...request(host, 'hinted'), parent: `https://${host}/other`, hint: { lastmod: 1 } },

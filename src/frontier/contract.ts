@@ -58,7 +58,7 @@ export interface Settlement {
   /** When the contact with the host ended; undefined if it was never contacted, and the host owes no pause. */
   readonly visitedAt: number | undefined
   /** Present: the request is pending again, handed out not before `at`, ahead of its equals. Absent: it is done. */
-  readonly again?: { readonly at: number; readonly attempt: number } | undefined
+  readonly again?: Again | undefined
   /**
    * Requests that this visit brought. They are taken in as by `add`, in one step with the rest of the settlement: a
    * frontier that outlives a crash keeps both or neither.
@@ -72,6 +72,14 @@ export interface Settlement {
   readonly hostTrouble?: HostTrouble | undefined
 }
 
+/** When a request is handed out again. */
+export interface Again {
+  readonly at: number
+  readonly attempt: number
+  /** The page is known from now on: the request is marked so when it is handed out. */
+  readonly revisit?: boolean | undefined
+}
+
 /** What a frontier must know about politeness; given to a store when it opens. */
 export interface Politeness {
   /** Pause between the end of a visit and the start of the next on the same connection. */
@@ -83,6 +91,8 @@ export interface Politeness {
    * about to be handed out included; a connection that is out or rests is one of those allowed.
    */
   readonly growAt: number
+  /** Of visits to known pages and visits to new ones that both wait, the share of the former. Absent: all. */
+  readonly revisitShare?: number | undefined
 }
 
 /** A host as the selection policy sees it when it becomes ready. */
@@ -92,6 +102,8 @@ export interface ReadyHost {
   readonly readyAt: number
   /** Requests waiting on it. */
   readonly pending: number
+  /** What it would hand out now is a page that is known. */
+  readonly revisits: boolean
 }
 
 /** Chooses among hosts that are ready: the smallest value goes first, equal values in order of arrival. */

@@ -15,12 +15,12 @@ export class PendingRequest implements CrawlRequest {
   readonly parent: string | undefined
   readonly owner: Host
   /** Fields that nearly no request has, so that nearly every request is smaller. */
-  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint'> | undefined
+  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> | undefined
   /** Next in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
 
-  constructor(request: CrawlRequest, owner: Host, attempt: number) {
+  constructor(request: CrawlRequest, owner: Host, attempt: number, revisit = request.revisit) {
     this.url = request.url
     this.depth = request.depth
     this.priority = request.priority
@@ -29,8 +29,8 @@ export class PendingRequest implements CrawlRequest {
     this.parent = request.parent
     this.owner = owner
     const { purpose, via, hint } = request
-    const isCommon = purpose === undefined && via === undefined && hint === undefined
-    this.#rare = isCommon ? undefined : { purpose, via, hint }
+    const isCommon = purpose === undefined && via === undefined && hint === undefined && revisit === undefined
+    this.#rare = isCommon ? undefined : { purpose, via, hint, revisit }
   }
 
   get host(): string {
@@ -51,6 +51,10 @@ export class PendingRequest implements CrawlRequest {
 
   get hint(): SitemapHint | undefined {
     return this.#rare?.hint
+  }
+
+  get revisit(): boolean | undefined {
+    return this.#rare?.revisit
   }
 }
 
@@ -116,6 +120,13 @@ export class HostQueue {
   get dueAt(): number {
     if (this.#levels !== undefined) return 0
     return this.#later?.topKey ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Whether what `take` would hand out is a page that is known. */
+  leadsToRevisit(now: number): boolean {
+    const later = this.#later
+    const next = later !== undefined && later.topKey <= now ? later.top : this.#levels?.head
+    return next?.revisit === true
   }
 
   /** The next request whose time has come. */

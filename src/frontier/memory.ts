@@ -91,7 +91,7 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
       this.workbench.release(host, visitedAt)
       if (again !== undefined) {
         this.waiting++
-        const waiting = new PendingRequest(request, host, again.attempt)
+        const waiting = new PendingRequest(request, host, again.attempt, again.revisit || request.revisit)
         if (again.at <= this.now) host.queue.pushAgain(waiting)
         else host.queue.pushLater(waiting, again.at)
       }

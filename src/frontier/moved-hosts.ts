@@ -20,7 +20,7 @@ export interface MovedHosts {
   readonly rare: readonly (readonly [request: number, Rare])[]
 }
 
-type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint'>
+type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'>
 
 /** A host that has arrived. */
 export interface MovedHost {
@@ -84,11 +84,11 @@ class Requests {
   }
 
   pack(request: CrawlRequest, again: number | undefined): void {
-    const { url, depth, priority, attempt, redirects, parent, purpose, via, hint } = request
+    const { url, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
     const { numbers } = this
     const at = this.urls.length * NUMBERS
-    if (purpose !== undefined || via !== undefined || hint !== undefined) {
-      this.rare.push([this.urls.length, { purpose, via, hint }])
+    if (purpose !== undefined || via !== undefined || hint !== undefined || revisit !== undefined) {
+      this.rare.push([this.urls.length, { purpose, via, hint, revisit }])
     }
     this.urls.push(url)
     numbers[at] = depth

@@ -24,6 +24,7 @@ export class Host implements ReadyHost {
   delayMs: number
   trouble: HostTrouble | undefined = undefined
   readyAt = 0
+  revisits = false
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
   standsIn: unknown = undefined
   ticket = 0
@@ -66,7 +67,7 @@ const NOBODY_RESTS: number[] = []
  *
  * - `waiting`: has requests, but its pause, its backoff or its next request's time is not over. Also hosts without
  *   requests whose pause is not over: they are remembered until then and forgotten after.
- * - `ready`: may be visited now, in the order of the policy.
+ * - `ready`: may be visited now, in the order of the policy; or `due`, if it is for a page that is known.
  * - nowhere: it has no requests and no pause, or all connections it is allowed are acquired.
  *
  * So a host whose connections are all out cannot be found by `acquire`: politeness is where a host stands, not a
@@ -81,6 +82,9 @@ export class Workbench<H extends Host = Host> {
   readonly asked = new AskedPauses()
   readonly #waiting = new Heap<H>()
   readonly #ready = new Heap<H>()
+  readonly #due = new Heap<H>()
+  /** What visits to known pages may still take of their share. */
+  #credit = 0
   #active = 0
   /** Told when a host is no longer remembered. */
   onForget: ((host: H) => void) | undefined = undefined
@@ -103,12 +107,12 @@ export class Workbench<H extends Host = Host> {
 
   /** Entries in the queues, stale ones included: never many more than there are hosts. */
   get entries(): number {
-    return this.#waiting.size + this.#ready.size
+    return this.#waiting.size + this.#ready.size + this.#due.size
   }
 
   /** About how many hosts may be visited now. */
   get readyHosts(): number {
-    return this.#ready.size
+    return this.#ready.size + this.#due.size
   }
 
   /** The host's record, if it is in memory. */
@@ -173,7 +177,7 @@ export class Workbench<H extends Host = Host> {
   acquire(now: number): H | undefined {
     this.#wake(now)
     for (;;) {
-      const host = this.#takeValid(this.#ready)
+      const host = this.#takeValid(this.#next())
       if (host === undefined) return undefined
       if (this.#availableAt(host) <= now) {
         this.#acquireFrom(host, now)
@@ -199,9 +203,10 @@ export class Workbench<H extends Host = Host> {
     }
     const at = this.#availableAt(host)
     if (at <= now) {
-      if (host.standsIn === this.#ready) return
+      if (host.standsIn === this.#ready || host.standsIn === this.#due) return
       host.readyAt = at > 0 ? at : now
-      this.#stand(host, this.#ready, this.#policy(host))
+      host.revisits = host.queue.leadsToRevisit(now)
+      this.#stand(host, host.revisits ? this.#due : this.#ready, this.#policy(host))
     } else if (at === Number.POSITIVE_INFINITY) {
       this.#leave(host)
     } else if (host.standsIn !== this.#waiting || host.readyAt !== at) {
@@ -218,7 +223,9 @@ export class Workbench<H extends Host = Host> {
   /** When `acquire` may next have something. */
   nextDue(): number {
     this.#dropStale(this.#ready)
+    this.#dropStale(this.#due)
     if (this.#ready.size > 0) return this.#ready.top!.readyAt
+    if (this.#due.size > 0) return this.#due.top!.readyAt
     this.#dropStale(this.#waiting)
     return this.#waiting.topKey
   }
@@ -284,6 +291,19 @@ export class Workbench<H extends Host = Host> {
 
   #leave(host: H): void {
     host.standsIn = undefined
+  }
+
+  /** Where the next host is taken from: known pages first, or as often as their share says. */
+  #next(): Heap<H> {
+    if (this.#due.size === 0) return this.#ready
+    this.#dropStale(this.#due)
+    this.#dropStale(this.#ready)
+    if (this.#due.size === 0) return this.#ready
+    if (this.#ready.size === 0) return this.#due
+    this.#credit += this.#politeness.revisitShare ?? 1
+    if (this.#credit < 1) return this.#ready
+    this.#credit -= 1
+    return this.#due
   }
 
   #takeValid(heap: Heap<H>): H | undefined {

@@ -197,8 +197,8 @@ const MAIN = -1
 
 /** A leased request is an object of the frontier's own. */
 function plain(request: CrawlRequest): CrawlRequest {
-  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint } = request
-  return { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint }
+  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
+  return { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit }
 }
 
 function plainly(settlement: Settlement): Settlement {

@@ -146,7 +146,10 @@ export class SimDisk {
   #settle({ request, visitedAt, again, found = [], ...clock }: Settlement): void {
     const { waiting, hosts } = this.#shelfOf(request.host)
     waiting.delete(keyOf(request))
-    if (again !== undefined) this.#add({ ...request, attempt: again.attempt }, again.at)
+    if (again !== undefined) {
+      const revisit = again.revisit || request.revisit
+      this.#add({ ...request, attempt: again.attempt, ...(revisit && { revisit }) }, again.at)
+    }
     const host = entryOf(hosts, request.host, newClock)
     host.visitedAt = Math.max(host.visitedAt, visitedAt ?? 0)
     host.notBefore = Math.max(host.notBefore, clock.hostNotBefore ?? 0)
@@ -203,8 +206,8 @@ function framed(shelves: readonly Shelf[], delayMs: number): MovedPartitions {
       names.push(host)
       clocks.push(notBefore, asked, incidents, since, requests.length, 1, rested)
       for (const { request, at } of requests) {
-        const { url, depth, priority, attempt, redirects, parent, purpose, via, hint } = request
-        if (purpose ?? via ?? hint) rare.push([urls.length, { purpose, via, hint }])
+        const { url, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
+        if (purpose ?? via ?? hint ?? revisit) rare.push([urls.length, { purpose, via, hint, revisit }])
         const from = parent === undefined ? -1 : parents.push(parent) - 1
         urls.push(url)
         numbers.push(depth, priority, attempt, redirects, from, at ?? -1)

@@ -128,14 +128,15 @@ export function readBatch(text: string): CrawlRequest[] {
 }
 
 /** What nearly every link is. */
-function isPlain({ priority, attempt, redirects, purpose, via, hint }: CrawlRequest): boolean {
+function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: CrawlRequest): boolean {
   return (
     priority === 0 &&
     attempt === 0 &&
     redirects === 0 &&
     purpose === undefined &&
     via === undefined &&
-    hint === undefined
+    hint === undefined &&
+    revisit === undefined
   )
 }
 
@@ -147,12 +148,15 @@ function isHostOf(host: string, url: string): boolean {
 }
 
 function rare(request: CrawlRequest): string {
-  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint } = request
+  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
   const numbers = [depth, priority, attempt, redirects].map(String)
-  return JSON.stringify({ url, host, numbers, parent, purpose, via, hint }).replace(BEYOND_LATIN1, escaped)
+  return JSON.stringify({ url, host, numbers, parent, purpose, via, hint, revisit }).replace(
+    BEYOND_LATIN1,
+    escaped,
+  )
 }
 
-type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint'> & {
+type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
   /** In words, because JSON has none for infinity. */
   readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
 }

@@ -1,5 +1,5 @@
 import { KumoError, messageOf } from '../../errors.js'
-import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../frontier/contract.js'
+import type { Again, Frontier, Politeness, SelectionPolicy, Settlement } from '../../frontier/contract.js'
 import { Workbench } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
 import { ColdHosts } from './cold-hosts.js'
@@ -288,10 +288,10 @@ export class LevelFrontier implements Frontier {
     this.moves.touched(partition)
   }
 
-  #addAgain(request: StoredRequest, { at, attempt }: { at: number; attempt: number }): void {
+  #addAgain(request: StoredRequest, { at, attempt, revisit }: Again): void {
     const host = request.owner
     const own = at <= this.#now ? undefined : at
-    const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own)
+    const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own, revisit)
     this.#parts.journal.putOnce(stored)
     this.#heads.keep(host, stored)
   }

@@ -27,8 +27,9 @@ export class StoredRequest extends PendingRequest implements Once {
     seq: number,
     again = false,
     at: number | undefined = undefined,
+    revisit = request.revisit,
   ) {
-    super(request, owner, attempt)
+    super(request, owner, attempt, revisit || request.revisit)
     this.seq = seq
     this.again = again
     this.at = at

@@ -10,13 +10,12 @@ const HTTPS = 'https://'
 const HTTP = 'http://'
 
 /** Fields that nearly no request has. */
-type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint'> & { priority?: number; at?: number }
+type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> & { priority?: number; at?: number }
 
 /** `at` is for a request that has a time of its own, on the store's scale of time. */
 export function writeRequest(request: CrawlRequest, at?: number): string {
-  const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint } = request
-  const isCommon =
-    priority === 0 && at === undefined && purpose === undefined && via === undefined && hint === undefined
+  const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint, revisit } = request
+  const isCommon = priority === 0 && at === undefined && !purpose && !via && !hint && !revisit
   const counts = attempt === 0 && redirects === 0 ? String(depth) : `${depth} ${attempt} ${redirects}`
   const start = `${counts}${LINE}${shorten(url, host)}${LINE}${parent === undefined ? '' : shorten(parent, host)}`
   if (isCommon) return start
@@ -26,6 +25,7 @@ export function writeRequest(request: CrawlRequest, at?: number): string {
     ...(purpose && { purpose }),
     ...(via && { via }),
     ...(hint && { hint }),
+    ...(revisit && { revisit }),
   }
   return `${start}${LINE}${JSON.stringify(rare)}`
 }

@@ -1,0 +1,134 @@
+import type { Change } from '../types.js'
+
+/**
+ * When known pages are visited again (system E: Tamura & Kitsuregawa 2009). The way of a page: what visits have told of
+ * it (`history`) → how often it changes (estimator) → how often it is wished to be visited (aim) → what its server and
+ * the sockets allow (`Servers`, eq. 2–6) → the instant of its next visit.
+ *
+ * Nothing here knows a clock, a socket or a store: time is told, records are handed over. So the simulator runs the same
+ * objects. All times are in ms, rates in changes or visits per ms.
+ */
+
+/** `archive`: catch each change. `fresh`: the largest mean freshness that the same number of visits can buy. */
+export type RefreshAim = 'archive' | 'fresh'
+
+/** Which of the servers that wait gets a socket. `auto`: EDF where sockets suffice, SJF where they are scarce. */
+export type RefreshPolicy = 'auto' | 'edf' | 'freq' | 'fcfs' | 'rm' | 'sjf'
+
+/** What a user can say about refreshing, checked and in its final unit. */
+export interface RefreshRules {
+  /** The shortest and the longest interval between two visits to a page that is wished, before any correction. */
+  readonly minMs: number
+  readonly maxMs: number
+  /** The interval of a page of which nothing is known. */
+  readonly firstMs: number
+  /** Share of a page's changes that visits are to catch (0…1); for `fresh`, what the budget is reckoned by. */
+  readonly target: number
+  readonly aim: RefreshAim
+  readonly policy: RefreshPolicy
+  /** Share of the visits that refreshing may take while new URLs wait as well; 1: all that its schedule requires. */
+  readonly share: number
+  /** Infinity: for ever. Otherwise so many passes over all that is known, as fast as politeness allows. */
+  readonly rounds: number
+}
+
+/** One visit, as the estimator sees it. */
+export interface Observation {
+  /** Since the visit before. */
+  readonly elapsedMs: number
+  /** Whether it was another content than at the visit before. */
+  readonly changed: boolean
+  /** How old the content was at this visit, if the server told (Last-Modified). */
+  readonly ageMs?: number | undefined
+}
+
+/** What is believed of a page's changes before it was seen to change, or not. */
+export interface Prior {
+  /** The interval between changes that is believed in. */
+  readonly intervalMs: number
+  /** How many observations that belief is worth. */
+  readonly weight: number
+}
+
+/** What is remembered of a page, as JSON can hold it. */
+export interface PageRecord {
+  /** When it was last looked at. */
+  readonly at: number
+  /** How often it is wished to be visited, before any correction: its part of its server's load is 1 / `every`. */
+  readonly every: number
+  /** What visits have told, encoded by the estimator; at most some dozen characters. */
+  readonly history: string
+  /** Of its canonical content when it was last read. */
+  readonly digest?: string | undefined
+  readonly etag?: string | undefined
+  readonly modified?: string | undefined
+  /** How the server's validators have proved: below 0 they lie, and are not used. */
+  readonly trust?: number | undefined
+  /** Visits in a row that found no page. */
+  readonly misses?: number | undefined
+  /** Tries since it is gone; absent while it is there. */
+  readonly gone?: number | undefined
+  /** The pass that it was last queued for: see `RefreshRules.rounds`. */
+  readonly round?: number | undefined
+}
+
+/** What is remembered of a server (system E's server i), as JSON can hold it. */
+export interface ServerRecord {
+  /** Pages that are visited again. */
+  readonly pages: number
+  /** L_i: the sum of 1 / `every` over them. */
+  readonly load: number
+  /** e_i: the mean time of a download. 0: not known yet. */
+  readonly download: number
+  /** The pause that it asked for itself; absent if the crawl's own is as long. */
+  readonly delay?: number | undefined
+  /** The mean of the logarithms of its pages' change intervals, and of how many it is the mean. */
+  readonly habit?: readonly [meanLog: number, count: number] | undefined
+}
+
+/** Whether what is wished can be done, and what was done about it if not. */
+export interface Feasibility {
+  /** Whether all wishes can be granted as they are. */
+  readonly feasible: boolean
+  readonly socketsAvailable: number
+  /** The bound of eq. 4 for what is wished: fewer sockets are too few for certain. */
+  readonly socketsNeeded: number
+  /** The same for what is scheduled, after the correction. */
+  readonly socketsScheduled: number
+  /** By how much intervals are lengthened on all servers; 1: not at all. */
+  readonly stretch: number
+  readonly servers: number
+  readonly pages: number
+  /** Visits a second that are wished, and that are scheduled. */
+  readonly wishedPerSecond: number
+  readonly scheduledPerSecond: number
+  /** Servers with more pages than their visit interval allows: how many, and the worst of them. */
+  readonly infeasibleServers: number
+  readonly worst: readonly InfeasibleServer[]
+  /** The policy that chooses among servers now. */
+  readonly policy: Exclude<RefreshPolicy, 'auto'>
+}
+
+/** A server that cannot be refreshed as wished, however many sockets there are. */
+export interface InfeasibleServer {
+  readonly host: string
+  readonly pages: number
+  /** The access interval that its pages wish: 1 / L_i. */
+  readonly wishedMs: number
+  /** The shortest that is possible: its visit interval, or a download if that takes longer. */
+  readonly possibleMs: number
+  /** By how much the intervals of its pages are lengthened. */
+  readonly stretch: number
+  /** In a sentence. */
+  readonly why: string
+}
+
+/** What a visit to a page, known or new, has shown. */
+export interface Sight {
+  readonly change: Change
+  readonly at: number
+  readonly downloadMs: number
+  readonly digest?: string | undefined
+  readonly etag?: string | undefined
+  readonly modified?: string | undefined
+}
