@@ -10,6 +10,7 @@ import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { politeness } from './politeness.js'
 import { type Bench, report } from './report.js'
+import { refresh } from './refresh.js'
 import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
@@ -23,6 +24,7 @@ const BENCHES: Record<string, Bench> = {
   robots,
   seen,
   frontier,
+  refresh,
   politeness,
   virtual,
   memory,

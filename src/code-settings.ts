@@ -9,6 +9,7 @@
 
 import { frontierPart } from './check.js'
 import * as access from './check-access.js'
+import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import * as check from './check-user-code.js'
 import type { FetchContext, Fetcher, Outcome } from './fetch/contract.js'
 import type { Resolver } from './fetch/dns.js'
@@ -103,6 +104,17 @@ export abstract class CodeSettings extends Settings {
    */
   partition(partitioner: HostPartitioner | Module): this {
     return this.with({ partition: check.orModule('partition', partitioner, check.partition) })
+  }
+
+  /**
+   * Visits known pages again. With `rounds` it is so many conditional passes over all that is known; otherwise each page
+   * gets times of its own by how often it changes, and the run goes on until it is stopped. docs/refresh.md explains.
+   *
+   * @example
+   * new Crawler().seeds('https://example.com/').store(level('./crawl')).refresh({ min: '1h', max: '30d' })
+   */
+  refresh(rules: RefreshOptions = {}): this {
+    return this.with(refreshOptions(rules))
   }
 
   /**

@@ -10,13 +10,24 @@ import type { Hook } from './hooks/contract.js'
 import { iterate, type PageIterator } from './iterate.js'
 import { isModule, type Module, moduleOf } from './module.js'
 import type { Listener } from './options.js'
+import type { Feasibility } from './refresh/contract.js'
 import { Run } from './run.js'
 import type { Clock, Random } from './time.js'
 
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
-const EVENTS = ['page', 'failure', 'skip', 'redirect', 'progress', 'store', 'worker', 'end'] as const
+const EVENTS = [
+  'page',
+  'failure',
+  'skip',
+  'redirect',
+  'progress',
+  'feasibility',
+  'store',
+  'worker',
+  'end',
+] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
@@ -120,6 +131,11 @@ export class Crawler<Data extends object = object> extends CodeSettings {
   /** How the run stands; undefined before the first. After a run it tells how it ended. */
   stats(): Stats | undefined {
     return this.#run?.stats()
+  }
+
+  /** With `refresh()`: whether what is wished can be done, and the correction if not; undefined before the first visits. */
+  feasibility(): Feasibility | undefined {
+    return this.stats()?.feasibility
   }
 
   /** No new visits; what is in flight finishes, and `run()` resolves. */

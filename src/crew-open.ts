@@ -155,7 +155,9 @@ function pageOf(content: PageContent, product: string): FetchedPage {
   const headers = { get: (name: string) => fields.get(name), entries: () => content.headers }
   const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
   const { fetchedAt, fetchMs } = content
-  return new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())
+  const page = new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())
+  page.change = content.change
+  return page
 }
 
 /** Knows whether a hook has put something that is not on disk yet: its page must not be settled before. */
@@ -188,4 +190,10 @@ class WatchedState implements StateStore {
       },
     }
   }
+}
+
+/** Cookies do not move with their hosts; and a pass must not meet a page twice, or not at all, because it has moved. */
+export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
+  const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
+  return workers.balance && !access.cookies && !isInPasses
 }

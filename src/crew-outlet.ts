@@ -5,7 +5,7 @@ import type { GivenOptions } from './options.js'
 import type { Clock } from './time.js'
 
 /** Events that the program's thread puts together; those of single URLs come from workers. */
-const TOLD_HERE: ReadonlySet<string> = new Set(['progress', 'store', 'worker', 'end'])
+const TOLD_HERE: ReadonlySet<string> = new Set(['progress', 'feasibility', 'store', 'worker', 'end'])
 
 /** Where a crew tells how it fares. */
 export function outletOf({ listeners, timeout }: GivenOptions, clock: Clock): Outlet {

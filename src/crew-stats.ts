@@ -94,3 +94,9 @@ export class CrewStats {
     }
   }
 }
+
+/** Why the crawl ended, from what its workers say. */
+export function reasonOf(reasons: readonly EndReason[]): EndReason {
+  const early = reasons.find((reason) => reason !== 'already-done' && reason !== 'done')
+  return early ?? (reasons.includes('done') ? 'done' : 'already-done')
+}

@@ -3,14 +3,15 @@
  * here are the user's closures, the seeds, the statistics of all, and the end.
  */
 
-import type { CrewParts } from './crew-open.js'
+import { type CrewParts, mayBalance } from './crew-open.js'
 import { outletOf } from './crew-outlet.js'
-import { CrewStats } from './crew-stats.js'
+import { CrewStats, reasonOf } from './crew-stats.js'
 import type { WorkerEvent } from './engine/events.js'
 import { type Outlet, warnOf } from './engine/outlet.js'
 import type { Patience } from './engine/patience.js'
 import { SeedSource } from './engine/seed-source.js'
 import type { EndReason, Stats, Summary } from './engine/stats.js'
+import { startTelling } from './engine/timers.js'
 import { asKumoError, type KumoError } from './errors.js'
 import { plannedMove } from './partition/balance.js'
 import { OwnershipBook } from './partition/ownership.js'
@@ -51,6 +52,8 @@ export class Crew {
   /** Seeds that a worker must know of which takes the place of another. */
   readonly #toldSeeds: string[] = []
   readonly #ended = new Map<number, EndReason>()
+  /** Passes over what is known that are done. */
+  #round = 0
   readonly #troubles = new StoreTroubles()
   #warned = false
   #ending: EndReason | undefined = undefined
@@ -90,7 +93,7 @@ export class Crew {
         died: (shard, why, under, stood) => this.#died(shard, why, under, stood),
         replaced: (shard) => this.#replaced(shard),
         gone: (shard) => this.#hasEnded(shard, 'done'),
-        quiet: () => this.#isEnding || (this.#seeds.done && this.#orders.size === 0),
+        quiet: () => this.#isEnding || (this.#seeds.done && this.#orders.size === 0 && !this.#nextRound()),
       },
     )
     this.#orders = new Orders((shard, message) => this.#foreman.order(shard, message))
@@ -115,7 +118,7 @@ export class Crew {
     this.#seeds.close()
     if (this.#ended.size === this.#slots.length) await this.#foreman.allExited()
     else await this.#foreman.close()
-    this.#summary = this.#stats.summary(this.#reason())
+    this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]))
     this.#outlet.close()
     try {
       await this.#parts.close(this.#patience)
@@ -132,10 +135,8 @@ export class Crew {
   #begin(): void {
     const { clock } = this.#parts
     this.#applyWishes()
-    if (this.#outlet.hears('progress')) {
-      this.#timers.push(everySecond(clock, () => void this.#tellProgress()))
-    }
-    if (this.#parts.options.workers.balance && this.#slots.length > 1) {
+    this.#timers.push(...startTelling(this.#outlet, clock, () => this.stats()))
+    if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
     void this.#takeLeftovers()
@@ -286,8 +287,7 @@ export class Crew {
   #balance(): void {
     const { loads, moves } = this.#foreman
     const { options } = this.#parts
-    // Cookies do not move with their hosts.
-    if (this.#isEnding || moves.isBusy || options.access.cookies || loads === undefined) return
+    if (this.#isEnding || moves.isBusy || loads === undefined) return
     const pagesPerSecond = Math.max(1, this.#stats.fastest)
     const turnMs = this.#stats.visitMs + options.delayMs
     const move = plannedMove(loads, { turnMs, pagesPerSecond })
@@ -322,26 +322,22 @@ export class Crew {
     return this.#orders.give(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 
+  /** Passes over what is known begin in all threads at once, when none has anything left of the one before. */
+  #nextRound(): boolean {
+    const { rounds = 1 } = this.#parts.options.refresh ?? {}
+    if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
+    this.#slots.forEach((_, shard) => void this.#foreman.order(shard, { kind: 'round' }))
+    return true
+  }
+
   /** The store of this thread tells something. */
   storeTold(event: StoreEvent): void {
     if (this.#troubles.isNews(HERE, event)) void this.#outlet.tell('store', event)
   }
 
-  #tellProgress(): void {
-    const stats = this.stats()
-    if (stats !== undefined) void this.#outlet.tell('progress', stats)
-  }
-
   #fail(error: unknown): void {
     this.#fatal ??= asKumoError(error, 'KUMO_STORE_FAILED', "the crawl's store failed")
     this.abort()
-  }
-
-  #reason(): EndReason {
-    if (this.#ending !== undefined) return this.#ending
-    const reasons = [...this.#ended.values()]
-    const early = reasons.find((reason) => reason !== 'already-done' && reason !== 'done')
-    return early ?? (reasons.includes('done') ? 'done' : 'already-done')
   }
 }
 

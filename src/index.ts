@@ -1,3 +1,4 @@
+export type { RefreshOptions } from './check-refresh.js'
 export { Crawler } from './crawler.js'
 export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.js'
 export type {
@@ -12,6 +13,7 @@ export type {
 } from './engine/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Exchange } from './exchange/contract.js'
+export { contentDigest } from './extract/canonical-content.js'
 export type {
   BareDocument,
   BareElement,
@@ -33,11 +35,19 @@ export type {
   FetchFailure,
   Outcome,
   ResponseHeaders,
+  Validators,
 } from './fetch/contract.js'
 export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns.js'
 export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
 export { parseRobots, type Robots } from './fetch/robots-parse.js'
-export type { Frontier, Politeness, ReadyHost, SelectionPolicy, Settlement } from './frontier/contract.js'
+export type {
+  Again,
+  Frontier,
+  Politeness,
+  ReadyHost,
+  SelectionPolicy,
+  Settlement,
+} from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
 export type { PageIterator } from './iterate.js'
@@ -45,6 +55,7 @@ export { type Module, type ModuleRef, module } from './module.js'
 export type { RetryOptions, TrapLimits } from './options.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
+export type { Feasibility, InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
 export type { SeedInput } from './seeds.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
@@ -82,6 +93,7 @@ export {
   type Timer,
 } from './time.js'
 export type {
+  Change,
   CrawlRequest,
   Failure,
   FailureCode,

@@ -4,11 +4,11 @@
  * a frontier), it makes it only if `with` is given.
  */
 
-import { part } from './check.js'
+import { invalidOption, part } from './check.js'
 import * as access from './check-access.js'
 import * as check from './check-user-code.js'
 import { KumoError, messageOf } from './errors.js'
-import type { Extractor } from './extract/contract.js'
+import type { Extractor, Page } from './extract/contract.js'
 import { fieldExtractor } from './extract/fields.js'
 import type { Resolver } from './fetch/dns.js'
 import { recipeOf } from './made.js'
@@ -61,6 +61,15 @@ const RESOLVER: Wish<AccessOptions['resolver']> = {
   check: (value) => part<Resolver>('dns', value, ['resolve'], 'a resolver'),
 }
 
+const DIGEST: Wish<CrawlOptions['digest']> = {
+  option: 'refresh.digest',
+  mayBeFunction: true,
+  check: (value) => {
+    if (typeof value === 'function') return value as (page: Page) => string
+    throw invalidOption('refresh.digest', value, 'a function that takes a page')
+  },
+}
+
 /** `block` reads a host name in a way of its own. */
 function ruleWish(option: 'scope' | 'include' | 'exclude' | 'block'): Wish<ScopeRule> {
   const toRule = option === 'block' ? check.blockRule : check.scopeRule
@@ -86,6 +95,7 @@ export async function loadModules(options: GivenOptions): Promise<CrawlOptions> 
     frontier: await loaded(FRONTIER, options.frontier),
     seen: await loaded(SEEN, options.seen),
     fetcher: await loaded(FETCHER, options.fetcher),
+    digest: await loaded(DIGEST, options.digest),
     extractors: await inTurn(options.extractors, (given) => loaded(EXTRACTOR, given)),
     hooks: await inTurn(options.hooks, (given) => loaded(HOOK, given)),
   }
@@ -101,8 +111,8 @@ export async function loadShared({
 
 function isLoaded(options: GivenOptions): options is CrawlOptions {
   const { access, scope, include, exclude, block, extractors, hooks } = options
-  const { store, frontier, seen, partition, fetcher } = options
-  const parts = [access.proxy, access.resolver, store, frontier, seen, partition, fetcher]
+  const { store, frontier, seen, partition, fetcher, digest } = options
+  const parts = [access.proxy, access.resolver, store, frontier, seen, partition, fetcher, digest]
   if ([...parts, ...extractors, ...hooks].some(isModuleRef)) return false
   return ![...include, ...exclude, ...block, ...(scope ? [scope] : [])].some(holdsModule)
 }

@@ -8,6 +8,7 @@ import type { Frontier } from './frontier/contract.js'
 import type { Hook } from './hooks/contract.js'
 import type { ModuleRef } from './module.js'
 import type { HostPartitioner } from './partition/contract.js'
+import type { RefreshRules } from './refresh/contract.js'
 import type { SeedInput } from './seeds.js'
 import type { SeenStore } from './seen/contract.js'
 import type { Store, StoreContext } from './stores/contract.js'
@@ -72,6 +73,10 @@ export interface CrawlOptions {
     /** The longest Crawl-delay that is honoured. */
     readonly maxDelayMs: number
   }
+  /** How known pages are visited again. Undefined: they are not. */
+  readonly refresh: RefreshRules | undefined
+  /** Of a page's content, without what changes by itself. Undefined: the default. */
+  readonly digest: ((page: Page) => string) | undefined
   readonly store: Store | undefined
   readonly frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | undefined
   readonly seen: SeenStore | undefined
@@ -89,9 +94,10 @@ export interface CrawlOptions {
 export interface GivenOptions
   extends Omit<
     CrawlOptions,
-    'access' | 'store' | 'frontier' | 'seen' | 'partition' | 'fetcher' | 'extractors' | 'hooks'
+    'access' | 'digest' | 'store' | 'frontier' | 'seen' | 'partition' | 'fetcher' | 'extractors' | 'hooks'
   > {
   readonly access: GivenAccess
+  readonly digest: CrawlOptions['digest'] | ModuleRef
   readonly store: CrawlOptions['store'] | ModuleRef
   readonly frontier: CrawlOptions['frontier'] | ModuleRef
   readonly seen: CrawlOptions['seen'] | ModuleRef
@@ -219,6 +225,8 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   // Browsers give up at 20; a crawler gains nothing from the second ten.
   redirects: 10,
   robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
+  refresh: undefined,
+  digest: undefined,
   store: undefined,
   frontier: undefined,
   seen: undefined,

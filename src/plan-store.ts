@@ -4,11 +4,12 @@ import { frontierPart } from './check.js'
 import type { Closer } from './closing.js'
 import type { Parts } from './engine/parts.js'
 import { KumoError, messageOf } from './errors.js'
-import type { Frontier } from './frontier/contract.js'
+import type { Frontier, SelectionPolicy } from './frontier/contract.js'
 import { firstCome } from './frontier/selection.js'
 import type { CrawlOptions } from './options.js'
 import { byDomain, byHost } from './partition/by-host.js'
 import type { HostPartitioner } from './partition/contract.js'
+import type { Refresher } from './refresh/refresher.js'
 import type { OpenStore, Spool, StoreCondition, StoreContext } from './stores/contract.js'
 import { memory } from './stores/memory.js'
 import { forgetful } from './stores/memory-state.js'
@@ -18,7 +19,7 @@ import { loadSiteOf } from './url/site.js'
 import { readBatch } from './workers/codec.js'
 
 /** What stored data depends on. */
-type StoredOptions = Pick<CrawlOptions, 'partition' | 'limit' | 'delayMs' | 'perHost' | 'urls'>
+type StoredOptions = Pick<CrawlOptions, 'partition' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
 
 /** How hosts are dealt out. Where sites are limited all hosts of one are together, for one shard counts its pages. */
 export async function partitionerOf(options: StoredOptions): Promise<HostPartitioner> {
@@ -31,16 +32,26 @@ export function storeContext(
   options: StoredOptions,
   partitioner: HostPartitioner,
   clock: Clock,
+  refresh?: Refresher,
 ): StoreContext {
   const { partitions } = partitioner
   return {
-    politeness: { delayMs: options.delayMs, ...options.perHost },
-    policy: firstCome,
+    politeness: {
+      delayMs: options.delayMs,
+      ...options.perHost,
+      ...(options.refresh && { revisitShare: options.refresh.share }),
+    },
+    policy: refresh === undefined ? firstCome : refreshFirst(refresh),
     clock,
     partitions,
     partitionOf: (host) => partitioner.partition(host),
     identity: identityOf(options, partitions),
   }
+}
+
+/** Known pages by their schedule, new ones as they come. */
+function refreshFirst(refresh: Refresher): SelectionPolicy {
+  return (host) => (host.revisits ? refresh.policy(host) : host.readyAt)
 }
 
 export function limitsSites({ limit }: Pick<CrawlOptions, 'limit'>): boolean {

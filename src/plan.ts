@@ -5,10 +5,12 @@ import type { CrawlEvents } from './engine/events.js'
 import { Outlet, type Reader } from './engine/outlet.js'
 import type { EngineRules, Parts } from './engine/parts.js'
 import { Patience } from './engine/patience.js'
+import { assertNotRefreshed } from './engine/refreshing.js'
 import { KumoError, messageOf } from './errors.js'
 import type { Exchange } from './exchange/contract.js'
 import { localMesh } from './exchange/local.js'
 import { extraction } from './extract/by-type.js'
+import { contentDigest } from './extract/canonical-content.js'
 import { fieldExtractor } from './extract/fields.js'
 import { cachingResolver, type Resolver } from './fetch/dns.js'
 import { httpFetcher } from './fetch/http.js'
@@ -17,6 +19,8 @@ import type { RobotsGate } from './fetch/robots-contract.js'
 import type { CrawlOptions } from './options.js'
 import { soleOwner } from './partition/ownership.js'
 import { limitsSites, openStore, partitionerOf, storeContext } from './plan-store.js'
+import type { RefreshRules } from './refresh/contract.js'
+import { Refresher } from './refresh/refresher.js'
 import { knownSeeds, readSeeds } from './seeds.js'
 import { Named } from './seen/named.js'
 import type { ShardContext, Spool, StoreContext, StoreEvent } from './stores/contract.js'
@@ -79,14 +83,16 @@ export async function plan(
     const report = (event: StoreEvent) =>
       void (outlet === undefined ? early.push(event) : outlet.tell('store', event))
     const partitioner = await partitionerOf(options)
+    const refresher = options.refresh && refresherOf(options.refresh, options)
     const context: StoreContext = {
-      ...storeContext(options, partitioner, clock),
+      ...storeContext(options, partitioner, clock, refresher),
       report: place?.report ?? report,
       shard: place?.shard,
     }
     const { spool, ...stored } = await openStore(options, context, closers)
     const { state } = stored.memory
     const hookState = state === forgetful ? memoryState() : state
+    if (refresher === undefined) await assertNotRefreshed(state)
     const scope = scopeOf(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const named = new Named()
@@ -162,6 +168,12 @@ export async function plan(
         seeds.put(fingerprintText(seed), seed)
       },
       outlet,
+      refresh: refresher && {
+        schedule: refresher,
+        state: hookState,
+        digest: options.digest ?? contentDigest,
+        isLed: place !== undefined,
+      },
       // Of several shards none reads them: whoever started the shards does.
       seeds: place === undefined ? readSeeds(options.seeds) : [].values(),
       close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
@@ -172,6 +184,10 @@ export async function plan(
     await closeAll(closers, waits, clock, new Patience(clock)).catch(() => {})
     throw error
   }
+}
+
+function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): Refresher {
+  return new Refresher(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
 function placed({ ownership, budget, earlier, pageOver, underWay }: ShardPlace): Partial<Parts> {

@@ -57,6 +57,7 @@ type CodeOptions =
   | 'seen'
   | 'partition'
   | 'fetcher'
+  | 'digest'
   | 'fields'
   | 'extractors'
   | 'hooks'
@@ -81,6 +82,7 @@ export interface PortableOptions extends Omit<CrawlOptions, CodeOptions> {
   readonly seen: ModuleRef | undefined
   readonly partition: Recipe | ModuleRef | undefined
   readonly fetcher: ModuleRef | undefined
+  readonly digest: ModuleRef | undefined
   readonly extractors: readonly (InModule | ClosureExtractor)[]
   readonly hooks: readonly (InModule | ClosureHook)[]
   /** What somebody listens to. */
@@ -129,6 +131,7 @@ export function toPortable(options: GivenOptions): PortableOptions {
     seen: inModule('seen', rest.seen),
     partition: readyOrModule('partition', rest.partition),
     fetcher: inModule('fetch', rest.fetcher),
+    digest: inModule('refresh.digest', rest.digest),
     extractors: portableExtractors(options),
     hooks: portableHooks(options),
     events: [...new Set(listeners.map(([event]) => event))],
@@ -241,6 +244,7 @@ const EXAMPLES = {
   partition: ['partition.js', '{ partitions: 1024, partition: (host) => … }'],
   dns: ['dns.js', '{ resolve: async (host) => … }'],
   proxy: ['proxy.js', '(url) => …'],
+  'refresh.digest': ['digest.js', '(page) => …'],
 } as const
 
 type InModules = keyof typeof EXAMPLES
@@ -249,8 +253,13 @@ function notPortable(option: InModules, what: string): KumoError {
   const [file, code] = EXAMPLES[option]
   const message =
     `${option}: ${what} cannot be sent to worker threads; move it into a module, ` +
-    `e.g. ${file} with \`export default ${code}\`, and give .${option}(new URL('./${file}', import.meta.url))`
+    `e.g. ${file} with \`export default ${code}\`, and give ${given(option, file)}`
   return new KumoError('KUMO_NOT_PORTABLE', message)
+}
+
+function given(option: InModules, file: string): string {
+  const module = `new URL('./${file}', import.meta.url)`
+  return option === 'refresh.digest' ? `.refresh({ digest: ${module} })` : `.${option}(${module})`
 }
 
 function onlyHere(option: 'clock' | 'random'): KumoError {

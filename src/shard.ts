@@ -180,6 +180,9 @@ export class Shard {
       case 'take':
         await this.#takeIn(order)
         break
+      case 'round':
+        engine.refreshing?.nextRound()
+        break
       case 'moved':
         this.#table.move(order.partitions, order.to, order.version)
         break

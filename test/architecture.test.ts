@@ -40,6 +40,7 @@ const COMPOSITION = [
   'code-settings.ts',
   'check.ts',
   'check-access.ts',
+  'check-refresh.ts',
   'check-user-code.ts',
   'module.ts',
   'module-packages.ts',

@@ -155,6 +155,25 @@ const CASES: Record<string, () => Promise<void>> = {
     await site.close()
   },
 
+  async refresh() {
+    const routes: Record<string, Route> = { '/': html('Home', '/a', '/b'), '/a': html('A'), '/b': html('B') }
+    const site = await startSite(routes)
+    const folder = newFile()
+    const pass = async () => {
+      const { code, stdout, stderr } = await runProgram('examples/refresh.ts', [site.url(), folder])
+      expect([code, stderr]).toEqual([0, ''])
+      return stdout.replaceAll(site.url(''), '').trimEnd().split('\n')
+    }
+    const [first, ...more] = await pass()
+    expect([first, more.slice(0, -1).sort(), more.at(-1)]).toEqual([
+      'new / Home',
+      ['new /a A', 'new /b B'],
+      '0 unchanged; the server said so itself 0 times',
+    ])
+    routes['/b'] = html('B, again')
+    expect(await pass()).toEqual(['changed /b B, again', '2 unchanged; the server said so itself 0 times'])
+    await site.close()
+  },
   async 'resumable-crawl'() {
     const pages = Object.fromEntries(['/a', '/b', '/c', '/d'].map((path) => [path, html(path)]))
     const site = await startSite({ '/': html('Home', ...Object.keys(pages)), ...pages })

@@ -353,7 +353,7 @@ const mistakes: Mistake[] = [
   [
     "on('pages')",
     () => crawler.on('pages', () => {}),
-    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, store, worker, end'],
+    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, feasibility, store, worker, end'],
   ],
   ["on('page')", () => crawler.on('page'), ["on('page'): got undefined;", 'a function']],
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],

@@ -158,6 +158,7 @@ const everything = crawler
   .retries({ times: 1, setAside: '1m' })
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })
+  .refresh({ min: '1m', rounds: 2, digest: elsewhere })
   .store(level('./crawl', { commitEvery: '1s', resume: 'must' }))
   .frontier(elsewhere)
   .seen(elsewhere)

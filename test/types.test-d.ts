@@ -179,9 +179,9 @@ describe('events', () => {
       .on('end', (summary) => expectTypeOf(summary).toEqualTypeOf<Summary>())
   })
 
-  test('are these eight', () => {
+  test('are these nine', () => {
     expectTypeOf<keyof CrawlEvents>().toEqualTypeOf<
-      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'store' | 'worker' | 'end'
+      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'feasibility' | 'store' | 'worker' | 'end'
     >()
     // @ts-expect-error: a typo.
     crawler.on('pages', () => {})

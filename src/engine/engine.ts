@@ -1,5 +1,5 @@
 import { asKumoError, type KumoError } from '../errors.js'
-import { everySecond, type Timer } from '../time.js'
+import type { Timer } from '../time.js'
 import type { CrawlRequest, Failure } from '../types.js'
 import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
@@ -9,12 +9,14 @@ import { Moving, type Parcel } from './moving.js'
 import type { EngineRules, Parts } from './parts.js'
 import { ABANDONED, Patience } from './patience.js'
 import { Purse } from './purse.js'
-import { Reports } from './reports.js'
+import { Refreshing } from './refreshing.js'
+import { admissionReport, Reports } from './reports.js'
 import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats.js'
 import { Tally } from './tally.js'
-import { type Visited, Visits } from './visits.js'
+import { startTelling, startTimers } from './timers.js'
+import { breathe, type Visited, Visits } from './visits.js'
 import { Wake } from './wake.js'
 
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
@@ -45,8 +47,9 @@ export class Engine {
   readonly #seeds: SeedSource
   readonly #moving: Moving
   readonly #purse: Purse
-  #progress: Timer | undefined = undefined
-  #timeLimit: Timer | undefined = undefined
+  /** Visits to known pages, if there are any. */
+  readonly refreshing: Refreshing | undefined
+  #timers: readonly Timer[] = []
   /** Filled by visits that ended, emptied by the loop before it leases. */
   #settled: Visited[] = []
   #inFlight = 0
@@ -77,24 +80,18 @@ export class Engine {
     this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, parts.ownership.self, parts.earlier)
     const note = (failure: Failure) => this.#ledger.failed(failure, parts.clock.now())
     const reports = new Reports(parts.outlet, this.#tally, note)
-    this.#admission = new Admission(parts, rules, {
-      skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
-      scopeFailed: (url, message, cause) =>
-        reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
-      isFull: (host) => {
-        if (hostQuota.isFull(host)) return 'host-limit'
-        return siteQuota.isFull(parts.siteOf(host)) ? 'site-limit' : undefined
-      },
-    })
-    this.#visits = new Visits(parts, rules, this.#admission, this.#meters, this.#tally, reports, quotas)
+    this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
+    const sink = { changed: this.#wake.rouse, failed: (error: unknown) => this.#fail(error) }
+    this.refreshing = parts.refresh && new Refreshing(parts.refresh, parts, sink)
+    const counting = { meters: this.#meters, tally: this.#tally, reports }
+    this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.refreshing)
     this.#purse = new Purse(this.#tally, rules.limit, parts.budget)
     this.#moving = new Moving(parts, hostQuota, siteQuota, this.#admission.passage)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
       invalid: (seed, message) =>
         reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
-      failed: (error) => this.#fail(error),
-      changed: this.#wake.rouse,
+      ...sink,
     })
   }
 
@@ -102,14 +99,11 @@ export class Engine {
   async run(): Promise<Summary> {
     const { exchange, clock, outlet } = this.#parts
     exchange.watch(this.#wake.rouse)
-    const tell = () => void outlet.tell('progress', this.stats())
-    if (outlet.hears('progress')) this.#progress = everySecond(clock, tell)
-    const { timeMs } = this.#rules.limit
-    if (timeMs < Number.POSITIVE_INFINITY) {
-      this.#timeLimit = clock.wakeAt(clock.now() + timeMs, () => this.#end('limit', true))
-    }
+    const timers = startTimers(this.#parts, this.#rules, (abort) => this.#end('limit', abort))
+    this.#timers = [...timers, ...startTelling(outlet, clock, () => this.stats())]
     try {
       await this.#patience.wait(this.#ledger.open(clock.now()))
+      await this.#patience.wait(this.refreshing?.open())
       this.#purse.open(this.#wake.rouse)
       exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
@@ -194,22 +188,24 @@ export class Engine {
       await this.#settle()
       this.#checkLimits()
       if (this.#ending === undefined) {
-        this.#seeds.refill(this.#parts.frontier.pending, this.#rules.concurrency)
+        this.#refill()
         await this.#startVisits()
       }
       if (this.#isOver()) return
-      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await this.#breathe()
+      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await breathe(clock)
       underWay?.stands(frontier.pending, this.#tally.pages)
       this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
   }
 
-  #breathe(): Promise<void> {
-    const { clock } = this.#parts
-    return new Promise((resolve) => {
-      clock.wakeAt(clock.now(), resolve)
-    })
+  /** Seeds and known pages are brought in as they are needed; known pages that wait for their time need no company. */
+  #refill(): void {
+    const { frontier, clock, refresh } = this.#parts
+    const { concurrency } = this.#rules
+    const pending = refresh !== undefined && frontier.nextDue() > clock.now() ? 0 : frontier.pending
+    this.#seeds.refill(pending, concurrency)
+    this.refreshing?.refill(pending, concurrency)
   }
 
   async #settle(): Promise<void> {
@@ -220,6 +216,7 @@ export class Engine {
     const startedAt = this.#parts.clock.now()
     const settling = this.#parts.frontier.settle(settlements)
     this.#ledger.settled(settlements)
+    this.refreshing?.settled(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#patience.wait(settling)
     for (const { request } of settlements) this.#admission.passage.leave(request)
@@ -286,7 +283,8 @@ export class Engine {
     const { frontier, exchange } = this.#parts
     if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
     const hasWork = !this.#seeds.done || frontier.pending > 0
-    return (this.#ending !== undefined || !hasWork) && exchange.rest()
+    if (this.#ending === undefined && (hasWork || this.refreshing?.goesOn())) return false
+    return exchange.rest()
   }
 
   #sleepUntil(): number {
@@ -336,8 +334,8 @@ export class Engine {
   }
 
   async #close(): Promise<void> {
-    this.#progress?.cancel()
-    this.#timeLimit?.cancel()
+    for (const timer of this.#timers) timer.cancel()
+    this.refreshing?.close()
     this.#wake.close()
     this.#visits.close()
     this.#seeds.close()

@@ -1,4 +1,5 @@
 import type { Page } from '../extract/contract.js'
+import type { Feasibility } from '../refresh/contract.js'
 import type { StoreEvent } from '../stores/contract.js'
 import type { Failure, SkipReason } from '../types.js'
 import type { Stats, Summary } from './stats.js'
@@ -15,6 +16,8 @@ export interface CrawlEvents<Data extends object = object> {
   redirect: (redirect: Redirect) => unknown
   /** Once a second. */
   progress: (stats: Stats) => unknown
+  /** The schedule of known pages cannot be kept as wished, or can again; or what is done about it has changed. */
+  feasibility: (feasibility: Feasibility) => unknown
   /** The store cannot write, can again, or had to mend what it found. */
   store: (event: StoreEvent) => unknown
   /** A worker thread died or hung, and was replaced. */

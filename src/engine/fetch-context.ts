@@ -1,4 +1,4 @@
-import type { FetchContext } from '../fetch/contract.js'
+import type { FetchContext, Validators } from '../fetch/contract.js'
 import { Expiring } from './deadlines.js'
 import type { Wish } from './fetching.js'
 
@@ -25,6 +25,10 @@ export class VisitContext extends Expiring implements FetchContext {
 
   get maxBodyBytes(): number | undefined {
     return this.#wish.maxBodyBytes
+  }
+
+  get known(): Validators | undefined {
+    return this.#wish.known
   }
 
   get cutsBody(): boolean {

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js'
-import type { Fetcher, Outcome } from '../fetch/contract.js'
+import type { Fetcher, Outcome, Validators } from '../fetch/contract.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { Deadlines } from './deadlines.js'
@@ -12,6 +12,8 @@ export interface Wish {
   wants(mediaType: string): boolean
   /** What exceeds it is cut off, where it is given. */
   readonly maxBodyBytes?: number | undefined
+  /** For a conditional request. */
+  readonly known?: Validators | undefined
 }
 
 /** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */

@@ -48,16 +48,27 @@ export class Handling {
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
+    page?: Page,
   ): Promise<Handled | typeof UNREAD> {
     const { clock, pageOver, underWay } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     underWay?.enter(request)
-    const begun = this.#extract(request, response, timing)
+    const begun = this.#extract(request, response, timing, page)
     underWay?.leave()
     const handling = this.#goOn(request, begun, extractAt)
     if (pageOver === undefined || !(begun instanceof Begun)) return handling
     return handling.finally(() => pageOver(begun.page))
+  }
+
+  /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
+  async tell(request: CrawlRequest, page: Page): Promise<typeof UNREAD | undefined> {
+    const { outlet, pageOver } = this.#parts
+    const problem = await outlet.deliver(page)
+    pageOver?.(page)
+    if (problem === UNREAD) return UNREAD
+    if (problem !== undefined) await this.#reports.failure(request, problem, true)
+    return undefined
   }
 
   async #goOn(
@@ -109,9 +120,14 @@ export class Handling {
   }
 
   /** Never throws: what cannot be made a page is reported as that page's failure. */
-  #extract(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Begun | ExtractionProblem {
+  #extract(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    made: Page | undefined,
+  ): Begun | ExtractionProblem {
     try {
-      const page = this.#parts.extraction.pageOf(request, response, timing)
+      const page = made ?? this.#parts.extraction.pageOf(request, response, timing)
       return new Begun(page, this.#parts.extraction.run(page))
     } catch (cause) {
       return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }

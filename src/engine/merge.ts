@@ -1,5 +1,6 @@
 /** The statistics of several shards as one crawl's. */
 
+import type { Feasibility } from '../refresh/contract.js'
 import type { StoreCondition } from '../stores/contract.js'
 import { bottleneckOf } from './meters.js'
 import type { IdleReason, StageName, StageStats, Stats } from './stats.js'
@@ -35,6 +36,7 @@ export function merged(shards: readonly ShardStats[]): Stats {
     // Workers begin one after another.
     pagesPerSecond: total((stats) => stats.pagesPerSecond * stats.elapsedMs) / Math.max(elapsedMs, 1),
     recentPagesPerSecond: total((stats) => stats.recentPagesPerSecond),
+    feasibility: mergedFeasibility(all),
     known: total((stats) => stats.known),
     pending: total((stats) => stats.pending),
     inFlight: total((stats) => stats.inFlight),
@@ -65,6 +67,7 @@ const NOTHING: Pick<Stats, CountName> = {
   failures: {},
   skips: {},
   statuses: {},
+  changes: {},
 }
 
 function mergedStage(
@@ -111,3 +114,31 @@ function worst(conditions: readonly StoreCondition[]): StoreCondition {
 function record<K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> {
   return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>
 }
+
+/** Each shard has its own servers and its own sockets. */
+function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
+  const told = all.flatMap(({ feasibility }) => (feasibility === undefined ? [] : [feasibility]))
+  const [first] = told
+  if (first === undefined) return undefined
+  const total = (value: (of: Feasibility) => number) => told.reduce((sum, each) => sum + value(each), 0)
+  return {
+    feasible: told.every(({ feasible }) => feasible),
+    socketsAvailable: total(({ socketsAvailable }) => socketsAvailable),
+    socketsNeeded: total(({ socketsNeeded }) => socketsNeeded),
+    socketsScheduled: total(({ socketsScheduled }) => socketsScheduled),
+    stretch: Math.max(...told.map(({ stretch }) => stretch)),
+    servers: total(({ servers }) => servers),
+    pages: total(({ pages }) => pages),
+    wishedPerSecond: total(({ wishedPerSecond }) => wishedPerSecond),
+    scheduledPerSecond: total(({ scheduledPerSecond }) => scheduledPerSecond),
+    infeasibleServers: total(({ infeasibleServers }) => infeasibleServers),
+    worst: told
+      .flatMap(({ worst }) => worst)
+      .sort((a, b) => b.stretch - a.stretch)
+      .slice(0, MOST_WORST),
+    policy: told.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
+  }
+}
+
+/** Servers that are named. */
+const MOST_WORST = 10

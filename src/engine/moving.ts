@@ -1,3 +1,4 @@
+import type { ServerRecord } from '../refresh/contract.js'
 import type { HandedOver } from '../stores/contract.js'
 import { hostOf } from '../url/canonicalise.js'
 import type { HostQuota } from './host-quota.js'
@@ -13,6 +14,8 @@ export interface Parcel {
   /** Pages that hosts and sites have given, where that is limited. */
   readonly hostPages: readonly (readonly [host: string, pages: number])[]
   readonly sitePages: readonly (readonly [site: string, pages: number])[]
+  /** What is known of their servers, where pages are visited again. */
+  readonly servers: readonly (readonly [host: string, record: ServerRecord])[]
 }
 
 /** How partitions leave this shard and come to it. What the store holds it hands over; what the engine knows goes along. */
@@ -51,15 +54,16 @@ export class Moving {
     }
   }
 
-  async take({ stored, robots, hostPages, sitePages }: Parcel): Promise<void> {
+  async take({ stored, robots, hostPages, sitePages, servers }: Parcel): Promise<void> {
     for (const record of robots) this.#parts.robots.restore?.(record)
     for (const [host, pages] of hostPages) this.#hostQuota.restore(host, pages)
     for (const [site, pages] of sitePages) this.#siteQuota.restore(site, pages)
+    for (const [host, server] of servers) this.#parts.refresh?.schedule.restore(host, server)
     await this.#parts.handover!.take(stored)
   }
 
-  #known(partitions: ReadonlySet<number>): Pick<Parcel, 'robots' | 'hostPages' | 'sitePages'> {
-    const { partitioner, robots } = this.#parts
+  #known(partitions: ReadonlySet<number>): Pick<Parcel, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
+    const { partitioner, robots, refresh } = this.#parts
     const isGone = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]
     return {
@@ -67,6 +71,7 @@ export class Moving {
       hostPages: this.#hostQuota.take(isGone),
       // A site's hosts are of one partition wherever sites are limited.
       sitePages: this.#siteQuota.take(isGone),
+      servers: refresh?.schedule.leave(isGone) ?? [],
     }
   }
 }

@@ -101,6 +101,11 @@ export class Outlet {
     if (!this.#closed) return this.#emit(event, args)
   }
 
+  /** Warns of a mistake in the user's code that has no page to be reported on. */
+  warn(message: string): void {
+    if (!this.#closed) this.#warn(message)
+  }
+
   /** The crawl was aborted: pages that their reader has not taken yet stay pending. */
   abort(): void {
     this.#options.reader?.withdraw()

@@ -14,6 +14,7 @@ import type { HealthRules } from './host-health.js'
 import type { EarlierRuns } from './ledger.js'
 import type { Outlet } from './outlet.js'
 import type { Patience } from './patience.js'
+import type { RefreshParts } from './refreshing.js'
 import type { RetryRules } from './settle.js'
 
 /** Everything a shard is made of. The engine builds none of it: see `plan.ts`. */
@@ -50,6 +51,8 @@ export interface Parts {
   readonly earlier?: EarlierRuns | undefined
   /** How partitions go to other shards and come from them, if the store knows how. */
   readonly handover?: Handover | undefined
+  /** When known pages are visited again. Absent: they are not. */
+  readonly refresh?: RefreshParts | undefined
   /** Where the visits under way are noted for whoever looks after this thread. */
   readonly underWay?: UnderWay | undefined
   /** Requests that an earlier run had on the way between its shards. */

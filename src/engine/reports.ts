@@ -1,6 +1,8 @@
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
+import type { HostQuota } from './host-quota.js'
 import type { Outlet } from './outlet.js'
 import type { Tally } from './tally.js'
+import type { AdmissionReport } from './wanted.js'
 
 /** What did not become a page, counted and told. */
 export class Reports {
@@ -37,5 +39,22 @@ export class Reports {
   ): Promise<void> {
     const { code, message, status, cause } = problem
     return this.failed({ url: request.url, code, message, status, attempt: request.attempt, final, cause })
+  }
+}
+
+/** What admission tells of URLs that are not wanted, and asks of hosts that may be full. */
+export function admissionReport(
+  reports: Reports,
+  quotas: { readonly host: HostQuota; readonly site: HostQuota },
+  siteOf: (host: string) => string,
+): AdmissionReport {
+  return {
+    skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
+    scopeFailed: (url, message, cause) =>
+      reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+    isFull(host) {
+      if (quotas.host.isFull(host)) return 'host-limit'
+      return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined
+    },
   }
 }

@@ -7,7 +7,7 @@ const NONE = Object.freeze([])
 
 /** How a crawl stands at this moment, put together from everything that counts. */
 export function snapshot(
-  { clock, frontier, seen, memory }: Parts,
+  { clock, frontier, seen, memory, refresh }: Parts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,
@@ -34,6 +34,8 @@ export function snapshot(
     skips: { ...tally.skips },
     skipped: tally.skipped,
     statuses: { ...tally.statuses },
+    changes: { ...tally.changes },
+    feasibility: refresh?.schedule.feasibility(),
     known: seen.size,
     pending: frontier.pending,
     inFlight,

@@ -1,5 +1,6 @@
+import type { Feasibility } from '../refresh/contract.js'
 import type { StoreCondition } from '../stores/contract.js'
-import type { FailureCode, SkipReason } from '../types.js'
+import type { Change, FailureCode, SkipReason } from '../types.js'
 
 /** The stages a page passes, as statistics name them. */
 export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
@@ -53,6 +54,10 @@ export interface Stats {
   readonly skipped: number
   /** Answers by status. */
   readonly statuses: Readonly<Record<number, number>>
+  /** What became of pages, where they are visited again: see `refresh()`. */
+  readonly changes: Readonly<Partial<Record<Change, number>>>
+  /** With `refresh()`: whether what is wished can be done. */
+  readonly feasibility: Feasibility | undefined
   /** URLs known. */
   readonly known: number
   readonly pending: number

@@ -1,4 +1,4 @@
-import type { FailureCode, SkipReason } from '../types.js'
+import type { Change, FailureCode, SkipReason } from '../types.js'
 
 /** Rates over the recent past are taken from samples at least this far apart… */
 const SAMPLE_MS = 500
@@ -23,6 +23,7 @@ export type TallyRecord = Pick<
   | 'failures'
   | 'skips'
   | 'statuses'
+  | 'changes'
 >
 
 /** Counts of what has happened so far. */
@@ -42,13 +43,15 @@ export class Tally {
   readonly failures: Partial<Record<FailureCode, number>> = {}
   readonly skips: Partial<Record<SkipReason, number>> = {}
   readonly statuses: Record<number, number> = {}
+  /** What became of pages, where they are visited again. */
+  readonly changes: Partial<Record<Change, number>> = {}
   /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
   readonly #lastVisit = new Map<string, number>()
   #samples: { at: number; pages: number }[] = []
 
   record(): TallyRecord {
     const { pages, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
-    const { failures, skips, statuses } = this
+    const { failures, skips, statuses, changes } = this
     return {
       pages,
       bytes,
@@ -61,12 +64,13 @@ export class Tally {
       failures,
       skips,
       statuses,
+      changes,
     }
   }
 
   /** Goes on from the counts of an earlier run. */
   restore(record: TallyRecord): void {
-    const { failures, skips, statuses, ...counts } = record
+    const { failures, skips, statuses, changes, ...counts } = record
     this.pages = counts.pages
     this.pagesBefore = counts.pages
     this.bytes = counts.bytes
@@ -79,6 +83,7 @@ export class Tally {
     Object.assign(this.failures, failures)
     Object.assign(this.skips, skips)
     Object.assign(this.statuses, statuses)
+    Object.assign(this.changes, changes)
   }
 
   page(now: number): void {
@@ -101,6 +106,10 @@ export class Tally {
 
   status(status: number): void {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
+  }
+
+  change(change: Change): void {
+    this.changes[change] = (this.changes[change] ?? 0) + 1
   }
 
   visitStarts(host: string, now: number): void {
@@ -142,6 +151,7 @@ export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
     failures: addedEach(a.failures, b.failures),
     skips: addedEach(a.skips, b.skips),
     statuses: addedEach(a.statuses, b.statuses),
+    changes: addedEach(a.changes ?? {}, b.changes ?? {}),
   }
 }
 

@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
+import type { PageRecord } from '../refresh/contract.js'
 import { type Clock, retryAfterMs } from '../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RulesCame } from '../types.js'
 import type { Admission } from './admit.js'
@@ -13,7 +14,9 @@ import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
 import { UNREAD } from './outlet.js'
 import type { EngineRules, Parts } from './parts.js'
+import type { Refreshing } from './refreshing.js'
 import type { Reports } from './reports.js'
+import { NOT_MODIFIED, Revisits, unread } from './revisits.js'
 import { judge, type Verdict } from './settle.js'
 import type { Tally } from './tally.js'
 
@@ -39,18 +42,20 @@ export class Visits {
   readonly #errands: Errands
   readonly #handling: Handling
   readonly #wish: Wish
+  readonly #refreshing: Refreshing | undefined
+  readonly #revisits: Revisits | undefined
   #sitemapsUnderWay = 0
 
   constructor(
     parts: Parts,
     rules: EngineRules,
     admission: Admission,
-    meters: Meters,
-    tally: Tally,
-    reports: Reports,
+    { meters, tally, reports }: { meters: Meters; tally: Tally; reports: Reports },
     quotas: { readonly host: HostQuota; readonly site: HostQuota },
+    refreshing: Refreshing | undefined,
   ) {
     this.#parts = parts
+    this.#refreshing = refreshing
     this.#rules = rules
     this.#admission = admission
     this.#tally = tally
@@ -60,6 +65,11 @@ export class Visits {
     this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
     this.#handling = new Handling(parts, rules, admission, meters, tally, reports)
     this.#wish = { wants: (mediaType) => parts.extraction.wants(mediaType) }
+    this.#revisits =
+      refreshing &&
+      new Revisits(parts, refreshing, this.#handling, tally, (request, startedAt, endedAt, came) =>
+        this.#went(request, startedAt, endedAt, came),
+      )
   }
 
   /** Ends every fetch now; their requests stay pending. */
@@ -79,6 +89,11 @@ export class Visits {
   }
 
   visit(request: CrawlRequest): Promise<Visited> {
+    const visiting = this.#watched(request)
+    return request.revisit === true && this.#revisits ? this.#revisits.keep(request, visiting) : visiting
+  }
+
+  #watched(request: CrawlRequest): Promise<Visited> {
     const { underWay } = this.#parts
     if (underWay === undefined) return this.#visit(request)
     const message = underWay.fatal(request.url)
@@ -103,6 +118,8 @@ export class Visits {
   }
 
   async #visitPage(request: CrawlRequest): Promise<Visited> {
+    // A known page has had its place among those of its host.
+    if (request.revisit === true) return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
     const hostTurn = this.#quotas.host.claim(request.host)
     const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
@@ -117,25 +134,38 @@ export class Visits {
     }
     let delivered = false
     try {
-      const gate = this.#throughGate(request)
-      const put = gate instanceof Promise ? await gate : gate
-      if (put !== undefined) return put
-      const startedAt = this.#parts.clock.now()
-      const outcome = await this.#fetching.fetch(request, this.#wish)
-      const endedAt = this.#parts.clock.now()
-      const verdict = this.#judge(request, outcome)
-      if (verdict.kind === 'page') {
-        const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-        const handled = await this.#handling.handle(request, outcome as FetchedResponse, timing)
-        if (handled === UNREAD) return { ...this.#again(request, endedAt), visitedAt: endedAt }
-        delivered = handled.delivered
-        return this.#went(request, startedAt, endedAt, handled)
-      }
-      return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      const visited = await this.#fetchPage(request)
+      delivered = visited.delivered === true
+      return visited
     } finally {
       this.#quotas.host.release(request.host, delivered)
       this.#quotas.site.release(site, delivered)
     }
+  }
+
+  async #fetchPage(request: CrawlRequest): Promise<Visited> {
+    const gate = this.#throughGate(request)
+    const put = gate instanceof Promise ? await gate : gate
+    if (put !== undefined) return put
+    const looking = this.#refreshing?.look(request, this.#wish)
+    const look = looking instanceof Promise ? await looking : looking
+    const startedAt = this.#parts.clock.now()
+    const outcome = await this.#fetching.fetch(request, look?.wish ?? this.#wish)
+    const endedAt = this.#parts.clock.now()
+    const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+    if (look?.wish.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+      return this.#revisits!.compare(request, look, outcome, timing)
+    }
+    const verdict = this.#judge(request, outcome)
+    if (verdict.kind !== 'page') {
+      const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      if (request.revisit !== true || settled.again !== undefined || !this.#revisits) return settled
+      return this.#revisits.missed(request, look, settled, outcome, timing, verdict)
+    }
+    if (this.#revisits) return this.#revisits.compare(request, look, outcome as FetchedResponse, timing)
+    const handled = await this.#handling.handle(request, outcome as FetchedResponse, timing)
+    if (handled === UNREAD) return unread(request, endedAt)
+    return this.#went(request, startedAt, endedAt, handled)
   }
 
   /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
@@ -298,10 +328,14 @@ export class Visits {
 }
 
 /** A settlement, and whether a page was delivered by the visit that it settles. */
-export type Visited = Settlement & { readonly delivered?: boolean }
+export type Visited = Settlement & {
+  readonly delivered?: boolean
+  /** What is to be remembered of the page. */
+  readonly record?: PageRecord | undefined
+}
 
 /** Lets timers and sockets have their turn. */
-function breathe(clock: Clock): Promise<void> {
+export function breathe(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.wakeAt(clock.now(), resolve)
   })

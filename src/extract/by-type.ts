@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import { type Clock, LATE, Waits } from '../time.js'
-import type { CrawlRequest, Link, MaybePromise } from '../types.js'
+import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
 import type {
   Extracted,
   Extraction,
@@ -65,6 +65,10 @@ class ByType implements ExtractionStep {
 
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
     return new FetchedPage(request, response, timing, this.#product)
+  }
+
+  setChange(page: Page, change: Change): void {
+    ;(page as FetchedPage).change = change
   }
 
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]> {

@@ -1,5 +1,5 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
-import type { CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
+import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 
 /** A fetched page. Everything beyond the bytes is worked out on first touch. */
 export interface Page<Data extends object = object> {
@@ -15,6 +15,9 @@ export interface Page<Data extends object = object> {
   readonly redirectedFrom: readonly string[]
   /** How often the URL was tried before. A page that is delivered again after a crash has the same `id` and `attempt`. */
   readonly attempt: number
+  /** What became of it since it was last visited; without `refresh()`, always `new`. A page that is `gone` has no body. */
+  readonly change: Change
+  /** 0 for a page that is gone because nobody answered. */
   readonly status: number
   readonly headers: ResponseHeaders
   /** Lower case, without parameters: `text/html`. */
@@ -129,6 +132,8 @@ export interface ExtractionStep {
   wants(mediaType: string): boolean
   /** Makes the page of a response. Cheap: nothing is decoded yet. */
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
+  /** Tells a page what became of it. */
+  setChange(page: Page, change: Change): void
   /** The entries of a sitemap, read in slices that take some milliseconds each. */
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]>
   /** Runs every extractor that wants the page. Afterwards `page.data` and `page.links` are complete. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import type { CrawlRequest, Link } from '../types.js'
+import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
@@ -43,6 +43,7 @@ export class FetchedPage implements Page {
   #text: string | undefined
   #found: FoundLinks | undefined
   data: object = {}
+  change: Change = 'new'
   readonly mediaType: string
 
   /** @param product The name that robots meta elements may call this crawler by, in small letters. */

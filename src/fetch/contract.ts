@@ -22,11 +22,20 @@ export interface FetchContext {
   readonly maxBodyBytes?: number | undefined
   /** True: what exceeds that is cut off and the rest used (`truncated`), instead of `body-too-large`. */
   readonly cutsBody?: boolean | undefined
+  /** What is known of the page: whoever serves it may answer 304 if that is still so. */
+  readonly known?: Validators | undefined
   /** Aborted when the deadline passes or the crawl is aborted. Made on first touch. */
   readonly signal: AbortSignal
   /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
   onAbort: (() => void) | undefined
   readonly aborted: boolean
+}
+
+/** What a server said by which a version of a page is known. */
+export interface Validators {
+  readonly etag?: string | undefined
+  /** As the server wrote it. */
+  readonly modified?: string | undefined
 }
 
 export type Outcome = FetchedResponse | FetchFailure

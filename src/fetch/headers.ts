@@ -6,7 +6,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { KumoError } from '../errors.js'
-import type { ResponseHeaders } from './contract.js'
+import type { ResponseHeaders, Validators } from './contract.js'
 
 /** `ResponseHeaders` over undici's flat array: name, value, name, value, … */
 export class RawHeaders implements ResponseHeaders {
@@ -142,3 +142,13 @@ function entriesOf(layer: Readonly<Record<string, string>>): [name: string, valu
 function invalid(message: string): KumoError {
   return new KumoError('KUMO_INVALID_OPTION', message)
 }
+
+/** The same headers with the conditions under which a body is wanted. A value that cannot be sent back is left out. */
+export function withConditions(headers: string[], { etag, modified }: Validators): string[] {
+  const sent = [...headers]
+  if (etag !== undefined && SENDABLE.test(etag)) sent.push('if-none-match', etag)
+  if (modified !== undefined && SENDABLE.test(modified)) sent.push('if-modified-since', modified)
+  return sent
+}
+
+const SENDABLE = /^[\x20-\x7e]+$/

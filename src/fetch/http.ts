@@ -17,6 +17,7 @@ import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import type { Resolver } from './dns.js'
 import { CLOSED, type FailureKind, failureKind } from './failures.js'
+import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
@@ -250,9 +251,9 @@ class Call implements Borrower, ResponseOwner {
       http2HeaderBytes === undefined
         ? new ResponseReader(this.#context, this.#maxBodyBytes, this)
         : new Http2ResponseReader(this.#context, this.#maxBodyBytes, this, http2HeaderBytes)
-    const headers = cookies
-      ? withCookies(this.#headers!, cookies.headerFor(this.#origin, this.#path))
-      : this.#headers!
+    let headers = this.#headers!
+    if (cookies) headers = withCookies(headers, cookies.headerFor(this.#origin, this.#path))
+    if (this.#context.known) headers = withConditions(headers, this.#context.known)
     // undici's own client knows its origin; an agent for a proxy does not.
     const options = { origin: this.#origin, path: this.#path, method: 'GET', headers } as const
     connection.client.dispatch(options, this.#response)

@@ -1,4 +1,5 @@
-import type { Change } from '../types.js'
+import type { Validators } from '../fetch/contract.js'
+import type { Change, SitemapHint } from '../types.js'
 
 /**
  * When known pages are visited again (system E: Tamura & Kitsuregawa 2009). The way of a page: what visits have told of
@@ -26,10 +27,15 @@ export interface RefreshRules {
   readonly target: number
   readonly aim: RefreshAim
   readonly policy: RefreshPolicy
-  /** Share of the visits that refreshing may take while new URLs wait as well; 1: all that its schedule requires. */
+  /** Share of sockets, and of each server's visits, that refreshing may take; the rest is for new pages. */
   readonly share: number
   /** Infinity: for ever. Otherwise so many passes over all that is known, as fast as politeness allows. */
   readonly rounds: number
+  /** The run ends after so long, or at this instant. Infinity: not by itself. */
+  readonly untilMs: number
+  readonly untilAt: number
+  /** Whether pages that have not changed are delivered as well. */
+  readonly unchanged: boolean
 }
 
 /** One visit, as the estimator sees it. */
@@ -56,6 +62,10 @@ export interface PageRecord {
   readonly at: number
   /** How often it is wished to be visited, before any correction: its part of its server's load is 1 / `every`. */
   readonly every: number
+  /** The estimated interval between its changes. */
+  readonly change: number
+  /** Links followed from a seed. */
+  readonly depth: number
   /** What visits have told, encoded by the estimator; at most some dozen characters. */
   readonly history: string
   /** Of its canonical content when it was last read. */
@@ -115,7 +125,7 @@ export interface InfeasibleServer {
   readonly pages: number
   /** The access interval that its pages wish: 1 / L_i. */
   readonly wishedMs: number
-  /** The shortest that is possible: its visit interval, or a download if that takes longer. */
+  /** The shortest that is possible: a visit, and the pause after it. */
   readonly possibleMs: number
   /** By how much the intervals of its pages are lengthened. */
   readonly stretch: number
@@ -125,10 +135,55 @@ export interface InfeasibleServer {
 
 /** What a visit to a page, known or new, has shown. */
 export interface Sight {
-  readonly change: Change
+  /** 304: the server says that it has not changed. */
+  readonly status: number
   readonly at: number
   readonly downloadMs: number
+  readonly depth: number
+  /** Of its canonical content; undefined if it was not read. */
   readonly digest?: string | undefined
   readonly etag?: string | undefined
   readonly modified?: string | undefined
+  /** Whether validators were sent. */
+  readonly conditional: boolean
+  /** The pause that its host asks for. */
+  readonly delayMs?: number | undefined
+  readonly hint?: SitemapHint | undefined
+}
+
+/**
+ * Why a visit to a known page found none. `gone`: 410. `not-found`: 404, or it leads elsewhere. `failed`: nobody knows.
+ * `put-off`: the visit was not made, or says nothing about the page.
+ */
+export type Miss = 'gone' | 'not-found' | 'failed' | 'put-off'
+
+/** What follows from a visit. */
+export interface Planned {
+  /** Undefined: nothing that anybody must be told. */
+  readonly change: Change | undefined
+  readonly record: PageRecord
+  /** When to visit it again. */
+  readonly at: number
+}
+
+/** What the engine asks about known pages. */
+export interface Refresh {
+  readonly rules: RefreshRules
+  /** What to send along so that the server need not send a page that has not changed; undefined: it is to send it. */
+  conditionOf(record: PageRecord, chance: number): Validators | undefined
+  /** A page was seen; `before` is what was known of it, if anything. */
+  saw(host: string, before: PageRecord | undefined, sight: Sight): Planned
+  /** A known page was not seen. */
+  missed(host: string, before: PageRecord, miss: Miss, at: number): Planned
+  /** What is to be remembered of a server. */
+  serverOf(host: string): ServerRecord | undefined
+  /** Takes up a page that was known before this run; needed only where the aim is `fresh`. */
+  remember(record: PageRecord): void
+  /** Goes on from what was remembered of a server. */
+  restore(host: string, record: ServerRecord): void
+  /** Another shard goes on with servers: what it must know. */
+  leave(isLeaving: (host: string) => boolean): [host: string, record: ServerRecord][]
+  feasibility(): Feasibility
+  /** Which of the hosts that wait goes first: the smallest. */
+  policy(host: { readonly host: string; readonly readyAt: number }): number
 }

@@ -126,7 +126,7 @@ export class Bridge {
 
 /** The body is copied once, so that hooks and checks in this thread still have it; the copy is handed over. */
 function contentOf(page: Page): PageContent {
-  const { url, host, depth, parent, redirectedFrom, attempt, status, headers, body } = page
+  const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
   const { truncated, wireBytes, fetchedAt, fetchMs } = page
   return {
     url,
@@ -135,6 +135,7 @@ function contentOf(page: Page): PageContent {
     parent,
     via: redirectedFrom,
     attempt,
+    change,
     status,
     headers: [...headers.entries()],
     body: new Uint8Array(body),

@@ -5,7 +5,7 @@ import type { Parcel, Stats, Summary } from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
-import type { CrawlRequest, Link } from '../types.js'
+import type { Change, CrawlRequest, Link } from '../types.js'
 
 /** What a thread is given when it starts. */
 export interface ThreadData {
@@ -58,6 +58,8 @@ export type ToThread =
       readonly to: number
       readonly version: number
     }
+  /** All shards are done with a pass over what is known; the next begins. */
+  | { readonly kind: 'round' }
   /** These have moved. */
   | {
       readonly kind: 'moved'
@@ -138,6 +140,7 @@ export interface PageContent {
   readonly parent: string | undefined
   readonly via: readonly string[]
   readonly attempt: number
+  readonly change: Change
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array

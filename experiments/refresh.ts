@@ -1,0 +1,9 @@
+/** System E's experiments (Tamura & Kitsuregawa 2009), and what its page schedule is good for. */
+
+import { freshnessAgainstBudget } from './freshness.js'
+import { missesAgainstSockets } from './sockets.js'
+import type { Claim } from './table.js'
+
+export function refresh(): readonly Claim[] {
+  return [...missesAgainstSockets(), ...freshnessAgainstBudget()]
+}

@@ -1,0 +1,46 @@
+/** How experiments tell what came out. */
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** What an experiment should show, and whether it does. */
+export interface Claim {
+  readonly what: string
+  readonly holds: boolean
+}
+
+/** Prints its tables, writes its charts, and answers what came of its claims. */
+export type Experiment = () => readonly Claim[]
+
+/** Columns as wide as their widest cell, numbers to the right. */
+export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const cells = [head, ...rows.map((row) => row.map(told))]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+  console.log(line(head))
+  console.log(widths.map((width) => '-'.repeat(width)).join('  '))
+  for (const row of cells.slice(1)) console.log(line(row))
+  console.log()
+}
+
+/** Writes a chart to docs/. */
+export function writeChart(name: string, svg: string): void {
+  writeFileSync(fileURLToPath(new URL(`../docs/${name}`, import.meta.url)), svg)
+  console.log(`docs/${name} is written.\n`)
+}
+
+/** Prints whether a claim holds, and answers it. */
+export function isShown({ what, holds }: Claim): boolean {
+  console.log(`${holds ? 'shown    ' : 'NOT SHOWN'}  ${what}`)
+  return holds
+}
+
+/** Three digits, or all of those before the point. */
+function told(value: string | number): string {
+  if (typeof value === 'string') return value
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')
+  return String(Number(value.toPrecision(3)))
+}

@@ -1,0 +1,115 @@
+import type { FetchTiming } from '../extract/contract.js'
+import type { FetchedResponse, Outcome } from '../fetch/contract.js'
+import type { Settlement } from '../frontier/contract.js'
+import type { Miss } from '../refresh/contract.js'
+import type { CrawlRequest } from '../types.js'
+import type { Handled, Handling } from './handling.js'
+import { UNREAD } from './outlet.js'
+import type { Parts } from './parts.js'
+import type { Look, Refreshing } from './refreshing.js'
+import type { Verdict } from './settle.js'
+import type { Tally } from './tally.js'
+import type { Visited } from './visits.js'
+
+/** The server says that a page is as it was when it was last read. */
+export const NOT_MODIFIED = 304
+
+/** The settlement of a visit that reached its host. */
+type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: Handled) => Visited
+
+/** What is done with pages that are, or become, known: compared with what they were, delivered if need be, kept. */
+export class Revisits {
+  readonly #parts: Parts
+  readonly #refreshing: Refreshing
+  readonly #handling: Handling
+  readonly #tally: Tally
+  readonly #went: Went
+
+  constructor(parts: Parts, refreshing: Refreshing, handling: Handling, tally: Tally, went: Went) {
+    this.#parts = parts
+    this.#refreshing = refreshing
+    this.#handling = handling
+    this.#tally = tally
+    this.#went = went
+  }
+
+  /** A page came, or word that it has not changed: what became of it since the last visit decides what is done with it. */
+  async compare(
+    request: CrawlRequest,
+    look: Look | undefined,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<Visited> {
+    const refreshing = this.#refreshing
+    const { extraction } = this.#parts
+    const startedAt = timing.fetchedAt - timing.fetchMs
+    const page = extraction.pageOf(request, response, timing)
+    const read = response.status === NOT_MODIFIED ? undefined : page
+    const planned = refreshing.saw(request, look, response, timing, read)
+    const change = planned.change!
+    extraction.setChange(page, change)
+    if (change === 'unchanged') {
+      const told = refreshing.schedule.rules.unchanged ? await this.#handling.tell(request, page) : undefined
+      if (told === UNREAD) return unread(request, timing.fetchedAt)
+      this.#tally.change(change)
+      return { ...this.#went(request, startedAt, timing.fetchedAt), ...refreshing.again(planned) }
+    }
+    const handled = await this.#handling.handle(request, response, timing, page)
+    if (handled === UNREAD) return unread(request, timing.fetchedAt)
+    this.#tally.change(change)
+    return { ...this.#went(request, startedAt, timing.fetchedAt, handled), ...refreshing.again(planned) }
+  }
+
+  /** A known page was not there. */
+  async missed(
+    request: CrawlRequest,
+    look: Look | undefined,
+    settled: Settlement,
+    outcome: Outcome,
+    timing: FetchTiming,
+    verdict: Exclude<Verdict, { kind: 'page' }>,
+  ): Promise<Visited> {
+    const refreshing = this.#refreshing
+    const planned = await refreshing.missed(request, look, missOf(verdict))
+    if (planned === undefined) return settled
+    if (planned.change === 'gone') {
+      const { extraction } = this.#parts
+      const page = extraction.pageOf(request, outcome.ok ? outcome : NO_ANSWER, timing)
+      extraction.setChange(page, 'gone')
+      if ((await this.#handling.tell(request, page)) === UNREAD) return unread(request, timing.fetchedAt)
+      this.#tally.change('gone')
+    }
+    return { ...settled, ...refreshing.again(planned) }
+  }
+
+  /** A known page stays known, also if nobody could look at it this time. */
+  async keep(request: CrawlRequest, visiting: Promise<Visited>): Promise<Visited> {
+    const visited = await visiting
+    if (visited.again !== undefined || visited.record !== undefined) return visited
+    const planned = await this.#refreshing.missed(request, undefined, 'put-off')
+    return planned === undefined ? visited : { ...visited, ...this.#refreshing.again(planned) }
+  }
+}
+
+/** The page was not taken by its reader, and stays pending. */
+export function unread(request: CrawlRequest, endedAt: number): Settlement {
+  return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+}
+
+/** What a visit that brought no page says about a known one. A page that leads elsewhere is not there any more. */
+function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {
+  if (verdict.kind === 'skip') return 'put-off'
+  if (verdict.kind === 'redirect') return 'not-found'
+  if (verdict.status === 410) return 'gone'
+  return verdict.status === 404 ? 'not-found' : 'failed'
+}
+
+/** For a page that is gone because nobody answers. */
+const NO_ANSWER: FetchedResponse = {
+  ok: true,
+  status: 0,
+  headers: { get: () => undefined, entries: () => [] },
+  body: new Uint8Array(0),
+  wireBytes: 0,
+  skippedBody: false,
+}

@@ -1,0 +1,51 @@
+import type { RefreshPolicy } from './contract.js'
+
+/** A policy by its own name: what `auto` comes down to. */
+export type PlainPolicy = Exclude<RefreshPolicy, 'auto'>
+
+/** The place of a waiting server: the smallest goes first. Of its access interval I_i, its download time e_i, and t. */
+export type PolicyKey = (intervalMs: number, downloadMs: number, readyAt: number) => number
+
+/**
+ * Instants closer to the start of a period than doubles can tell are at its start: a server that was told to idle until
+ * then must not find itself at the very end of the period before.
+ */
+const ROUNDING = 2 ** -50
+
+/**
+ * D_i: when the download of a server that begins to wait at `t` should begin at the latest (Tamura eq. 5). It is that of
+ * the period that `t` is in: rounds that were missed are cancelled, not queued.
+ */
+export function deadlineAt(intervalMs: number, downloadMs: number, t: number): number {
+  if (intervalMs === Number.POSITIVE_INFINITY) return intervalMs
+  const period = Math.floor((t / intervalMs) * (1 + ROUNDING))
+  return (period + 1) * intervalMs - downloadMs
+}
+
+/**
+ * Q_i: how long a server idles after a download that ended at `t` (Tamura eq. 6). Until the next period begins, so that
+ * at most one download falls in each, and never less than its visit interval.
+ */
+export function idleAfter(intervalMs: number, minIntervalMs: number, t: number): number {
+  if (intervalMs === Number.POSITIVE_INFINITY) return minIntervalMs
+  const next = Math.ceil((t / intervalMs) * (1 - ROUNDING)) * intervalMs
+  return Math.max(minIntervalMs, next - t)
+}
+
+/** The policies that Tamura & Kitsuregawa compare. */
+export const POLICIES: Readonly<Record<PlainPolicy, PolicyKey>> = {
+  edf: deadlineAt,
+  freq: (intervalMs) => intervalMs,
+  fcfs: (_intervalMs, _downloadMs, readyAt) => readyAt,
+  rm: (intervalMs, downloadMs) => -downloadMs / intervalMs,
+  sjf: (_intervalMs, downloadMs) => downloadMs,
+}
+
+/**
+ * The policy that chooses now. `auto`: where sockets suffice (Tamura eq. 4), EDF misses nothing; where they do not, SJF
+ * misses least.
+ */
+export function plainPolicy(policy: RefreshPolicy, socketsSuffice: boolean): PlainPolicy {
+  if (policy !== 'auto') return policy
+  return socketsSuffice ? 'edf' : 'sjf'
+}

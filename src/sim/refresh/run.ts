@@ -1,0 +1,234 @@
+import { Heap } from '../../frontier/heap.js'
+import { MemoryFrontier } from '../../frontier/memory.js'
+import { DEFAULTS } from '../../options.js'
+import { byHost } from '../../partition/by-host.js'
+import { storeContext } from '../../plan-store.js'
+import type { PageRecord } from '../../refresh/contract.js'
+import { Refresher } from '../../refresh/refresher.js'
+import type { CrawlRequest } from '../../types.js'
+import { virtualClock } from '../virtual-clock.js'
+import { logNormalTable, mixed } from './chance.js'
+import { ChangingPages } from './changing-pages.js'
+import { Punctuality } from './punctuality.js'
+import type { RefreshForecast, RefreshSimulation, SimulatedServer } from './simulate.js'
+
+const USUAL_BYTES = 22_000
+/** Values from which the length of a download is picked. */
+const DOWNLOADS = 4096
+/** So that the lengths of downloads and the changes of pages have nothing in common. */
+const OTHER_SEED = 0x5bd1e995
+
+interface Server {
+  readonly host: string
+  readonly downloadMs: number
+  readonly delayMs: number | undefined
+}
+
+interface Visit {
+  readonly request: CrawlRequest
+  readonly page: number
+  readonly content: number
+  readonly downloadMs: number
+}
+
+/** What can be said of a crawl in the midst of it. */
+export interface Backlog {
+  /** Known pages whose time has come and that nobody visits. */
+  readonly overdue: number
+  /** Pages that were never visited. */
+  readonly unseen: number
+}
+
+/** A crawl in virtual time that goes as far as it is told. See `simulateRefresh`. */
+export class RefreshRun {
+  /** When it began. Instants have the size that they have in a real crawl. */
+  readonly start: number
+  readonly refresher: Refresher
+  readonly #frontier: MemoryFrontier
+  readonly #sockets: number
+  readonly #seed: number
+  readonly #pages: ChangingPages
+  readonly #downloads: Float64Array
+  readonly #punctuality = new Punctuality()
+  readonly #servers: Server[] = []
+  // What follows has an entry for each page.
+  readonly #serverOf: number[] = []
+  readonly #bytesOf: number[] = []
+  readonly #records: (PageRecord | undefined)[] = []
+  /** The instant that its next visit is scheduled for; Infinity while it is visited. */
+  readonly #dueAt: number[] = []
+  readonly #visits = new Heap<Visit>()
+  #now: number
+  #scoredFrom = Number.POSITIVE_INFINITY
+  #made = 0
+  #bytes = 0
+  #busyMs = 0
+  #peak = 0
+
+  constructor({ sockets, delayMs, refresh, seed = 1, downloadSpread = 0 }: RefreshSimulation) {
+    const clock = virtualClock()
+    this.start = clock.now()
+    this.#now = this.start
+    this.#sockets = sockets
+    this.#seed = seed
+    this.#pages = new ChangingPages(seed)
+    this.#downloads = logNormalTable(1, downloadSpread, downloadSpread === 0 ? 1 : DOWNLOADS)
+    this.refresher = new Refresher(refresh, { sockets, minIntervalMs: delayMs })
+    // A real crawl's frontier is told the same by the same function.
+    const { politeness, policy } = storeContext(
+      { ...DEFAULTS, delayMs, refresh },
+      byHost(),
+      clock,
+      this.refresher,
+    )
+    this.#frontier = new MemoryFrontier(politeness, policy)
+  }
+
+  get now(): number {
+    return this.#now
+  }
+
+  /** A server and its pages become known now. One that is known already gets more pages. */
+  add({ host, pages, downloadMs, delayMs }: SimulatedServer): void {
+    const server = this.#servers.push({ host, downloadMs, delayMs }) - 1
+    this.#punctuality.add()
+    const requests = pages.map(({ changeMs, bytes = USUAL_BYTES }) => {
+      const page = this.#pages.add(changeMs, this.#now)
+      this.#serverOf.push(server)
+      this.#bytesOf.push(bytes)
+      this.#records.push(undefined)
+      this.#dueAt.push(this.#now)
+      return requestOf(host, page)
+    })
+    this.#frontier.add(requests)
+  }
+
+  /** What is counted, is counted from now on. */
+  score(): void {
+    this.#scoredFrom = this.#now
+    this.#pages.scoreFrom(this.#now)
+    this.#peak = this.#visits.size
+  }
+
+  /** Lets everything happen until this instant. */
+  goTo(instant: number): void {
+    for (;;) {
+      this.#begin()
+      const isFree = this.#visits.size < this.#sockets
+      const next = Math.min(this.#visits.topKey, isFree ? this.#frontier.nextDue() : Number.POSITIVE_INFINITY)
+      this.#pass(Math.min(next, instant))
+      if (next > instant) return
+      while (this.#visits.topKey <= this.#now) this.#end(this.#visits.pop()!)
+    }
+  }
+
+  /** What waits now. Looks at every page. */
+  backlog(): Backlog {
+    let overdue = 0
+    let unseen = 0
+    for (let page = 0; page < this.#dueAt.length; page++) {
+      if (this.#records[page] === undefined) unseen++
+      else if (this.#dueAt[page]! < this.#now) overdue++
+    }
+    return { overdue, unseen }
+  }
+
+  /** What came of the time since `score`. It cannot go on after this. */
+  forecast(): RefreshForecast {
+    const lastedMs = this.#now - this.#scoredFrom
+    for (let page = 0; page < this.#dueAt.length; page++) {
+      const dueAt = this.#dueAt[page]!
+      if (dueAt >= this.#now) continue
+      const server = this.#serverOf[page]!
+      this.#punctuality.waits(server, dueAt)
+      if (this.#records[page] !== undefined) this.#punctuality.late(server, this.#now - dueAt)
+    }
+    const { changes, caught, freshness, meanAgeMs } = this.#pages.finish(this.#now)
+    return {
+      visits: this.#made,
+      changes,
+      caught,
+      caughtShare: changes === 0 ? 1 : caught / changes,
+      freshness,
+      meanAgeMs,
+      socketsUsed: { mean: lastedMs > 0 ? this.#busyMs / lastedMs : 0, peak: this.#peak },
+      bytes: this.#bytes,
+      lateness: this.#punctuality.lateness(this.#scoredFrom + lastedMs / 2),
+      feasibility: this.refresher.feasibility(),
+    }
+  }
+
+  get #isScored(): boolean {
+    return this.#now >= this.#scoredFrom
+  }
+
+  #pass(until: number): void {
+    if (until <= this.#now) return
+    if (this.#isScored) this.#busyMs += this.#visits.size * (until - this.#now)
+    this.#now = until
+  }
+
+  /** Begins as many visits as there are sockets. */
+  #begin(): void {
+    const free = this.#sockets - this.#visits.size
+    if (free <= 0) return
+    for (const request of this.#frontier.lease(free, this.#now)) {
+      const page = pageOf(request)
+      const server = this.#serverOf[page]!
+      if (this.#isScored) {
+        this.#made++
+        this.#bytes += this.#bytesOf[page]!
+        this.#punctuality.visited(server)
+        if (this.#records[page] !== undefined) this.#punctuality.late(server, this.#now - this.#dueAt[page]!)
+      }
+      this.#dueAt[page] = Number.POSITIVE_INFINITY
+      const downloadMs = this.#servers[server]!.downloadMs * this.#lengthOf(page)
+      // A server sends the page as it is when it is asked.
+      const content = this.#pages.look(page, this.#now)
+      this.#visits.push({ request, page, content, downloadMs }, this.#now + downloadMs)
+    }
+    if (this.#isScored) this.#peak = Math.max(this.#peak, this.#visits.size)
+  }
+
+  #end({ request, page, content, downloadMs }: Visit): void {
+    const { host, delayMs } = this.#servers[this.#serverOf[page]!]!
+    const { record, at } = this.refresher.saw(host, this.#records[page], {
+      status: 200,
+      at: this.#now,
+      downloadMs,
+      depth: 0,
+      digest: String(content),
+      conditional: false,
+      delayMs,
+    })
+    this.#records[page] = record
+    this.#dueAt[page] = at
+    const again = { at, attempt: 0, revisit: true }
+    this.#frontier.settle([{ request, visitedAt: this.#now, hostDelayMs: delayMs, again }])
+  }
+
+  /** How long a download takes, by the mean of its server. */
+  #lengthOf(page: number): number {
+    if (this.#downloads.length === 1) return 1
+    // By the page's last visit, so that the same visit takes as long whatever else is visited.
+    const visit = this.#records[page]?.at ?? 0
+    return this.#downloads[mixed(this.#seed ^ OTHER_SEED, page, visit) % DOWNLOADS]!
+  }
+}
+
+function requestOf(host: string, page: number): CrawlRequest {
+  return {
+    url: `https://${host}/${page}`,
+    host,
+    depth: 0,
+    priority: 0,
+    attempt: 0,
+    redirects: 0,
+    parent: undefined,
+  }
+}
+
+/** The number behind the last slash. */
+function pageOf({ url }: CrawlRequest): number {
+  return Number(url.slice(url.lastIndexOf('/') + 1))
+}

@@ -1,0 +1,40 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { KumoError } from '../../errors.js'
+import type { StateStore } from '../contract.js'
+import { copyOf } from './copy.js'
+import { Database } from './database.js'
+import { readMeta } from './meta.js'
+import { levelState } from './state.js'
+
+/** More than any store has: a partition is written in four hexadecimal digits. */
+const ALL_PARTITIONS = 0x10000
+
+/**
+ * Lets somebody read the facts of a crawl's folder, without disturbing whoever crawls in it: as `inspect`, it opens a copy
+ * that shares the large files with the original and is removed afterwards. Facts of hosts can be listed, not looked up.
+ */
+export async function readState<T>(path: string, read: (state: StateStore) => Promise<T>): Promise<T> {
+  const folder = resolve(path)
+  const isThere = await stat(`${folder}/CURRENT`).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) throw none(folder)
+  const copy = await copyOf(folder)
+  try {
+    const database = await Database.open(copy.path, false)
+    try {
+      if ((await readMeta(folder, database, {})) === undefined) throw none(folder)
+      return await read(levelState({ database, partitions: ALL_PARTITIONS, partitionOf: () => 0 }))
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await copy.remove()
+  }
+}
+
+function none(folder: string): KumoError {
+  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; is the path right?`)
+}

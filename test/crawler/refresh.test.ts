@@ -1,0 +1,382 @@
+/** Known pages are visited again: over real sockets, seen from the server's side. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Change, type Feasibility, KumoError, level, type Page } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { direct, site, until, WORKERS } from './support.js'
+
+/** Everything happens within a second or two. */
+const HASTY = { min: 100, max: '1s', first: 150 } as const
+
+interface Changing {
+  content: string
+  etag?: string | undefined
+  modified?: string | undefined
+  status?: number
+}
+
+/** Pages that a test can change while they are crawled; with validators they answer 304 as they should. */
+async function changing(pages: Record<string, Changing>) {
+  const routes = Object.fromEntries(
+    Object.keys(pages).map((path) => [
+      path,
+      (request: { headers: Record<string, unknown> }, response: import('node:http').ServerResponse) => {
+        const { content, etag, modified, status = 200 } = pages[path]!
+        const headers = {
+          'content-type': 'text/html',
+          ...(etag && { etag }),
+          ...(modified && { 'last-modified': modified }),
+        }
+        if (status !== 200) return void response.writeHead(status, headers).end()
+        const isKnown =
+          (etag && request.headers['if-none-match'] === etag) ||
+          (!etag && modified && request.headers['if-modified-since'] === modified)
+        if (isKnown) return void response.writeHead(304, headers).end()
+        response.writeHead(200, headers).end(content)
+      },
+    ]),
+  )
+  return site(routes as never)
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'kumo-refresh-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** A store can be given with workers as well. */
+const stored = (path: string) => direct.store(level(path)).workers(WORKERS)
+
+const visits = (requests: readonly { path: string }[], path: string) =>
+  requests.filter((request) => request.path === path).length
+
+describe('a schedule', () => {
+  test('visits pages again until it is stopped, and tells what became of them', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>' },
+      '/a': { content: 'first', etag: '"1"' },
+      '/b': { content: 'always the same' },
+    }
+    const { url, requests } = await changing(pages)
+    const seen: [string, Change][] = []
+    const crawler = direct
+      .seeds(url())
+      .refresh(HASTY)
+      .on('page', (page) => {
+        seen.push([new URL(page.url).pathname, page.change])
+      })
+    const running = crawler.run()
+    await until(() => visits(requests, '/b') >= 2, 'a second visit')
+    // Now and then a page is read as a whole to see whether the server tells the truth.
+    await until(() => (crawler.stats()!.statuses[304] ?? 0) > 0, 'an answer that nothing has changed')
+    pages['/a'] = { content: 'second', etag: '"2"' }
+    await until(() => seen.some(([path, change]) => path === '/a' && change === 'changed'), 'the change')
+    crawler.stop()
+    const summary = await running
+    expect(summary.reason).toBe('stopped')
+    expect(seen.filter(([, change]) => change === 'new').sort()).toEqual([
+      ['/', 'new'],
+      ['/a', 'new'],
+      ['/b', 'new'],
+    ])
+    expect(seen.filter(([, change]) => change !== 'new')).toEqual([['/a', 'changed']])
+    expect(summary.changes).toMatchObject({ new: 3, changed: 1 })
+    expect(summary.changes.unchanged).toBeGreaterThanOrEqual(3)
+    expect(summary.pages).toBe(4)
+  })
+
+  test('ends by itself when its time is up', async () => {
+    const { url, requests } = await changing({ '/': { content: 'x' } })
+    const summary = await direct
+      .seeds(url())
+      .refresh({ ...HASTY, until: 700 })
+      .run()
+    expect(summary.reason).toBe('limit')
+    expect(visits(requests, '/')).toBeGreaterThan(1)
+  })
+
+  test('links that a changed page leads to are followed', async () => {
+    const pages: Record<string, Changing> = { '/': { content: 'nothing yet' }, '/new': { content: 'here' } }
+    const { url, requests } = await changing(pages)
+    const crawler = direct.seeds(url()).refresh({ ...HASTY, max: 500 })
+    const running = crawler.run()
+    await until(() => visits(requests, '/') >= 2, 'a second visit')
+    pages['/'] = { content: '<a href="/new">look</a>' }
+    await until(() => visits(requests, '/new') >= 2, 'visits to the new page')
+    crawler.stop()
+    await running
+  })
+
+  test('a page that is not there twice is gone, is tried more rarely, and may come back', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a>' },
+      '/a': { content: 'here' },
+    }
+    const { url, requests } = await changing(pages)
+    const seen: Page[] = []
+    const crawler = direct
+      .seeds(url())
+      .refresh({ ...HASTY, max: 400 })
+      .on('page', (page) => {
+        if (page.url.endsWith('/a')) seen.push(page)
+      })
+    const running = crawler.run()
+    await until(() => visits(requests, '/a') >= 2, 'a second visit')
+    pages['/a'] = { content: '', status: 404 }
+    await until(() => seen.at(-1)?.change === 'gone', 'the page to be gone')
+    expect(seen.at(-1)).toMatchObject({ status: 404, body: new Uint8Array(0) })
+    pages['/a'] = { content: 'here again' }
+    await until(() => seen.at(-1)?.change === 'new', 'the page to be back')
+    crawler.stop()
+    const summary = await running
+    expect(seen.map(({ change }) => change)).toEqual(['new', 'gone', 'new'])
+    expect(summary.changes.gone).toBe(1)
+  })
+
+  test('unchanged pages are delivered to who asks for them', async () => {
+    const { url } = await changing({ '/': { content: 'x', etag: '"1"' } })
+    const seen: Page[] = []
+    const crawler = direct
+      .seeds(url())
+      .refresh({ ...HASTY, unchanged: true })
+      .on('page', (page) => {
+        seen.push(page)
+      })
+    const running = crawler.run()
+    await until(() => seen.length >= 3, 'three pages')
+    crawler.stop()
+    await running
+    expect(seen.map(({ change }) => change).slice(0, 3)).toEqual(['new', 'unchanged', 'unchanged'])
+  })
+
+  test('a server that lies about changes is found out', async () => {
+    const pages: Record<string, Changing> = { '/': { content: 'version 0', etag: '"always"' } }
+    const { url } = await changing(pages)
+    let changes = 0
+    const crawler = direct
+      .seeds(url())
+      .refresh({ ...HASTY, max: 150 })
+      .on('page', ({ change }) => {
+        if (change === 'changed') changes++
+      })
+    const running = crawler.run()
+    let version = 0
+    const ticking = setInterval(() => {
+      pages['/'] = { content: `version ${++version}`, etag: '"always"' }
+    }, 50)
+    onTestFinished(() => clearInterval(ticking))
+    await until(() => changes >= 5, 'changes that the server denies')
+    crawler.stop()
+    await running
+  })
+
+  test('pauses are kept', async () => {
+    const paths = Array.from({ length: 10 }, (_, i) => `/${i}`)
+    const pages = Object.fromEntries(paths.map((path) => [path, { content: path }]))
+    const { url, requests } = await changing({
+      ...pages,
+      '/': { content: paths.map((path) => `<a href="${path}">x</a>`).join('') },
+    })
+    const summary = await direct
+      .seeds(url())
+      .delay(100)
+      .refresh({ ...HASTY, max: 300, share: 0.5, until: 5000 })
+      .run()
+    const gaps = requests.slice(1).map((request, i) => request.at - requests[i]!.at)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(99)
+    // Eleven pages wish a visit every 300 ms or less, and the host allows ten a second, half of them for known pages.
+    expect(summary.feasibility).toMatchObject({ feasible: false, infeasibleServers: 1 })
+    const { worst } = summary.feasibility!
+    expect(worst[0]!.stretch).toBeGreaterThan(1)
+    expect(worst[0]!.why).toContain('11 pages')
+    // All are visited, none is starved.
+    const counts = paths.map((path) => visits(requests, path))
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(2)
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2)
+  })
+
+  test('an infeasible schedule is told', async () => {
+    const { url } = await changing({
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a>' },
+      '/a': { content: 'a' },
+      '/b': { content: 'b' },
+      '/c': { content: 'c' },
+    })
+    const told: Feasibility[] = []
+    const crawler = direct
+      .seeds(url())
+      .delay(300)
+      .refresh({ min: 50, max: 60, first: 50 })
+      .on('feasibility', (feasibility) => {
+        told.push(feasibility)
+      })
+    const running = crawler.run()
+    await until(() => told.length > 0, 'word of it')
+    expect(crawler.feasibility()!.feasible).toBe(false)
+    crawler.stop()
+    await running
+    expect(told[0]).toMatchObject({ feasible: false, infeasibleServers: 1 })
+  })
+})
+
+describe('passes', () => {
+  test('a pass asks once for each known page, and ends', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>' },
+      '/a': { content: 'a', modified: 'Mon, 01 Jan 2024 00:00:00 GMT' },
+      '/b': { content: 'b' },
+    }
+    const { url, requests } = await changing(pages)
+    const crawler = stored(folder()).seeds(url()).refresh({ rounds: 1 })
+    expect(await crawler.run()).toMatchObject({ reason: 'done', pages: 3, changes: { new: 3 } })
+    pages['/b'] = { content: 'b, with news' }
+    const seen: [string, Change][] = []
+    const second = await crawler
+      .on('page', (page) => {
+        seen.push([new URL(page.url).pathname, page.change])
+      })
+      .run()
+    expect(seen).toEqual([['/b', 'changed']])
+    expect(second.changes).toEqual({ new: 3, unchanged: 2, changed: 1 })
+    expect(visits(requests, '/a')).toBe(2)
+    expect(visits(requests, '/b')).toBe(2)
+    const third = await crawler.run()
+    expect(third.changes).toEqual({ new: 3, unchanged: 5, changed: 1 })
+  })
+
+  test('several passes follow one another', async () => {
+    const { url, requests } = await changing({
+      '/': { content: '<a href="/a">a</a>' },
+      '/a': { content: 'a' },
+    })
+    const summary = await direct.seeds(url()).refresh({ rounds: 3 }).run()
+    expect(summary.changes).toEqual({ new: 2, unchanged: 4 })
+    expect([visits(requests, '/'), visits(requests, '/a')]).toEqual([3, 3])
+  })
+
+  test('a pass that was stopped goes on with the pages that it had not reached', async () => {
+    const paths = Array.from({ length: 12 }, (_, i) => `/${i}`)
+    const { url, requests } = await changing({
+      '/': { content: paths.map((path) => `<a href="${path}">x</a>`).join('') },
+      ...Object.fromEntries(paths.map((path) => [path, { content: path }])),
+    })
+    const crawler = stored(folder()).concurrency(1).seeds(url()).refresh({ rounds: 1, unchanged: true })
+    await crawler.run()
+    let pages = 0
+    const stopped: typeof crawler = crawler.on('page', () => {
+      if (++pages === 5) stopped.stop()
+    })
+    expect(await stopped.run()).toMatchObject({ reason: 'stopped' })
+    expect(await crawler.run()).toMatchObject({ reason: 'done' })
+    for (const path of ['/', ...paths]) expect([path, visits(requests, path)]).toEqual([path, 2])
+  })
+})
+
+describe('what a store remembers', () => {
+  test('a schedule goes on after a restart', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a>' },
+      '/a': { content: 'a', etag: '"1"' },
+    }
+    const { url, requests } = await changing(pages)
+    const path = folder()
+    const crawler = stored(path).seeds(url()).refresh({ min: 300, max: '10s', first: '1s' })
+    const first = crawler.run()
+    await until(() => crawler.stats()?.pages === 2, 'both pages')
+    crawler.stop()
+    expect(await first).toMatchObject({ pages: 2, pending: 2 })
+    pages['/a'] = { content: 'another', etag: '"2"' }
+    const seen: [string, Change][] = []
+    const again = crawler.on('page', (page) => {
+      seen.push([new URL(page.url).pathname, page.change])
+    })
+    const running = again.run()
+    await until(() => seen.length > 0, 'the change')
+    again.stop()
+    await running
+    expect(seen).toEqual([['/a', 'changed']])
+    const second = requests.filter((request) => request.path === '/a')[1]!
+    expect(second.headers['if-none-match'] ?? 'plain').toMatch(/"1"|plain/)
+  })
+
+  test('a crawl that would not refresh it is refused, and passes as well', async () => {
+    const { url } = await changing({ '/': { content: 'x' } })
+    const path = folder()
+    await stored(path)
+      .seeds(url())
+      .refresh({ ...HASTY, until: 100 })
+      .run()
+    const refused = { code: 'KUMO_STORE_MISMATCH' }
+    await expect(stored(path).seeds(url()).run()).rejects.toMatchObject(refused)
+    await expect(stored(path).seeds(url()).refresh({ rounds: 1 }).run()).rejects.toMatchObject(refused)
+  })
+
+  test('after passes a schedule can begin', async () => {
+    const { url, requests } = await changing({
+      '/': { content: '<a href="/a">a</a>' },
+      '/a': { content: 'a' },
+    })
+    const path = folder()
+    await stored(path).seeds(url()).refresh({ rounds: 1 }).run()
+    const crawler = stored(path).seeds(url()).refresh(HASTY)
+    const running = crawler.run()
+    await until(() => visits(requests, '/a') >= 4, 'visits by the schedule')
+    crawler.stop()
+    await running
+  })
+})
+
+describe('a digest of one’s own', () => {
+  test('decides what is a change', async () => {
+    const pages: Record<string, Changing> = { '/': { content: '<p>count 1</p><b>stays</b>' } }
+    const { url, requests } = await changing(pages)
+    const changes: Change[] = []
+    const crawler = direct
+      .workers(0)
+      .seeds(url())
+      .refresh({ ...HASTY, max: 400, digest: ({ content }) => /<b>(.*?)<\/b>/.exec(content)?.[1] ?? '' })
+      .on('page', ({ change }) => {
+        changes.push(change)
+      })
+    const running = crawler.run()
+    await until(() => visits(requests, '/') >= 2, 'a second visit')
+    pages['/'] = { content: '<p>count 2</p><b>stays</b>' }
+    const before = visits(requests, '/')
+    await until(() => visits(requests, '/') >= before + 2, 'visits after the first change')
+    expect(changes).toEqual(['new'])
+    pages['/'] = { content: '<p>count 2</p><b>moves</b>' }
+    await until(() => changes.length === 2, 'the change that counts')
+    crawler.stop()
+    await running
+    expect(changes).toEqual(['new', 'changed'])
+  })
+
+  test('that throws harms nobody', async () => {
+    const { url } = await changing({ '/': { content: 'x' } })
+    const summary = await direct
+      .workers(0)
+      .seeds(url())
+      .refresh({
+        rounds: 2,
+        digest() {
+          throw new Error('no')
+        },
+      })
+      .run()
+    expect(summary.changes).toMatchObject({ new: 1 })
+  })
+})
+
+test('typos are told by name', () => {
+  const typo = (rules: object) => () => direct.refresh(rules as never)
+  expect(typo({ mni: '1h' })).toThrow(/refresh.*mni/)
+  expect(typo({ min: '2h', max: '1h' })).toThrow(/refresh\.min/)
+  expect(typo({ target: 1 })).toThrow(/refresh\.target/)
+  expect(typo({ policy: 'edt' })).toThrow(/refresh\.policy.*'edf'/)
+  expect(typo({ rounds: 0 })).toThrow(/refresh\.rounds/)
+  expect(typo({ until: new Date(Number.NaN) })).toThrow(/refresh\.until/)
+  expect(typo({ share: 0 })).toThrow(KumoError)
+})
