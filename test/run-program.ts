@@ -14,6 +14,8 @@ export interface Ran {
 /** What a run may be given besides its arguments. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
+  /** Called with its process. */
+  readonly onStart?: (child: ChildProcess) => void
   /** Called with all that was printed so far, whenever there is more. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void
   /** The same for what was printed as errors. */
@@ -31,6 +33,7 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
     env: { ...inherited, ...options.env },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  options.onStart?.(child)
   child.stdin?.end(options.input)
   let stdout = ''
   let stderr = ''
