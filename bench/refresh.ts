@@ -1,8 +1,16 @@
-/** The server level of refreshing with a million servers: how fast it decides, what a server takes, and how that grows. */
+/**
+ * The server level of refreshing with a million servers: how fast it decides, what a server takes, and how that grows; and
+ * what a known page takes in memory where the store is on disk.
+ */
 
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Heap } from '../src/frontier/heap.js'
 import { Servers } from '../src/refresh/servers.js'
 import { type Random, seededRandom } from '../src/time.js'
+import { forkPlain } from './child.js'
 import type { Bench } from './report.js'
 
 const MANY = 1_000_000
@@ -27,7 +35,25 @@ export const refresh: Bench = async () => {
     { what: 'decisions, 1,000,000 servers', value: many, unit: '/s', bar: { atLeast: 200_000 } },
     { what: 'RAM a server, 1,000,000 servers', value: bytes, unit: 'bytes', bar: { atMost: 200 } },
     { what: 'decisions, 1,000,000 ÷ 10,000 servers', value: many / few, unit: '' },
+    {
+      what: 'RAM of a known page, store on disk',
+      value: await bytesOfPage(),
+      unit: 'bytes',
+      bar: { atMost: 40 },
+    },
   ]
+}
+
+/** Memory is taken at both, so that what a crawl takes up before it knows anything is not counted. */
+const KNOWN_PAGES = [100_000, 400_000] as const
+
+async function bytesOfPage(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'kumo-bench-refresh-'))
+  const child = forkPlain('refresh-child.mjs')
+  child.send({ folder, pages: KNOWN_PAGES, hosts: 1000, linksPerPage: 100 })
+  const [[few, many]] = (await once(child, 'message')) as [[number, number]]
+  await rm(folder, { recursive: true, force: true })
+  return (many - few) / (KNOWN_PAGES[1] - KNOWN_PAGES[0])
 }
 
 /** Servers of all kinds, some with wishes that cannot be granted, and too few sockets for all: the dearest case. */
