@@ -285,6 +285,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
   return {
     concurrency: options.concurrency,
     fetchTimeoutMs: options.timeout.fetchMs,
+    delayMs: options.delayMs,
     maxDepth: options.depth,
     connectionsPerHost: options.perHost.connections,
     limit: options.limit,

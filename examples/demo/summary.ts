@@ -40,6 +40,7 @@ const ADVICE: Record<Bottleneck, string> = {
   politeness:
     'Hosts are resting between visits, as they should. More hosts would make the crawl faster; a shorter delay() ' +
     'only suits hosts that are yours.',
+  schedule: 'Known pages wait for the time of their next visit: the crawl keeps up.',
   discovery:
     'Slots stood empty because nothing more was known to fetch. More seeds() or a wider scope() would fill them.',
   paused: 'The crawl was paused most of the time.',

@@ -270,8 +270,8 @@ export class Engine {
     return this.#paused ? 0 : this.#rules.concurrency - this.#inFlight
   }
 
+  /** Ending rouses the loop: to end again at every turn would be to spin until the last visit is over. */
   #checkLimits(): void {
-    // Ending rouses the loop: to end again at every turn would be to spin until the last visit is over.
     if (this.#ending === undefined && this.#purse.isUsedUp) this.#end('limit', false)
   }
 
@@ -298,7 +298,9 @@ export class Engine {
   #idleReason(): IdleReason {
     if (this.#paused) return 'paused'
     if (this.#parts.memory.condition().state !== 'well') return 'store'
-    return this.#parts.frontier.pending === 0 ? 'discovery' : 'politeness'
+    const { frontier, clock, refresh } = this.#parts
+    if (frontier.pending === 0) return 'discovery'
+    return refresh && frontier.nextDue() > clock.now() + this.#rules.delayMs ? 'schedule' : 'politeness'
   }
 
   #end(reason: EndReason, abort: boolean): void {

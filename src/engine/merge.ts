@@ -13,7 +13,7 @@ export interface ShardStats {
 }
 
 const STAGES: readonly StageName[] = ['frontier', 'fetch', 'extract', 'hooks', 'admit']
-const REASONS: readonly IdleReason[] = ['politeness', 'discovery', 'paused', 'store']
+const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'paused', 'store']
 
 /** Counts are added up; shares of slots are weighed by slots, and shares of a thread's time by threads. */
 export function merged(shards: readonly ShardStats[]): Stats {

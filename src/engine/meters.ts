@@ -17,7 +17,7 @@ export class Meters {
     hooks: new Stage(),
     admit: new Stage(),
   }
-  readonly #idle = { politeness: 0, discovery: 0, paused: 0, store: 0 }
+  readonly #idle = { politeness: 0, schedule: 0, discovery: 0, paused: 0, store: 0 }
   #idleReason: IdleReason = 'discovery'
   #idleSlots = 0
   #idleSince: number
@@ -69,6 +69,7 @@ export class Meters {
     const slotMs = this.#slotMs()
     return {
       politeness: this.#idle.politeness / slotMs,
+      schedule: this.#idle.schedule / slotMs,
       discovery: this.#idle.discovery / slotMs,
       paused: this.#idle.paused / slotMs,
       store: this.#idle.store / slotMs,

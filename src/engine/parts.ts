@@ -90,6 +90,8 @@ export type Seed = { readonly url: string } | { readonly invalid: string; readon
 export interface EngineRules extends RetryRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
+  /** The visit interval of the crawl. */
+  readonly delayMs: number
   /** Links followed from a seed; Infinity for no bound. */
   readonly maxDepth: number
   /** With several connections to one host, the gap between visits says nothing and is not reported. */

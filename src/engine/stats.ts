@@ -6,10 +6,10 @@ import type { Change, FailureCode, SkipReason } from '../types.js'
 export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
 
 /**
- * Why slots stand empty. `politeness`: hosts are resting. `discovery`: nothing more is known to fetch. `paused`: by the
+ * Why slots stand empty. `politeness`: hosts are resting. `schedule`: known pages wait for their time. `discovery`: nothing more is known to fetch. `paused`: by the
  * user. `store`: it takes in more slowly than the crawl brings, or cannot write.
  */
-export type IdleReason = 'politeness' | 'discovery' | 'paused' | 'store'
+export type IdleReason = 'politeness' | 'schedule' | 'discovery' | 'paused' | 'store'
 
 /** What holds the crawl back: a stage, or the reason for slots to stand empty. */
 export type Bottleneck = StageName | IdleReason

@@ -96,6 +96,7 @@ describe('a schedule', () => {
       .run()
     expect(summary.reason).toBe('limit')
     expect(visits(requests, '/')).toBeGreaterThan(1)
+    expect(summary.bottleneck).toBe('schedule')
   })
 
   test('links that a changed page leads to are followed', async () => {

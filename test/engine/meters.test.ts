@@ -41,6 +41,7 @@ describe('slot time', () => {
     const shares = {
       discovery: 1000 / 5000,
       politeness: 500 / 5000,
+      schedule: 0,
       paused: 2000 / 5000,
       store: 800 / 5000,
     }
@@ -109,14 +110,15 @@ describe('the bottleneck', () => {
       hooks: stage('hooks'),
       admit: stage('admit'),
     }
-    const { politeness = 0, discovery = 0, paused = 0, store = 0 } = slot
-    return bottleneckOf(stages, { politeness, discovery, paused, store }, threadBusy)
+    const { politeness = 0, schedule = 0, discovery = 0, paused = 0, store = 0 } = slot
+    return bottleneckOf(stages, { politeness, schedule, discovery, paused, store }, threadBusy)
   }
 
   test.each<[string, Shares, Shares, number | undefined, Bottleneck]>([
     ['pages wait for servers', { fetch: 0.8, hooks: 0.1 }, { extract: 0.5 }, 0.6, 'fetch'],
     ['pages wait for hooks', { fetch: 0.2, hooks: 0.7 }, {}, 0.1, 'hooks'],
     ['hosts rest', { fetch: 0.1, politeness: 0.9 }, { extract: 0.1 }, 0.2, 'politeness'],
+    ['nothing is due yet', { schedule: 0.9, politeness: 0.1 }, {}, 0.01, 'schedule'],
     ['nothing to fetch', { discovery: 0.9, politeness: 0.1 }, {}, 0.01, 'discovery'],
     ['paused', { paused: 0.6, fetch: 0.3 }, {}, undefined, 'paused'],
     ['the store cannot write', { store: 0.5, politeness: 0.4, fetch: 0.1 }, {}, 0.1, 'store'],
