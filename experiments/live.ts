@@ -67,6 +67,9 @@ export interface LiveOutcome {
   readonly downloadMs: number
   /** Answers that said that a page had not changed. */
   readonly confirmed: number
+  /** Answers of the whole run with another content than the page's answer before, and how many the crawler told of. */
+  readonly shown: number
+  readonly told: number
   readonly threadBusy: number
 }
 
@@ -98,7 +101,7 @@ export async function live(): Promise<readonly Claim[]> {
       `${scoredMs / 1000} s after ${learningMs / 1000} s of learning\n`,
   )
   const outcome = await runLive(FULL)
-  const { live, forecast, forecasts, downloadMs, confirmed, threadBusy } = outcome
+  const { live, forecast, forecasts, downloadMs, confirmed, shown, told, threadBusy } = outcome
   const figures: [string, (score: LiveScore) => number][] = [
     ['share of changes caught', ({ caughtShare }) => caughtShare],
     ['freshness', ({ freshness }) => freshness],
@@ -122,6 +125,11 @@ export async function live(): Promise<readonly Claim[]> {
     {
       what: `changes caught are ${ratio.toFixed(3)} times the forecast (0.95 to 1.05)`,
       holds: Math.abs(ratio - 1) <= TOLERANCE,
+    },
+    {
+      what: `the crawler told of ${told} of the ${shown} changes that it was shown`,
+      // What is under way at the end may be left unread.
+      holds: told <= shown && told >= shown - FULL.sockets,
     },
   ]
 }
@@ -152,13 +160,15 @@ export async function runLive(options: LiveOptions): Promise<LiveOutcome> {
     return { changes, caughtShare, freshness, visitsPerSecond: visits / (scoredMs / 1000) }
   })
   const confirmed = crawled.answers.filter(({ status }) => status === 304).length
-  const { downloadMs, threadBusy } = crawled
-  return { live, forecasts, forecast: meanOf(forecasts), downloadMs, confirmed, threadBusy }
+  const shown = shownIn(crawled.answers)
+  const { downloadMs, told, threadBusy } = crawled
+  return { live, forecasts, forecast: meanOf(forecasts), downloadMs, confirmed, shown, told, threadBusy }
 }
 
 /**
- * What a log is worth. A change counts if it fell into the scored time, and is caught if what it made of the page was
- * served before the page's next change. The copy of a page is current from an answer until the next change.
+ * What a log is worth, by the definitions of the forecast. A change is caught if what it made of the page was served before
+ * the page's next change, and counts when it was served: so what was made before the scored time and caught in it stands
+ * for what was made in it and is caught later. The copy of a page is current from an answer until the next change.
  */
 export function scoreOf(
   changesMs: LiveWeb['changesMs'],
@@ -168,11 +178,12 @@ export function scoreOf(
 ): LiveScore {
   const served = changesMs.map(() => new Map<number, number>())
   let visits = 0
-  for (const { page, version, at } of answers) {
+  for (const { page, version, at, status } of answers) {
     if (at >= toMs) continue
     if (at >= fromMs) visits++
-    // An answer tells what the page is at that instant, so the first with a version is when its copy became current.
-    if (!served[page]!.has(version)) served[page]!.set(version, at)
+    // An answer tells what the page is at that instant, so the first with a version is when its copy became current. A 304
+    // can only confirm what was served before.
+    if (status === 200 && !served[page]!.has(version)) served[page]!.set(version, at)
   }
   let changes = 0
   let caught = 0
@@ -183,11 +194,9 @@ export function scoreOf(
       const madeAt = version === 0 ? Number.NEGATIVE_INFINITY : instants[version - 1]!
       const replacedAt = instants[version] ?? Number.POSITIVE_INFINITY
       const servedAt = served[page]!.get(version)
-      if (madeAt >= fromMs && madeAt < toMs) {
-        changes++
-        if (servedAt !== undefined) caught++
-      }
+      if (madeAt >= fromMs && madeAt < toMs) changes++
       if (servedAt !== undefined) {
+        if (version > 0 && servedAt >= fromMs) caught++
         freshMs += Math.max(0, Math.min(replacedAt, toMs) - Math.max(servedAt, fromMs))
       }
     }
@@ -199,6 +208,18 @@ export function scoreOf(
     freshness: freshMs / (ms * changesMs.length),
     visitsPerSecond: visits / (ms / 1000),
   }
+}
+
+/** Answers with another content than the answer before of the same page. */
+function shownIn(answers: readonly Answer[]): number {
+  const last = new Map<number, number>()
+  let shown = 0
+  for (const { page, version, status } of answers) {
+    if (status !== 200) continue
+    if (last.has(page) && last.get(page) !== version) shown++
+    last.set(page, version)
+  }
+  return shown
 }
 
 function drawIntervals({ hosts, pagesPerHost, fastestMs, slowestMs, seed }: LiveOptions): number[] {
@@ -225,11 +246,11 @@ async function crawl(
   { hosts, delayMs, sockets, refresh }: LiveOptions,
   web: LiveWeb,
   untilMs: number,
-): Promise<{ answers: Answer[]; downloadMs: number; threadBusy: number }> {
+): Promise<{ answers: Answer[]; downloadMs: number; told: number; threadBusy: number }> {
   const server = fork(SERVER, { execArgv: [] })
   try {
     server.send(web)
-    const { port } = await told<{ port: number }>(server)
+    const { port } = await answerOf<{ port: number }>(server)
     let pages = 0
     let fetchMs = 0
     const crawler = new Crawler()
@@ -244,12 +265,13 @@ async function crawl(
         fetchMs += page.fetchMs
       })
     server.send('begin')
-    await told(server)
+    await answerOf(server)
     const summary = await crawler.run()
     if (summary.failed > 0) throw new Error(`${summary.failed} visits to the live web failed`)
     server.send('log')
-    const { log } = await told<{ log: number[] }>(server)
-    return { answers: readLog(log), downloadMs: fetchMs / pages, threadBusy: summary.threadBusy ?? 0 }
+    const { log } = await answerOf<{ log: number[] }>(server)
+    const { changes, threadBusy = 0 } = summary
+    return { answers: readLog(log), downloadMs: fetchMs / pages, told: changes.changed ?? 0, threadBusy }
   } finally {
     const gone = once(server, 'exit')
     server.kill()
@@ -257,7 +279,7 @@ async function crawl(
   }
 }
 
-async function told<Message>(server: ChildProcess): Promise<Message> {
+async function answerOf<Message>(server: ChildProcess): Promise<Message> {
   const [message] = await once(server, 'message')
   return message as Message
 }

@@ -9,6 +9,8 @@ const NOTHING: Stats = merged([])
 export class CrewStats {
   readonly #slots: readonly number[]
   readonly #partitionsOf: (shard: number) => number
+  /** Whether known pages wait in the frontier. */
+  readonly #isContinuous: boolean
   readonly #last: (Stats | undefined)[]
   readonly #replaced: number[]
   /** What workers had counted that died and whose successors know nothing of it. */
@@ -17,7 +19,8 @@ export class CrewStats {
   /** What happened in this thread. */
   readonly own = new Tally()
 
-  constructor(slots: readonly number[], partitionsOf: (shard: number) => number) {
+  constructor(slots: readonly number[], partitionsOf: (shard: number) => number, isContinuous = false) {
+    this.#isContinuous = isContinuous
     this.#slots = slots
     this.#partitionsOf = partitionsOf
     this.#last = slots.map(() => undefined)
@@ -35,7 +38,11 @@ export class CrewStats {
     const last = this.#last[shard]
     this.#last[shard] = undefined
     if (isDurable) return
-    if (last !== undefined) this.#gone.restore(addedCounts(this.#gone.record(), last))
+    if (last !== undefined) {
+      const sum = addedCounts(this.#gone.record(), last)
+      this.#gone.restore(sum)
+      Object.assign(this.#gone.changes, sum.changes)
+    }
     // Since it last told.
     this.#gone.pages += Math.max(0, pages - (last?.pages ?? 0))
   }
@@ -58,6 +65,12 @@ export class CrewStats {
   /** Requests that wait, as far as has been told. */
   get pending(): number {
     return this.#last.reduce((sum, stats) => sum + (stats?.pending ?? 0), 0)
+  }
+
+  /** The same without known pages that wait for their time. */
+  get due(): number {
+    const known = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
+    return this.#last.reduce((sum, stats) => sum + (stats ? Math.max(0, stats.pending - known(stats)) : 0), 0)
   }
 
   /** What the fastest worker has done lately, in pages a second. */

@@ -11,7 +11,7 @@ import { type Outlet, warnOf } from './engine/outlet.js'
 import type { Patience } from './engine/patience.js'
 import { SeedSource } from './engine/seed-source.js'
 import type { EndReason, Stats, Summary } from './engine/stats.js'
-import { startTelling } from './engine/timers.js'
+import { startTelling, startTimers } from './engine/timers.js'
 import { asKumoError, type KumoError } from './errors.js'
 import { plannedMove } from './partition/balance.js'
 import { OwnershipBook } from './partition/ownership.js'
@@ -75,7 +75,8 @@ export class Crew {
     this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
     this.#ownership = new OwnershipBook(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
-    this.#stats = new CrewStats(this.#slots, (shard) => this.#ownership.ownedBy(shard).length)
+    const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
+    this.#stats = new CrewStats(this.#slots, (shard) => this.#ownership.ownedBy(shard).length, isContinuous)
     this.#outlet = outletOf(options, clock)
     this.#foreman = new Foreman(
       {
@@ -135,6 +136,9 @@ export class Crew {
   #begin(): void {
     const { clock } = this.#parts
     this.#applyWishes()
+    const { limit, refresh } = this.#parts.options
+    const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
+    this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
     this.#timers.push(...startTelling(this.#outlet, clock, () => this.stats()))
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
@@ -143,13 +147,13 @@ export class Crew {
     this.#refill()
   }
 
-  stop(): void {
-    this.#ending ??= 'stopped'
+  stop(reason: EndReason = 'stopped'): void {
+    this.#ending ??= reason
     this.#applyWishes()
   }
 
-  abort(): void {
-    this.#ending ??= 'aborted'
+  abort(reason: EndReason = 'aborted'): void {
+    this.#ending ??= reason
     this.#isAborted = true
     this.#applyWishes()
     const { clock } = this.#parts
@@ -242,7 +246,7 @@ export class Crew {
   }
 
   #refill(): void {
-    if (!this.#isEnding) this.#seeds.refill(this.#stats.pending, this.#parts.options.concurrency)
+    if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
     this.#foreman.look()
   }
 

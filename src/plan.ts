@@ -173,6 +173,7 @@ export async function plan(
         state: hookState,
         digest: options.digest ?? contentDigest,
         isLed: place !== undefined,
+        replaces: place?.shard.replaces === true,
       },
       // Of several shards none reads them: whoever started the shards does.
       seeds: place === undefined ? readSeeds(options.seeds) : [].values(),

@@ -45,6 +45,13 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     ofStore: () => ({ repair: true }),
   },
 
+  rounds: {
+    group: 'Start',
+    value: 'N',
+    help: 'ask N times again, conditionally, for each page that DIR knows; tells what is new, changed or gone',
+    to: (crawler, rounds) => crawler.refresh({ rounds: number(rounds) }),
+  },
+
   scope: {
     group: 'Follow',
     value: 'WHICH',

@@ -6,10 +6,11 @@ import { CRAWL_OPTIONS, type OptionGroup } from './crawl-options.js'
 import { wrap } from './format.js'
 import { INSPECT_OPTIONS } from './inspect-options.js'
 import { USUAL_WIDTH } from './screen.js'
+import { SIMULATE_OPTIONS, type SimulateGroup } from './simulate-options.js'
 
-export const COMMANDS = ['crawl', 'inspect', 'help'] as const
+export const COMMANDS = ['crawl', 'inspect', 'simulate', 'help'] as const
 /** A command that has a help text of its own. */
-export type Topic = 'crawl' | 'inspect'
+export type Topic = 'crawl' | 'inspect' | 'simulate'
 
 /** Where explanations begin. */
 const COLUMN = 26
@@ -18,6 +19,7 @@ const GENERAL = `kumo ${VERSION}, a polite crawler
 
   kumo crawl URL...       crawl from these URLs
   kumo inspect DIR        tell how the crawl in a folder stands
+  kumo simulate           tell what visiting pages again would come to
   kumo help COMMAND       all options of a command
   kumo --version
 
@@ -27,6 +29,7 @@ Examples:
   kumo crawl https://example.com/ --json > pages.jsonl
   kumo crawl https://example.com/ --store ./crawl
   kumo inspect ./crawl
+  kumo simulate --servers 1000 --change 1h..30d --sockets 5,10,20
 `
 
 const CRAWL = `kumo crawl URL... [options]
@@ -35,7 +38,7 @@ Crawls from the URLs and writes a line for each page to standard output;
 how it stands and what it came to go to standard error. Ctrl-C stops it
 gently, a second one aborts.
 
-${groups({
+${groups(CRAWL_OPTIONS, {
   Start: 'Where to start',
   Follow: 'Which links are followed',
   End: 'When to end',
@@ -72,14 +75,45 @@ Examples:
   kumo inspect ./crawl --json | jq .pending
 `
 
+const SIMULATE = `kumo simulate --servers N [options]
+kumo simulate --from DIR [options]
+
+Tells what visiting pages again (.refresh) would come to, without visiting any:
+it runs the schedule of a real crawl in virtual time, on a made-up web. A row
+for each number of sockets.
+
+${groups<SimulateGroup>(SIMULATE_OPTIONS, {
+  World: 'What there is to visit',
+  Crawl: 'How it is crawled',
+  Rules: 'How pages are visited again; see docs/refresh.md',
+  Output: 'Output',
+})}
+Times that differ: 1h..30d is anything in between, each power of ten as likely;
+1d~1.5 is log-normal with that median and that deviation of logarithms.
+
+Columns: needed is the least number of sockets for what is wished; stretch is
+by how much intervals are lengthened to fit; late is how long after its time a
+visit begins.
+
+Exit codes: 0 told; 1 the folder could not be read; 2 misuse.
+
+Examples:
+
+  kumo simulate --servers 1000 --pages 50 --change 1d --sockets 20,40,80
+  kumo simulate --from ./crawl --sockets 20,40 --aim fresh --svg chart.svg
+`
+
 /** The text about a command, or about all of them. */
 export function helpText(topic: Topic | undefined): string {
-  return topic === undefined ? GENERAL : { crawl: CRAWL, inspect: INSPECT }[topic]
+  return topic === undefined ? GENERAL : { crawl: CRAWL, inspect: INSPECT, simulate: SIMULATE }[topic]
 }
 
-function groups(titles: Readonly<Record<OptionGroup, string>>): string {
-  const options = Object.entries(CRAWL_OPTIONS)
-  return Object.entries(titles)
+function groups<G extends string = OptionGroup>(
+  all: Readonly<Record<string, OptionSpec & { readonly group: G }>>,
+  titles: Readonly<Record<G, string>>,
+): string {
+  const options = Object.entries(all)
+  return Object.entries<string>(titles)
     .map(([group, title]) => `${title}:\n${list(options.filter(([, option]) => option.group === group))}\n`)
     .join('\n')
 }

@@ -8,9 +8,11 @@ const LONGEST_TITLE = 100
 /** In the place of the status where there was no answer. */
 const NO_STATUS = '---'
 
-/** `200  https://example.com/  Example` */
-export function pageLine({ status, url, title }: Page): string {
-  return `${status}  ${printable(url)}  ${cut(printable(title), LONGEST_TITLE)}`.trimEnd()
+/** `200  https://example.com/  Example`; with `changed` or `gone` at the end where it was visited before. */
+export function pageLine({ status, url, title, change }: Page): string {
+  const became = change === 'new' ? '' : `  (${change})`
+  const line = `${status || NO_STATUS}  ${printable(url)}  ${cut(printable(title), LONGEST_TITLE)}`
+  return `${line.trimEnd()}${became}`
 }
 
 /** `404  https://example.com/gone  failed: http-status`; the message where the code does not say it all. */
@@ -24,8 +26,8 @@ const OBEYED = /[\x7f-\x9f]/g
 
 /** One line of JSON. Every key is always there. */
 export function pageJson(page: Page): string {
-  const { id, url, status, title, depth, parent = null, mediaType, wireBytes: bytes } = page
+  const { id, url, change, status, title, depth, parent = null, mediaType, wireBytes: bytes } = page
   const fetchedAt = new Date(page.fetchedAt).toISOString()
-  const line = JSON.stringify({ id, url, status, title, depth, parent, mediaType, bytes, fetchedAt })
+  const line = JSON.stringify({ id, url, change, status, title, depth, parent, mediaType, bytes, fetchedAt })
   return line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

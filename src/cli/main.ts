@@ -16,6 +16,7 @@ const MISUSED = 2
 const TOPICS: Readonly<Record<Topic, (args: readonly string[]) => Promise<number>>> = {
   crawl: async (args) => (await import('./crawl.js')).crawl(args),
   inspect: async (args) => (await import('./inspect.js')).inspectCommand(args),
+  simulate: async (args) => (await import('./simulate.js')).simulateCommand(args),
 }
 
 void main(process.argv.slice(2)).then((code) => {

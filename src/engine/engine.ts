@@ -15,7 +15,7 @@ import { SeedSource } from './seed-source.js'
 import { snapshot } from './snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats.js'
 import { Tally } from './tally.js'
-import { startTelling, startTimers } from './timers.js'
+import { endsOf, startTelling, startTimers } from './timers.js'
 import { breathe, type Visited, Visits } from './visits.js'
 import { Wake } from './wake.js'
 
@@ -99,7 +99,7 @@ export class Engine {
   async run(): Promise<Summary> {
     const { exchange, clock, outlet } = this.#parts
     exchange.watch(this.#wake.rouse)
-    const timers = startTimers(this.#parts, this.#rules, (abort) => this.#end('limit', abort))
+    const timers = startTimers(clock, endsOf(this.#parts, this.#rules), (abort) => this.#end('limit', abort))
     this.#timers = [...timers, ...startTelling(outlet, clock, () => this.stats())]
     try {
       await this.#patience.wait(this.#ledger.open(clock.now()))
@@ -201,11 +201,10 @@ export class Engine {
 
   /** Seeds and known pages are brought in as they are needed; known pages that wait for their time need no company. */
   #refill(): void {
-    const { frontier, clock, refresh } = this.#parts
+    const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    const pending = refresh !== undefined && frontier.nextDue() > clock.now() ? 0 : frontier.pending
-    this.#seeds.refill(pending, concurrency)
-    this.refreshing?.refill(pending, concurrency)
+    this.#seeds.refill(this.refreshing?.due(pending) ?? pending, concurrency)
+    this.refreshing?.refill(concurrency)
   }
 
   async #settle(): Promise<void> {

@@ -55,6 +55,13 @@ export function isDown(trouble: HostTrouble | undefined, rules: HealthRules): bo
   return trouble !== undefined && trouble.incidents >= rules.setAsideAfter + rules.setAsides
 }
 
+/** When a host that is down is looked at again, for the sake of pages that are known. */
+export function lookAgainAt({ since }: HostTrouble, rules: HealthRules): number {
+  return (
+    since + Math.min(rules.setAsideMs * 2 ** rules.setAsides, Math.max(LONGEST_ASIDE_MS, rules.setAsideMs))
+  )
+}
+
 function waitMs(incidents: number, rules: HealthRules): number {
   const aside = incidents - rules.setAsideAfter
   if (aside >= 0) return Math.min(rules.setAsideMs * 2 ** aside, Math.max(LONGEST_ASIDE_MS, rules.setAsideMs))

@@ -99,7 +99,9 @@ export class Ledger {
     for (const { delivered, request } of visits) {
       if (delivered !== true) continue
       this.#settledPages++
-      const { host } = request
+      const { host, revisit } = request
+      // A known page has had its place.
+      if (revisit === true) continue
       if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
       if (!siteQuota.isLimited) continue
       const site = this.#siteOf(host)

@@ -94,13 +94,18 @@ function idleOf(
   all: readonly Stats[],
   bySlots: (value: (stats: Stats) => number) => number,
 ): Record<IdleReason, number> {
-  const resting = Math.max(
-    0,
-    ...all.map(({ idle }) => idle.politeness / (idle.politeness + idle.discovery || 1)),
-  )
+  const restingOf = ({ politeness, schedule }: Record<IdleReason, number>) => politeness + schedule
+  const resting = Math.max(0, ...all.map(({ idle }) => restingOf(idle) / (restingOf(idle) + idle.discovery || 1)))
   const idle = record(REASONS, (reason) => bySlots((stats) => stats.idle[reason]))
   const waiting = idle.discovery * resting
-  return { ...idle, discovery: idle.discovery - waiting, politeness: idle.politeness + waiting }
+  const scheduled = (waiting * idle.schedule) / (restingOf(idle) || 1)
+  return {
+    ...idle,
+    discovery: idle.discovery - waiting,
+    schedule: idle.schedule + scheduled,
+    politeness: idle.politeness + waiting - scheduled,
+  }
+}
 }
 
 function worst(conditions: readonly StoreCondition[]): StoreCondition {

@@ -22,6 +22,8 @@ export interface RefreshParts {
   digest(page: Page): string
   /** Whether somebody else says when the next pass begins, for all shards. */
   readonly isLed: boolean
+  /** Whether this shard takes the place of one that died. */
+  readonly replaces: boolean
 }
 
 /** A visit to a page that may be known. */
@@ -46,6 +48,8 @@ export class Refreshing {
   readonly #isContinuous: boolean
   readonly #sink: Pick<RoundSink, 'failed' | 'changed'>
   #rounds: Rounds | undefined = undefined
+  /** After passes, a schedule begins. */
+  #isTurning = false
   /** The pass that is under way. */
   #round = 0
 
@@ -64,7 +68,7 @@ export class Refreshing {
     const { rounds, aim } = schedule.rules
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
-    if (before === CONTINUOUS && !this.#isContinuous) throw cannotTurnToRounds()
+    if ((before === CONTINUOUS || before === TURNING) && !this.#isContinuous) throw cannotTurnToRounds()
     for await (const [host, record] of this.#servers.entries()) {
       if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
     }
@@ -73,11 +77,15 @@ export class Refreshing {
         if (this.#isMine(hostOf(url))) schedule.remember(record as PageRecord)
       }
     }
-    own.put(MODE, this.#isContinuous ? CONTINUOUS : PASSES)
     // Pages that passes left behind have no time of their own yet: they are visited once, and then by the schedule.
-    if (this.#isContinuous && before !== PASSES) return
+    this.#isTurning = this.#isContinuous && (before === PASSES || before === TURNING)
+    if (this.#isTurning) own.put(MODE, TURNING)
+    else own.put(MODE, this.#isContinuous ? CONTINUOUS : PASSES)
+    if (this.#isContinuous && !this.#isTurning) return
     this.#rounds = new Rounds(state, this.#isContinuous || isLed ? 1 : rounds, {
       ...this.#sink,
+      shard: this.#parts.ownership.self,
+      replaces: this.#refresh.replaces,
       isMine: (host) => this.#isMine(host),
       add: (requests) => this.#parts.frontier.add(requests),
       begun: (round) => {
@@ -87,9 +95,18 @@ export class Refreshing {
     await this.#rounds.open()
   }
 
-  /** Brings in more of the known pages, if a pass is under way and few requests wait. */
-  refill(pending: number, concurrency: number): void {
-    this.#rounds?.refill(pending, concurrency)
+  /** Brings in more of the known pages, if a pass is under way and few of its requests wait. */
+  refill(concurrency: number): void {
+    this.#rounds?.refill(concurrency)
+    // All have a place in the frontier by now. Of several shards none knows that of the others: they keep looking.
+    if (!this.#isTurning || this.#refresh.isLed || this.#rounds?.isReading !== false) return
+    this.#isTurning = false
+    this.#refresh.state.space(REFRESH).put(MODE, CONTINUOUS)
+  }
+
+  /** Requests that wait without a time of their own, of so many that wait. */
+  due(pending: number): number {
+    return this.#isContinuous ? Math.max(0, pending - this.schedule.pages) : pending
   }
 
   /** To be asked when nothing else is left to do: whether there is more. */
@@ -136,6 +153,7 @@ export class Refreshing {
     response: FetchedResponse,
     timing: FetchTiming,
     page: Page | undefined,
+    delayMs: number | undefined,
   ): Planned {
     const { headers, status } = response
     return this.schedule.saw(request.host, look?.known, {
@@ -147,7 +165,8 @@ export class Refreshing {
       etag: headers.get('etag'),
       modified: headers.get('last-modified'),
       conditional: look?.wish.known !== undefined,
-      delayMs: this.#parts.robots.delayMs(request),
+      // A host that no longer asks for a pause has the crawl's own.
+      delayMs: delayMs ?? 0,
       hint: request.hint,
     })
   }
@@ -161,8 +180,9 @@ export class Refreshing {
 
   /** What a settlement says of a page's next visit. */
   again({ record, at }: Planned): Revisit {
-    if (this.#isContinuous) return { record, again: { at, attempt: 0, revisit: true } }
-    return { record: { ...record, round: this.#round } }
+    this.#rounds?.visited()
+    const kept = this.#rounds === undefined ? record : { ...record, round: this.#round }
+    return this.#isContinuous ? { record: kept, again: { at, attempt: 0, revisit: true } } : { record: kept }
   }
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
@@ -180,7 +200,9 @@ export class Refreshing {
     // Half a page is another page.
     if (page.truncated) return undefined
     try {
-      return this.#refresh.digest(page)
+      const digest = this.#refresh.digest(page)
+      if (typeof digest === 'string') return digest
+      throw new TypeError(`it is no text but ${typeof digest}`)
     } catch (error) {
       this.#parts.outlet.warn(`the digest of ${page.url} could not be made: ${messageOf(error)}`)
       return undefined
@@ -190,7 +212,8 @@ export class Refreshing {
 
 /** How a store's pages were last refreshed. */
 const MODE = 'mode'
-export const CONTINUOUS = 'continuous'
+const CONTINUOUS = 'continuous'
+const TURNING = 'turning'
 const PASSES = 'passes'
 
 function cannotTurnToRounds(): KumoError {
@@ -202,7 +225,8 @@ function cannotTurnToRounds(): KumoError {
 
 /** A crawl that does not refresh would wait for the times of all known pages. */
 export async function assertNotRefreshed(state: StateStore): Promise<void> {
-  if ((await state.space(REFRESH).get(MODE)) !== CONTINUOUS) return
+  const mode = await state.space(REFRESH).get(MODE)
+  if (mode !== CONTINUOUS && mode !== TURNING) return
   const message =
     'this store holds a crawl that visits its pages again; go on with .refresh({ … }), or use another store'
   throw new KumoError('KUMO_STORE_MISMATCH', message)

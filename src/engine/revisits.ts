@@ -1,7 +1,7 @@
-import type { FetchTiming } from '../extract/contract.js'
+import type { FetchTiming, Page } from '../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { Settlement } from '../frontier/contract.js'
-import type { Miss } from '../refresh/contract.js'
+import type { Miss, Planned } from '../refresh/contract.js'
 import type { CrawlRequest } from '../types.js'
 import type { Handled, Handling } from './handling.js'
 import { UNREAD } from './outlet.js'
@@ -41,23 +41,49 @@ export class Revisits {
     timing: FetchTiming,
   ): Promise<Visited> {
     const refreshing = this.#refreshing
-    const { extraction } = this.#parts
     const startedAt = timing.fetchedAt - timing.fetchMs
-    const page = extraction.pageOf(request, response, timing)
-    const read = response.status === NOT_MODIFIED ? undefined : page
-    const planned = refreshing.saw(request, look, response, timing, read)
-    const change = planned.change!
-    extraction.setChange(page, change)
-    if (change === 'unchanged') {
+    const went = this.#went(request, startedAt, timing.fetchedAt)
+    const seen = this.#look(request, look, response, timing, went.hostDelayMs)
+    // What cannot be read is reported where pages are read.
+    if (seen === undefined)
+      return this.#handled(request, went, await this.#handling.handle(request, response, timing))
+    const { page, planned } = seen
+    const { change } = planned
+    const isRead =
+      change !== 'unchanged' || (refreshing.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
+    if (!isRead) {
       const told = refreshing.schedule.rules.unchanged ? await this.#handling.tell(request, page) : undefined
       if (told === UNREAD) return unread(request, timing.fetchedAt)
-      this.#tally.change(change)
-      return { ...this.#went(request, startedAt, timing.fetchedAt), ...refreshing.again(planned) }
+      this.#tally.change('unchanged')
+      return { ...went, ...refreshing.again(planned) }
     }
     const handled = await this.#handling.handle(request, response, timing, page)
-    if (handled === UNREAD) return unread(request, timing.fetchedAt)
-    this.#tally.change(change)
-    return { ...this.#went(request, startedAt, timing.fetchedAt, handled), ...refreshing.again(planned) }
+    if (handled !== UNREAD) this.#tally.change(change!)
+    return this.#handled(request, { ...went, ...refreshing.again(planned) }, handled)
+  }
+
+  #handled(request: CrawlRequest, visited: Visited, handled: Handled | typeof UNREAD): Visited {
+    return handled === UNREAD ? unread(request, visited.visitedAt!) : { ...visited, ...handled }
+  }
+
+  /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
+  #look(
+    request: CrawlRequest,
+    look: Look | undefined,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    delayMs: number | undefined,
+  ): { readonly page: Page; readonly planned: Planned } | undefined {
+    const { extraction } = this.#parts
+    try {
+      const page = extraction.pageOf(request, response, timing)
+      const read = response.status === NOT_MODIFIED ? undefined : page
+      const planned = this.#refreshing.saw(request, look, response, timing, read, delayMs)
+      extraction.setChange(page, planned.change!)
+      return { page, planned }
+    } catch {
+      return undefined
+    }
   }
 
   /** A known page was not there. */
@@ -73,13 +99,38 @@ export class Revisits {
     const planned = await refreshing.missed(request, look, missOf(verdict))
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
-      const { extraction } = this.#parts
-      const page = extraction.pageOf(request, outcome.ok ? outcome : NO_ANSWER, timing)
-      extraction.setChange(page, 'gone')
-      if ((await this.#handling.tell(request, page)) === UNREAD) return unread(request, timing.fetchedAt)
-      this.#tally.change('gone')
+      const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
+      if (told === UNREAD) return unread(request, timing.fetchedAt)
     }
     return { ...settled, ...refreshing.again(planned) }
+  }
+
+  /** Its host is down: it is missed, and nobody looks at the host again before `at`. */
+  async hostDown(request: CrawlRequest, at: number): Promise<Visited> {
+    const settled = { request, visitedAt: undefined, hostNotBefore: at }
+    const planned = await this.#refreshing.missed(request, undefined, 'failed')
+    if (planned === undefined) return settled
+    if (planned.change === 'gone') {
+      const told = await this.#tellGone(request, NO_ANSWER, {
+        fetchedAt: this.#parts.clock.now(),
+        fetchMs: 0,
+      })
+      if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
+    }
+    return { ...settled, ...this.#refreshing.again(planned) }
+  }
+
+  async #tellGone(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<typeof UNREAD | undefined> {
+    const { extraction } = this.#parts
+    const page = extraction.pageOf(request, response, timing)
+    extraction.setChange(page, 'gone')
+    const told = await this.#handling.tell(request, page)
+    if (told !== UNREAD) this.#tally.change('gone')
+    return told
   }
 
   /** A known page stays known, also if nobody could look at it this time. */
@@ -96,10 +147,10 @@ export function unread(request: CrawlRequest, endedAt: number): Settlement {
   return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
 }
 
-/** What a visit that brought no page says about a known one. A page that leads elsewhere is not there any more. */
+/** What a visit that brought no page says about a known one. One that leads elsewhere is not there any more. */
 function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {
-  if (verdict.kind === 'skip') return 'put-off'
-  if (verdict.kind === 'redirect') return 'not-found'
+  // Also if it has become a film: there is no page any more.
+  if (verdict.kind !== 'failure') return 'not-found'
   if (verdict.status === 410) return 'gone'
   return verdict.status === 404 ? 'not-found' : 'failed'
 }

@@ -16,6 +16,9 @@ export const REFRESH = 'refresh'
 const ROUND = 'round'
 
 export interface RoundSink {
+  /** The number of this shard: each keeps its own word on how far it is. */
+  readonly shard: number
+  readonly replaces: boolean
   /** Whether this shard owns the host. */
   isMine(host: string): boolean
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
@@ -23,6 +26,17 @@ export interface RoundSink {
   begun(round: number): void
   failed(error: unknown): void
   changed(): void
+}
+
+/** How far a shard is. */
+interface Word {
+  readonly round: number
+  readonly isDone: boolean
+}
+
+/** Pages that are gone are asked for in every second pass, then in every fourth, at last in one of 64. */
+function isLeftOut({ gone }: PageRecord, round: number): boolean {
+  return gone !== undefined && round % 2 ** Math.min(gone + 1, 6) !== 0
 }
 
 /**
@@ -38,6 +52,8 @@ export class Rounds {
   #round = 0
   #reading: AsyncIterator<readonly [key: string, value: unknown]> | undefined = undefined
   #isPulling = false
+  /** Pages of this pass that were brought in and not yet visited, or fewer. */
+  #waiting = 0
 
   constructor(state: StateStore, rounds: number, sink: RoundSink) {
     this.#pages = state.space(PAGES)
@@ -47,21 +63,35 @@ export class Rounds {
   }
 
   async open(): Promise<void> {
-    const kept = (await this.#own.get(ROUND)) as { round: number; isDone: boolean } | undefined
-    if (kept !== undefined && !kept.isDone) this.#begin(kept.round)
-    else this.#begin((kept?.round ?? 0) + 1)
+    const words: Word[] = []
+    for await (const [key, word] of this.#own.entries()) if (key.startsWith(ROUND)) words.push(word as Word)
+    const last = Math.max(0, ...words.map(({ round }) => round))
+    const isDone = words.every(({ round, isDone }) => isDone && round === last)
+    // Who takes the place of another does not begin a pass by itself.
+    this.#begin(isDone && !this.#sink.replaces ? last + 1 : Math.max(1, last))
   }
 
-  /** Brings in more of the known pages, if few requests wait. */
-  refill(pending: number, concurrency: number): void {
+  /** Known pages are still being read. */
+  get isReading(): boolean {
+    return this.#reading !== undefined || this.#isPulling
+  }
+
+  /** A page of the pass was visited, or one that has a time of its own. */
+  visited(): void {
+    if (this.#waiting > 0) this.#waiting--
+  }
+
+  /** Brings in more of the known pages, if few that were brought in wait. */
+  refill(concurrency: number): void {
     if (this.#reading === undefined || this.#isPulling) return
-    if (pending < Math.max(LEAST_WAITING, WAITING_PER_SLOT * concurrency)) void this.#pull(this.#reading)
+    if (this.#waiting < Math.max(LEAST_WAITING, WAITING_PER_SLOT * concurrency))
+      void this.#pull(this.#reading)
   }
 
   /** To be asked when nothing else is left to do: whether there is more. */
   goesOn(): boolean {
-    if (this.#reading !== undefined || this.#isPulling) return true
-    this.#own.put(ROUND, { round: this.#round, isDone: true })
+    if (this.isReading) return true
+    this.#say(true)
     if (this.#left <= 1) return false
     this.#left--
     this.next()
@@ -80,17 +110,21 @@ export class Rounds {
 
   #begin(round: number): void {
     this.#round = round
-    this.#own.put(ROUND, { round, isDone: false })
+    this.#say(false)
     this.#reading = this.#pages.entries()[Symbol.asyncIterator]()
     this.#sink.begun(round)
+  }
+
+  #say(isDone: boolean): void {
+    const word: Word = { round: this.#round, isDone }
+    this.#own.put(`${ROUND} ${this.#sink.shard}`, word)
   }
 
   async #pull(reading: AsyncIterator<readonly [key: string, value: unknown]>): Promise<void> {
     this.#isPulling = true
     try {
-      const requests: CrawlRequest[] = []
-      const marks: (readonly [url: string, record: PageRecord, host: string])[] = []
-      while (requests.length < BATCH) {
+      const found: (readonly [url: string, record: PageRecord, host: string])[] = []
+      while (found.length < BATCH) {
         const next = await reading.next()
         if (next.done) {
           this.#reading = undefined
@@ -99,13 +133,16 @@ export class Rounds {
         const [url, value] = next.value
         const record = value as PageRecord
         const host = hostOf(url)
-        if ((record.round ?? 0) >= this.#round || !this.#sink.isMine(host)) continue
-        requests.push({ ...request(url, host, record.depth, 0, undefined), revisit: true })
-        marks.push([url, { ...record, round: this.#round }, host])
+        if ((record.round ?? 0) >= this.#round || isLeftOut(record, this.#round)) continue
+        found.push([url, { ...record, round: this.#round }, host])
       }
-      // In one turn, and so in one commit.
-      for (const [url, record, host] of marks) this.#pages.put(url, record, host)
-      await this.#sink.add(requests)
+      // In one turn, and so in one commit; and a host may have gone to another shard meanwhile.
+      const mine = found.filter(([, , host]) => this.#sink.isMine(host))
+      for (const [url, record, host] of mine) this.#pages.put(url, record, host)
+      this.#waiting += mine.length
+      await this.#sink.add(
+        mine.map(([url, { depth }, host]) => ({ ...request(url, host, depth, 0, undefined), revisit: true })),
+      )
     } catch (error) {
       this.#sink.failed(error)
     }

@@ -54,7 +54,7 @@ export interface Stats {
   readonly skipped: number
   /** Answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** What became of pages, where they are visited again: see `refresh()`. */
+  /** What became of pages in this run, where they are visited again: see `refresh()`. */
   readonly changes: Readonly<Partial<Record<Change, number>>>
   /** With `refresh()`: whether what is wished can be done. */
   readonly feasibility: Feasibility | undefined

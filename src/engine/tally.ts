@@ -43,7 +43,7 @@ export class Tally {
   readonly failures: Partial<Record<FailureCode, number>> = {}
   readonly skips: Partial<Record<SkipReason, number>> = {}
   readonly statuses: Record<number, number> = {}
-  /** What became of pages, where they are visited again. */
+  /** What became of pages in this run, where they are visited again. */
   readonly changes: Partial<Record<Change, number>> = {}
   /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
   readonly #lastVisit = new Map<string, number>()
@@ -70,7 +70,7 @@ export class Tally {
 
   /** Goes on from the counts of an earlier run. */
   restore(record: TallyRecord): void {
-    const { failures, skips, statuses, changes, ...counts } = record
+    const { failures, skips, statuses, ...counts } = record
     this.pages = counts.pages
     this.pagesBefore = counts.pages
     this.bytes = counts.bytes
@@ -83,7 +83,6 @@ export class Tally {
     Object.assign(this.failures, failures)
     Object.assign(this.skips, skips)
     Object.assign(this.statuses, statuses)
-    Object.assign(this.changes, changes)
   }
 
   page(now: number): void {

@@ -32,21 +32,30 @@ function isNews(before: Feasibility | undefined, now: Feasibility): boolean {
   return Math.max(before.stretch, now.stretch) > NEWS * Math.min(before.stretch, now.stretch)
 }
 
-/** What ends a run by the clock. */
-export function startTimers(
-  { clock, refresh }: Parts,
-  rules: EngineRules,
-  end: (abort: boolean) => void,
-): Timer[] {
+/** When a run ends by the clock. */
+export interface Ends {
+  readonly timeMs?: number
+  readonly untilMs?: number
+  readonly untilAt?: number
+}
+
+/** Of several shards none ends by itself: whoever started them ends all. */
+export function endsOf({ refresh, budget }: Parts, { limit }: EngineRules): Ends {
+  if (budget !== undefined) return {}
+  const { untilMs, untilAt } = refresh?.schedule.rules ?? {}
+  return { timeMs: limit.timeMs, ...(untilMs && { untilMs }), ...(untilAt && { untilAt }) }
+}
+
+export function startTimers(clock: Clock, ends: Ends, end: (abort: boolean) => void): Timer[] {
+  const { timeMs = NEVER, untilMs = NEVER, untilAt = NEVER } = ends
   const begin = clock.now()
   const timers: Timer[] = []
   const endAt = (instant: number, abort: boolean) => {
-    if (instant < Number.POSITIVE_INFINITY) timers.push(clock.wakeAt(instant, () => end(abort)))
+    if (instant < NEVER) timers.push(clock.wakeAt(instant, () => end(abort)))
   }
-  endAt(begin + rules.limit.timeMs, true)
-  if (refresh !== undefined) {
-    const { untilMs, untilAt } = refresh.schedule.rules
-    endAt(Math.min(begin + untilMs, untilAt), false)
-  }
+  endAt(begin + timeMs, true)
+  endAt(Math.min(begin + untilMs, untilAt), false)
   return timers
 }
+
+const NEVER = Number.POSITIVE_INFINITY

@@ -9,7 +9,7 @@ import type { Admission } from './admit.js'
 import { Errands } from './errands.js'
 import { Fetching, type Wish } from './fetching.js'
 import { Handling, NOTHING_CAME } from './handling.js'
-import { isDown, setback } from './host-health.js'
+import { isDown, lookAgainAt, setback } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import type { Meters } from './meters.js'
 import { UNREAD } from './outlet.js'
@@ -113,7 +113,11 @@ export class Visits {
     if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
     if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
-    if (isDown(request.hostTrouble, this.#rules)) return this.#hostDown(request)
+    if (isDown(request.hostTrouble, this.#rules)) {
+      const at = lookAgainAt(request.hostTrouble!, this.#rules)
+      if (this.#revisits === undefined || request.revisit !== true) return this.#hostDown(request)
+      if (at > this.#parts.clock.now()) return this.#revisits.hostDown(request, at)
+    }
     return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
   }
 

@@ -74,7 +74,7 @@ export interface PageRecord {
   readonly modified?: string | undefined
   /** How the server's validators have proved: below 0 they lie, and are not used. */
   readonly trust?: number | undefined
-  /** Visits in a row that found no page. */
+  /** What visits in a row that found no page weigh together. */
   readonly misses?: number | undefined
   /** Tries since it is gone; absent while it is there. */
   readonly gone?: number | undefined
@@ -169,6 +169,8 @@ export interface Planned {
 /** What the engine asks about known pages. */
 export interface Refresh {
   readonly rules: RefreshRules
+  /** Pages that are known. */
+  readonly pages: number
   /** What to send along so that the server need not send a page that has not changed; undefined: it is to send it. */
   conditionOf(record: PageRecord, chance: number): Validators | undefined
   /** A page was seen; `before` is what was known of it, if anything. */

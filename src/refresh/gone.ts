@@ -9,8 +9,9 @@ import type { PageRecord } from './contract.js'
 /** What a visit met with instead of a page: 410, 404, or no answer that counts after all its retries. */
 export type Miss = 'gone' | 'not-found' | 'failed'
 
-/** Misses in a row after which a page is gone, by what the last of them was. */
-const MISSES_TO_BE_GONE: Readonly<Record<Miss, number>> = { gone: 1, 'not-found': 2, failed: 4 }
+/** What a miss weighs, and how much in a row makes a page gone: a word from the server, two that it is not there, or four failures. */
+const WEIGHTS: Readonly<Record<Miss, number>> = { gone: 4, 'not-found': 2, failed: 1 }
+const GONE = 4
 
 /** A missed page is looked for after this part of its interval: its absence may be a change, and often is a mishap. */
 const PART_UNTIL_NEXT_LOOK = 8
@@ -22,8 +23,8 @@ const MOST_WHEN_GONE = 16
 
 /** What a record says once a visit has found no page. A page that is gone already stays so. */
 export function missed(record: PageRecord, how: Miss): { misses: number; isGone: boolean } {
-  const misses = (record.misses ?? 0) + 1
-  return { misses, isGone: record.gone !== undefined || misses >= MISSES_TO_BE_GONE[how] }
+  const misses = (record.misses ?? 0) + WEIGHTS[how]
+  return { misses, isGone: record.gone !== undefined || misses >= GONE }
 }
 
 /** How long a page that was missed, but is not gone yet, is left alone. `everyMs`: its interval while it is there. */

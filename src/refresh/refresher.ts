@@ -53,15 +53,13 @@ export class Refresher implements Refresh {
   readonly rules: RefreshRules
   readonly servers: Servers
   readonly #budget = new FreshBudget()
+  pages = 0
 
   constructor(rules: RefreshRules, { sockets, minIntervalMs }: RefreshLimits) {
     this.rules = rules
+    const { share, policy } = rules
     // The rest is left to new pages, on each server and of all sockets: what is wished of known ones may have no end.
-    this.servers = new Servers({
-      sockets: sockets * rules.share,
-      minIntervalMs: minIntervalMs / rules.share,
-      policy: rules.policy,
-    })
+    this.servers = new Servers({ sockets: sockets * share, minIntervalMs, share, policy })
   }
 
   conditionOf(record: PageRecord, chance: number): Validators | undefined {
@@ -106,7 +104,8 @@ export class Refresher implements Refresh {
       return { change: undefined, record: { ...before, misses }, at: again }
     }
     const tries = before.gone === undefined ? 0 : before.gone + 1
-    const every = goneIntervalMs(tries, before.gone === undefined ? before.every : 0, maxMs)
+    // Never sooner than before, also for a page that was visited rarely while it was there.
+    const every = Math.max(before.every, goneIntervalMs(tries, 0, maxMs))
     const record = { ...before, misses, gone: tries, every }
     this.#replace(host, before, record)
     return { change: before.gone === undefined ? 'gone' : undefined, record, at: this.#next(host, at, every) }
@@ -117,6 +116,7 @@ export class Refresher implements Refresh {
   }
 
   restore(host: string, record: ServerRecord): void {
+    this.pages += record.pages - (this.servers.get(host)?.pages ?? 0)
     this.servers.put(host, record)
   }
 
@@ -130,6 +130,7 @@ export class Refresher implements Refresh {
     for (const host of [...this.servers.hosts()]) {
       if (isLeaving(host)) left.push([host, this.servers.remove(host)!])
     }
+    for (const [, { pages }] of left) this.pages -= pages
     return left
   }
 
@@ -172,6 +173,7 @@ export class Refresher implements Refresh {
   }
 
   #replace(host: string, before: PageRecord | undefined, now: PageRecord): void {
+    if (before === undefined) this.pages++
     this.servers.wish(host, before?.every, now.every)
     if (this.rules.aim !== 'fresh') return
     this.#budget.replace(changeOf(before), changeOf(now))

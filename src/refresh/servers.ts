@@ -9,6 +9,8 @@ export interface ServersOptions {
   readonly sockets: number
   /** I_min: the pause between two visits to a server that did not ask for a longer one. */
   readonly minIntervalMs: number
+  /** Of a server's visits, those that known pages may take. Default 1. */
+  readonly share?: number | undefined
   readonly policy: RefreshPolicy
 }
 
@@ -21,7 +23,7 @@ export interface Pressure {
 }
 
 /** The mean time of a download is one over so many, once there were as many: it follows a server that becomes slow. */
-const DOWNLOADS_REMEMBERED = 16
+const DOWNLOADS_REMEMBERED = 6
 /** The same for change intervals. Many pages have a say in these, and they tell of years. */
 const HABITS_REMEMBERED = 1024
 /** A download that took no time at all, as in a simulation, is still one that is known. */
@@ -42,6 +44,7 @@ const WORST_TOLD = 10
 export class Servers {
   readonly #sockets: number
   readonly #minIntervalMs: number
+  readonly #share: number
   readonly #chosen: RefreshPolicy
   readonly #table = new ServerTable()
   readonly #classes = new LoadClasses()
@@ -54,7 +57,8 @@ export class Servers {
   #assumed = USUAL_DOWNLOAD_MS
   #changesSince = 0
 
-  constructor({ sockets, minIntervalMs, policy }: ServersOptions) {
+  constructor({ sockets, minIntervalMs, share = 1, policy }: ServersOptions) {
+    this.#share = share
     this.#sockets = sockets
     this.#minIntervalMs = minIntervalMs
     this.#chosen = policy
@@ -256,7 +260,7 @@ export class Servers {
 
   /** The shortest access interval that is possible: a download, and the pause that begins when it ends. */
   #shortestOf(row: number): number {
-    return this.#minIntervalOf(row) + this.#downloadOf(row)
+    return (this.#minIntervalOf(row) + this.#downloadOf(row)) / this.#share
   }
 
   /** u_i: the part of a socket that its pages wish. */

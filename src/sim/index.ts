@@ -1,6 +1,14 @@
 export { checkRun, type Finding, type FindingKind, type RunRecord } from './checks.js'
 export type { ExpectedCrawl } from './expected.js'
 export {
+  type Distribution,
+  describeWorld,
+  type RefreshRecords,
+  type WorldDescription,
+  worldOf,
+} from './refresh/described.js'
+export { refreshRules } from './refresh/rules.js'
+export {
   type Lateness,
   type RefreshForecast,
   type RefreshSimulation,

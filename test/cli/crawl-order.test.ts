@@ -31,6 +31,7 @@ const ROWS: [
   [['--store', './crawl', '--resume', 'must'], ({ store }) => store?.name, 'level'],
   [['--store', './crawl', '--durability', 'machine'], ({ store }) => store?.name, 'level'],
   [['--store', './crawl', '--repair'], ({ store }) => store?.name, 'level'],
+  [['--store', './crawl', '--rounds', '2'], ({ refresh }) => refresh?.rounds, 2],
   [['--seeds', '-'], ({ seeds }) => seeds.length, 2],
   [['--scope', 'host'], ({ scope }) => scope?.name, 'same host'],
   [['--include', '/a/**', '--include', '/b'], ({ include }) => include.length, 2],

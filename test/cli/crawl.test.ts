@@ -1,7 +1,10 @@
 /** `kumo crawl` in a process of its own, against sites on loopback: what it prints, and with which code it ends. */
 
 import type { ChildProcess } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { askedPaths, linkedPages, linksTo, site } from '../crawler/support.js'
 import type { LoopbackSite } from '../loopback/site.js'
 import { type RunOptions, runProgram } from '../run-program.js'
@@ -56,6 +59,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     expect(home).toEqual({
       id: expect.stringMatching(/^[\da-f]{16}$/),
       url: small.url(),
+      change: 'new',
       status: 200,
       title: 'Home',
       depth: 0,
@@ -65,6 +69,17 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
       fetchedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
     expect(a).toMatchObject({ url: small.url('/a'), title: '', depth: 1, parent: small.url(), bytes: 8 })
+  })
+
+  test('--rounds tells what became of known pages', async () => {
+    const pages: Record<string, string> = { '/': linksTo('/a', '/b'), '/a': 'a', '/b': 'b' }
+    const small = await site(pages)
+    const folder = mkdtempSync(join(tmpdir(), 'kumo-cli-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const pass = () => kumo([small.url(), '--delay', '1ms', '--store', folder, '--rounds', '1'])
+    expect((await pass()).stdout.split('\n').filter((line) => line.startsWith('200'))).toHaveLength(3)
+    pages['/b'] = 'b, with news'
+    expect((await pass()).stdout).toBe(`200  ${small.url('/b')}  (changed)\n`)
   })
 
   test('--quiet alone says nothing', async () => {

@@ -6,6 +6,7 @@ const page = (more: Partial<Page> = {}) =>
   ({
     id: '0123456789abcdef',
     url: 'https://example.com/a',
+    change: 'new',
     status: 200,
     title: 'A page',
     depth: 1,
@@ -32,6 +33,8 @@ describe('for people', () => {
     [pageLine(page({ title: '' })), '200  https://example.com/a'],
     [pageLine(page({ title: 'a\x1b]0;b\x07' })), '200  https://example.com/a  a�]0;b�'],
     [pageLine(page({ title: 'x'.repeat(101) })), `200  https://example.com/a  ${'x'.repeat(99)}…`],
+    [pageLine(page({ change: 'changed' })), '200  https://example.com/a  A page  (changed)'],
+    [pageLine(page({ change: 'gone', status: 0, title: '' })), '---  https://example.com/a  (gone)'],
     [failureLine(failure()), '404  https://example.com/gone  failed: http-status'],
     [
       failureLine(failure({ status: undefined, code: 'timeout', message: 'no answer\nin 30 s' })),
@@ -45,7 +48,7 @@ describe('for people', () => {
 describe('for programs', () => {
   test('has every key, whatever the page has', () => {
     expect(pageJson(page())).toBe(
-      '{"id":"0123456789abcdef","url":"https://example.com/a","status":200,"title":"A page","depth":1,' +
+      '{"id":"0123456789abcdef","url":"https://example.com/a","change":"new","status":200,"title":"A page","depth":1,' +
         '"parent":"https://example.com/","mediaType":"text/html","bytes":1234,' +
         '"fetchedAt":"2025-01-02T03:04:05.678Z"}',
     )

@@ -33,8 +33,8 @@ describe('kumo', { timeout: 60_000 }, () => {
 
   test.concurrent.each([
     [['crwal'], "kumo: 'crwal' is not a command; did you mean crawl?", 'kumo'],
-    [['make', 'tea'], "kumo: 'make' is not a command; there are crawl, inspect, help", 'kumo'],
-    [['help', 'tea'], "kumo: 'tea' is not a command; there are crawl, inspect, help", 'kumo'],
+    [['make', 'tea'], "kumo: 'make' is not a command; there are crawl, inspect, simulate, help", 'kumo'],
+    [['help', 'tea'], "kumo: 'tea' is not a command; there are crawl, inspect, simulate, help", 'kumo'],
     [['https://a.example/'], 'kumo: no command given; did you mean: kumo crawl https://a.example/', 'kumo'],
     [['--json'], 'kumo: unknown option --json; options stand behind a command', 'kumo'],
     [

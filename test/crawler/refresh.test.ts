@@ -241,11 +241,11 @@ describe('passes', () => {
       })
       .run()
     expect(seen).toEqual([['/b', 'changed']])
-    expect(second.changes).toEqual({ new: 3, unchanged: 2, changed: 1 })
+    expect(second.changes).toEqual({ unchanged: 2, changed: 1 })
     expect(visits(requests, '/a')).toBe(2)
     expect(visits(requests, '/b')).toBe(2)
     const third = await crawler.run()
-    expect(third.changes).toEqual({ new: 3, unchanged: 5, changed: 1 })
+    expect(third.changes).toEqual({ unchanged: 3 })
   })
 
   test('several passes follow one another', async () => {
@@ -315,6 +315,26 @@ describe('what a store remembers', () => {
     await expect(stored(path).seeds(url()).refresh({ rounds: 1 }).run()).rejects.toMatchObject(refused)
   })
 
+  test('a schedule that begins after passes and is stopped at once loses no page', async () => {
+    const paths = Array.from({ length: 40 }, (_, i) => `/${i}`)
+    const { url, requests } = await changing({
+      '/': { content: paths.map((path) => `<a href="${path}">x</a>`).join('') },
+      ...Object.fromEntries(paths.map((path) => [path, { content: path }])),
+    })
+    const path = folder()
+    await stored(path).seeds(url()).refresh({ rounds: 1 }).run()
+    const crawler = stored(path).delay(20).seeds(url()).refresh({ first: '1h', min: '1h', until: 120 })
+    await crawler.run()
+    const before = requests.length
+    expect(before).toBeLessThan(2 * (paths.length + 1))
+    const rest = crawler.refresh({ first: '1h', min: '1h' })
+    const running = rest.run()
+    await until(() => requests.length >= 2 * (paths.length + 1), 'the rest')
+    rest.stop()
+    expect(await running).toMatchObject({ pending: paths.length + 1 })
+    for (const each of ['/', ...paths]) expect([each, visits(requests, each)]).toEqual([each, 2])
+  })
+
   test('after passes a schedule can begin', async () => {
     const { url, requests } = await changing({
       '/': { content: '<a href="/a">a</a>' },
@@ -327,6 +347,82 @@ describe('what a store remembers', () => {
     await until(() => visits(requests, '/a') >= 4, 'visits by the schedule')
     crawler.stop()
     await running
+  })
+})
+
+describe('what is brought in', () => {
+  test('seeds are read as they are needed, and none is forgotten because known pages wait', async () => {
+    const hosts = 1500
+    const { url, requests } = await site({ '/': 'x' })
+    const seeds = Array.from({ length: hosts }, (_, i) => url('/', `127.0.${10 + (i >> 7)}.${(i & 127) + 1}`))
+    let read = 0
+    function* reading() {
+      for (const seed of seeds) {
+        read++
+        yield seed
+      }
+    }
+    const crawler = direct.concurrency(20).seeds(reading()).refresh({ first: '1d' })
+    const running = crawler.run()
+    await until(() => (crawler.stats()?.pages ?? 0) > 0, 'the first page')
+    await until(() => crawler.stats()!.pages === hosts, 'all pages')
+    expect(read).toBe(hosts)
+    expect(crawler.stats()).toMatchObject({ pending: hosts, bottleneck: expect.any(String) })
+    crawler.stop()
+    await running
+    expect(requests).toHaveLength(hosts)
+  })
+
+  test('the time of a run ends passes as well', async () => {
+    const { url } = await changing({ '/': { content: '<a href="/a">a</a>' }, '/a': { content: 'a' } })
+    const begin = Date.now()
+    const summary = await direct.delay(50).seeds(url()).refresh({ rounds: 100_000, until: 600 }).run()
+    expect(summary.reason).toBe('limit')
+    expect(Date.now() - begin).toBeLessThan(5000)
+  })
+
+  test('known pages take no place of new ones', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a>' },
+      '/a': { content: 'a' },
+      '/b': { content: 'b' },
+    }
+    const { url } = await changing(pages)
+    const path = folder()
+    const pass = () => stored(path).seeds(url()).limit({ pagesPerHost: 3 }).refresh({ rounds: 1 }).run()
+    expect((await pass()).changes).toEqual({ new: 2 })
+    for (const version of ['second', 'third']) {
+      pages['/'] = { content: `<a href="/a">a</a> ${version}` }
+      pages['/a'] = { content: `a, the ${version}` }
+      expect((await pass()).changes).toEqual({ changed: 2 })
+    }
+    pages['/'] = { content: '<a href="/b">b</a>' }
+    expect((await pass()).changes).toEqual({ changed: 1, unchanged: 1, new: 1 })
+  })
+})
+
+describe('a page that has become something else', () => {
+  test('is gone when it is no page any more', async () => {
+    let isFilm = false
+    const { url } = await site({
+      '/': (_, response) => {
+        response.writeHead(200, { 'content-type': isFilm ? 'video/mp4' : 'text/html' }).end('x')
+      },
+    })
+    const seen: Change[] = []
+    const crawler = direct
+      .seeds(url())
+      .refresh({ ...HASTY, max: 300 })
+      .on('page', ({ change }) => {
+        seen.push(change)
+      })
+    const running = crawler.run()
+    await until(() => seen.length === 1, 'the page')
+    isFilm = true
+    await until(() => seen.length === 2, 'its end')
+    crawler.stop()
+    await running
+    expect(seen).toEqual(['new', 'gone'])
   })
 })
 

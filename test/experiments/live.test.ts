@@ -5,7 +5,12 @@ import { type Answer, runLive, scoreOf } from '../../experiments/live.js'
 import { seededRandom } from '../../src/time.js'
 
 describe('the score of a log', () => {
-  const answer = (page: number, version: number, at: number): Answer => ({ page, version, at, status: 200 })
+  const answer = (page: number, version: number, at: number, status = 200): Answer => ({
+    page,
+    version,
+    at,
+    status,
+  })
 
   test('counts what was served before the next change, by hand', () => {
     // Scored from 100 to 200. Page 0 changes at 90 (too early to count), 110, 150 and 190; page 1 never does.
@@ -28,6 +33,20 @@ describe('the score of a log', () => {
   test('leaves out what comes after the end', () => {
     const score = scoreOf([[150, 250]], [answer(0, 1, 210), answer(0, 2, 260)], 100, 200)
     expect(score).toEqual({ changes: 1, caughtShare: 0, freshness: 0, visitsPerSecond: 0 })
+  })
+
+  test('counts a change when it is served', () => {
+    // Made before the scored time and served in it; made and served before it; never changed.
+    const changes = [[90], [80], []]
+    const answers = [answer(0, 1, 110), answer(1, 1, 95), answer(1, 1, 120), answer(2, 0, 130)]
+    const { changes: counted, caughtShare } = scoreOf([...changes, [150, 160]], answers, 100, 200)
+    expect(counted).toBe(2)
+    expect(caughtShare).toBe(1 / 2)
+  })
+
+  test('does not take the word of a server that says that nothing has changed', () => {
+    const score = scoreOf([[150]], [answer(0, 0, 50), answer(0, 1, 160, 304)], 100, 200)
+    expect(score).toEqual({ changes: 1, caughtShare: 0, freshness: 0.5, visitsPerSecond: 10 })
   })
 
   test('is what closed forms say of visits at regular intervals', () => {
@@ -56,7 +75,7 @@ describe('the score of a log', () => {
 })
 
 test('a crawl over real sockets catches what was forecast', async () => {
-  const { live, forecast, confirmed } = await runLive({
+  const { live, forecast, confirmed, shown, told } = await runLive({
     hosts: 10,
     pagesPerHost: 20,
     fastestMs: 500,
@@ -73,6 +92,9 @@ test('a crawl over real sockets catches what was forecast', async () => {
   // The score is of something: as many changes as were to be expected, and visits of both kinds.
   expect(live.changes).toBeGreaterThan(600)
   expect(confirmed).toBeGreaterThan(50)
+  expect(told).toBeLessThanOrEqual(shown)
+  // What is under way at the end may be left unread.
+  expect(told).toBeGreaterThanOrEqual(shown - 20)
   const caught = live.caughtShare / forecast.caughtShare
   const fresh = live.freshness / forecast.freshness
   expect(caught).toBeGreaterThan(0.85)

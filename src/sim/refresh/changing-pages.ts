@@ -8,7 +8,7 @@ const MANY_CHANGES = 1000
 /** What somebody with copies of pages came to. */
 export interface CopyScore {
   readonly changes: number
-  /** Changes whose content was seen before the page's next one. */
+  /** Changes whose content was seen before the page's next one, counted when it is seen. */
   readonly caught: number
   /** The share of pages whose copy is up to date, as a mean over time. */
   readonly freshness: number
@@ -26,10 +26,10 @@ export interface CopyScore {
 export class ChangingPages {
   readonly #seed: number
   readonly #changeMs: number[] = []
-  /** The first change after the last look; before the first look, after the page was added. */
+  /** The first change after the last copy was asked for; before the first one, after the page was added. */
   readonly #next: number[] = []
   readonly #changes: number[] = []
-  /** When it was last looked at, or added. */
+  /** When the last copy arrived, or the page was added. */
   readonly #since: number[] = []
   readonly #isSeen: boolean[] = []
   #scoredFrom = Number.POSITIVE_INFINITY
@@ -63,10 +63,16 @@ export class ChangingPages {
     this.#scoredFrom = at
   }
 
-  /** Takes a copy of the page. Answers with how often it has changed. */
-  look(page: number, at: number): number {
+  /**
+   * A copy of the page arrives at `at`: as it was when the server was asked for it. Answers with how often it had changed
+   * by then.
+   */
+  look(page: number, askedAt: number, at = askedAt): number {
     this.#reckon(page, at)
-    if (this.#next[page]! <= at && this.#change(page, at) >= this.#scoredFrom) this.#caught++
+    if (this.#next[page]! <= askedAt) {
+      this.#change(page, askedAt)
+      if (at >= this.#scoredFrom) this.#caught++
+    }
     this.#since[page] = at
     this.#isSeen[page] = true
     return this.#changes[page]!
@@ -100,33 +106,32 @@ export class ChangingPages {
     this.#ageTime += ((at - begin) * (at - staleSince + begin - staleSince)) / 2
   }
 
-  /** Lets the page change until `at`. Answers with the instant of the last change. */
-  #change(page: number, at: number): number {
-    let last = this.#next[page]!
+  /** Lets the page change until `at`. */
+  #change(page: number, at: number): void {
+    let next = this.#next[page]!
     let changes = this.#changes[page]!
-    const meanGap = this.#changeMs[page]!
-    if ((at - last) / meanGap > MANY_CHANGES) return this.#changeOften(page, at)
-    let next = last
-    for (; next <= at; next += this.#gap(page, changes)) {
-      last = next
+    if ((at - next) / this.#changeMs[page]! > MANY_CHANGES) {
+      this.#changeOften(page, at)
+      return
+    }
+    while (next <= at) {
+      if (next >= this.#scoredFrom) this.#counted++
       changes++
-      if (last >= this.#scoredFrom) this.#counted++
+      next += this.#gap(page, changes)
     }
     this.#changes[page] = changes
     this.#next[page] = next
-    return last
   }
 
-  /** So many changes are as good as normally distributed, and the last of them was just now. */
-  #changeOften(page: number, at: number): number {
+  /** So many changes are as good as normally distributed. */
+  #changeOften(page: number, at: number): void {
     const meanGap = this.#changeMs[page]!
     const changes = this.#changes[page]! + 1
     const scored = Math.max(0, at - Math.max(this.#next[page]!, this.#scoredFrom)) / meanGap
-    const chance = normalQuantile(this.#chance(page, changes))
+    const chance = normalQuantile(this.#chance(page, -changes))
     this.#counted += Math.max(0, Math.round(scored + Math.sqrt(scored) * chance))
     this.#changes[page] = changes
     this.#next[page] = at + this.#gap(page, changes)
-    return at
   }
 
   /** From a change to the next: exponentially distributed. */

@@ -27,7 +27,7 @@ interface Server {
 interface Visit {
   readonly request: CrawlRequest
   readonly page: number
-  readonly content: number
+  readonly askedAt: number
   readonly downloadMs: number
 }
 
@@ -44,13 +44,17 @@ export class RefreshRun {
   /** When it began. Instants have the size that they have in a real crawl. */
   readonly start: number
   readonly refresher: Refresher
+  /** By how much all downloads take longer than their servers say: a network in trouble. */
+  slowness = 1
   readonly #frontier: MemoryFrontier
   readonly #sockets: number
   readonly #seed: number
   readonly #pages: ChangingPages
   readonly #downloads: Float64Array
-  readonly #punctuality = new Punctuality()
+  readonly #bySchedule = new Punctuality()
+  readonly #byWish = new Punctuality()
   readonly #servers: Server[] = []
+  readonly #places = new Map<string, number>()
   // What follows has an entry for each page.
   readonly #serverOf: number[] = []
   readonly #bytesOf: number[] = []
@@ -90,11 +94,17 @@ export class RefreshRun {
 
   /** A server and its pages become known now. One that is known already gets more pages. */
   add({ host, pages, downloadMs, delayMs }: SimulatedServer): void {
-    const server = this.#servers.push({ host, downloadMs, delayMs }) - 1
-    this.#punctuality.add()
+    let server = this.#places.get(host)
+    if (server === undefined) {
+      server = this.#servers.push({ host, downloadMs, delayMs }) - 1
+      this.#places.set(host, server)
+      this.#bySchedule.add()
+      this.#byWish.add()
+    }
+    const place = server
     const requests = pages.map(({ changeMs, bytes = USUAL_BYTES }) => {
       const page = this.#pages.add(changeMs, this.#now)
-      this.#serverOf.push(server)
+      this.#serverOf.push(place)
       this.#bytesOf.push(bytes)
       this.#records.push(undefined)
       this.#dueAt.push(this.#now)
@@ -140,20 +150,22 @@ export class RefreshRun {
       const dueAt = this.#dueAt[page]!
       if (dueAt >= this.#now) continue
       const server = this.#serverOf[page]!
-      this.#punctuality.waits(server, dueAt)
-      if (this.#records[page] !== undefined) this.#punctuality.late(server, this.#now - dueAt)
+      this.#bySchedule.waits(server, dueAt)
+      this.#byWish.waits(server, dueAt)
+      this.#late(page, server)
     }
     const { changes, caught, freshness, meanAgeMs } = this.#pages.finish(this.#now)
     return {
       visits: this.#made,
       changes,
       caught,
-      caughtShare: changes === 0 ? 1 : caught / changes,
+      caughtShare: changes === 0 ? 1 : Math.min(1, caught / changes),
       freshness,
       meanAgeMs,
       socketsUsed: { mean: lastedMs > 0 ? this.#busyMs / lastedMs : 0, peak: this.#peak },
       bytes: this.#bytes,
-      lateness: this.#punctuality.lateness(this.#scoredFrom + lastedMs / 2),
+      lateness: this.#bySchedule.lateness(this.#scoredFrom + lastedMs / 2),
+      behindWish: this.#byWish.lateness(this.#scoredFrom + lastedMs / 2),
       feasibility: this.refresher.feasibility(),
     }
   }
@@ -178,19 +190,28 @@ export class RefreshRun {
       if (this.#isScored) {
         this.#made++
         this.#bytes += this.#bytesOf[page]!
-        this.#punctuality.visited(server)
-        if (this.#records[page] !== undefined) this.#punctuality.late(server, this.#now - this.#dueAt[page]!)
+        this.#bySchedule.visited(server)
+        this.#byWish.visited(server)
+        this.#late(page, server)
       }
       this.#dueAt[page] = Number.POSITIVE_INFINITY
-      const downloadMs = this.#servers[server]!.downloadMs * this.#lengthOf(page)
-      // A server sends the page as it is when it is asked.
-      const content = this.#pages.look(page, this.#now)
-      this.#visits.push({ request, page, content, downloadMs }, this.#now + downloadMs)
+      const downloadMs = this.#servers[server]!.downloadMs * this.slowness * this.#lengthOf(page)
+      this.#visits.push({ request, page, askedAt: this.#now, downloadMs }, this.#now + downloadMs)
     }
     if (this.#isScored) this.#peak = Math.max(this.#peak, this.#visits.size)
   }
 
-  #end({ request, page, content, downloadMs }: Visit): void {
+  /** Counts by how much the page's visit is late now. */
+  #late(page: number, server: number): void {
+    const record = this.#records[page]
+    if (record === undefined) return
+    this.#bySchedule.late(server, this.#now - this.#dueAt[page]!)
+    this.#byWish.late(server, this.#now - record.at - record.every)
+  }
+
+  #end({ request, page, askedAt, downloadMs }: Visit): void {
+    // A server sends the page as it is when it is asked.
+    const content = this.#pages.look(page, askedAt, this.#now)
     const { host, delayMs } = this.#servers[this.#serverOf[page]!]!
     const { record, at } = this.refresher.saw(host, this.#records[page], {
       status: 200,
@@ -228,7 +249,14 @@ function requestOf(host: string, page: number): CrawlRequest {
   }
 }
 
-/** The number behind the last slash. */
+/** The number behind the last slash; digit by digit, for this is done at each visit. */
 function pageOf({ url }: CrawlRequest): number {
-  return Number(url.slice(url.lastIndexOf('/') + 1))
+  let page = 0
+  for (let i = url.length - 1, power = 1; ; i--, power *= 10) {
+    const digit = url.charCodeAt(i) - ZERO
+    if (!(digit >= 0)) return page
+    page += digit * power
+  }
 }
+
+const ZERO = 48

@@ -35,7 +35,7 @@ export interface RefreshSimulation {
   readonly sockets: number
   /** The pause of a server after a visit. */
   readonly delayMs: number
-  /** As `.refresh({ … })` makes them. Passes (`rounds`) and an end (`until`) are not simulated. */
+  /** As `refreshRules({ … })` makes them. Passes (`rounds`) and an end (`until`) are not simulated. */
   readonly refresh: RefreshRules
   /** So long nothing is scored: habits are learned. Default 0. */
   readonly learningMs?: number
@@ -53,7 +53,10 @@ export interface RefreshSimulation {
 export interface RefreshForecast {
   readonly visits: number
   readonly changes: number
-  /** Changes whose content was seen before the page's next change. */
+  /**
+   * Changes whose content was seen before the page's next change, counted when they are seen: so what is caught of the
+   * time before makes up for what will be caught after.
+   */
   readonly caught: number
   readonly caughtShare: number
   /** The share of pages whose copy is up to date, as a mean over time. */
@@ -65,6 +68,8 @@ export interface RefreshForecast {
   readonly bytes: number
   /** By how much visits to known pages began after the instant that was scheduled for them. */
   readonly lateness: Lateness
+  /** The same by the instant that was wished, before intervals were lengthened to what is possible. */
+  readonly behindWish: Lateness
   /** How the schedule stands at the end. */
   readonly feasibility: Feasibility
 }
@@ -85,6 +90,7 @@ export interface Lateness {
  *
  * @example
  * const world = describeWorld({ servers: 1000, pagesPerServer: 50, changeMs: { mean: DAY }, downloadMs: { mean: 800 } })
+ * const refresh = refreshRules({ min: '1h' })
  * const { freshness } = simulateRefresh(world, { sockets: 20, delayMs: 1000, refresh, durationMs: 30 * DAY })
  */
 export function simulateRefresh(world: RefreshWorld, options: RefreshSimulation): RefreshForecast {
