@@ -95,7 +95,10 @@ function idleOf(
   bySlots: (value: (stats: Stats) => number) => number,
 ): Record<IdleReason, number> {
   const restingOf = ({ politeness, schedule }: Record<IdleReason, number>) => politeness + schedule
-  const resting = Math.max(0, ...all.map(({ idle }) => restingOf(idle) / (restingOf(idle) + idle.discovery || 1)))
+  const resting = Math.max(
+    0,
+    ...all.map(({ idle }) => restingOf(idle) / (restingOf(idle) + idle.discovery || 1)),
+  )
   const idle = record(REASONS, (reason) => bySlots((stats) => stats.idle[reason]))
   const waiting = idle.discovery * resting
   const scheduled = (waiting * idle.schedule) / (restingOf(idle) || 1)
@@ -105,7 +108,6 @@ function idleOf(
     schedule: idle.schedule + scheduled,
     politeness: idle.politeness + waiting - scheduled,
   }
-}
 }
 
 function worst(conditions: readonly StoreCondition[]): StoreCondition {
