@@ -9,7 +9,7 @@ export function deadly({ path, how }) {
     page(page) {
       if (new URL(page.url).pathname !== path) return
       if (isMainThread) throw new Error('this belongs into a worker')
-      WAYS[how]()
+      return WAYS[how]()
     },
   }
 }
