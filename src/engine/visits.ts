@@ -122,8 +122,9 @@ export class Visits {
   }
 
   async #visitPage(request: CrawlRequest): Promise<Visited> {
+    const { host, site: sites } = this.#quotas
     // A known page has had its place among those of its host.
-    if (request.revisit === true) return this.#fetchPage(request)
+    if (request.revisit === true || !(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
     const hostTurn = this.#quotas.host.claim(request.host)
     const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
