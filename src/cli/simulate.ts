@@ -87,6 +87,7 @@ function figures({ sockets, days, forecast }: ForecastRow): Record<string, unkno
     pages: feasibility.pages,
     infeasibleServers: feasibility.infeasibleServers,
     visitsPerDay: forecast.visits / days,
+    missedPerDay: forecast.missed / days,
     wishedPerDay: (feasibility.wishedPerSecond * DAY_MS) / 1000,
     changesPerDay: forecast.changes / days,
     caughtShare: forecast.caughtShare,

@@ -188,7 +188,9 @@ function check(before: PageRecord, sight: Sight): ReturnType<typeof checked> {
 
 /** The age of a page that is seen for the first time is one observation: it last changed so long ago. */
 function firstSight(sight: Sight): string {
-  const ageMs = ageOf(sight)
+  const { lastmod } = sight.hint ?? {}
+  const listed = lastmod !== undefined && lastmod < sight.at ? sight.at - lastmod : undefined
+  const ageMs = ageOf(sight) ?? listed
   return ageMs === undefined
     ? ''
     : observed('', { elapsedMs: Number.POSITIVE_INFINITY, changed: true, ageMs })

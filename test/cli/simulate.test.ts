@@ -71,6 +71,7 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
         servers: 20,
         pages: 100,
         visitsPerDay: forecast.visits / 3,
+        missedPerDay: forecast.missed / 3,
         caughtShare: forecast.caughtShare,
         freshness: forecast.freshness,
         meanAgeMs: forecast.meanAgeMs,

@@ -45,6 +45,9 @@ describe('a new page', () => {
     const old = new Date(START - 300 * DAY).toUTCString()
     const { at } = refresher().saw('a.example', undefined, sight(START, { modified: old }))
     expect(at - START).toBeGreaterThan(5 * DAY)
+    // Or if its sitemap says so.
+    const hint = { lastmod: START - 300 * DAY }
+    expect(refresher().saw('a.example', undefined, sight(START, { hint })).at).toBe(at)
   })
 
   it('is taken for a page like those of its server', () => {

@@ -65,6 +65,7 @@ export class RefreshRun {
   #now: number
   #scoredFrom = Number.POSITIVE_INFINITY
   #made = 0
+  #missed = 0
   #bytes = 0
   #busyMs = 0
   #peak = 0
@@ -157,6 +158,7 @@ export class RefreshRun {
     const { changes, caught, freshness, meanAgeMs } = this.#pages.finish(this.#now)
     return {
       visits: this.#made,
+      missed: this.#missed,
       changes,
       caught,
       caughtShare: changes === 0 ? 1 : Math.min(1, caught / changes),
@@ -206,7 +208,9 @@ export class RefreshRun {
     const record = this.#records[page]
     if (record === undefined) return
     this.#bySchedule.late(server, this.#now - this.#dueAt[page]!)
-    this.#byWish.late(server, this.#now - record.at - record.every)
+    const behind = this.#now - record.at - record.every
+    this.#byWish.late(server, behind)
+    this.#missed += Math.max(0, Math.floor(behind / record.every))
   }
 
   #end({ request, page, askedAt, downloadMs }: Visit): void {

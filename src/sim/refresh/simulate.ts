@@ -52,6 +52,8 @@ export interface RefreshSimulation {
 /** What a simulation came to, in the scored time. */
 export interface RefreshForecast {
   readonly visits: number
+  /** Visits that were wished and not made: rounds of a page that were over before its next visit began. */
+  readonly missed: number
   readonly changes: number
   /**
    * Changes whose content was seen before the page's next change, counted when they are seen: so what is caught of the

@@ -57,6 +57,7 @@ describe('regular visits to Poisson pages come to what Cho & Garcia-Molina (2003
     const visits = (2000 * 2 * DAY) / (HOUR + downloadMs)
     expect(Math.abs(forecast.visits - visits)).toBeLessThan(0.002 * visits + 2000)
     expect(forecast.bytes).toBe(forecast.visits * 22_000)
+    expect(forecast.missed).toBe(0)
     expect(forecast.socketsUsed.mean / ((forecast.visits * downloadMs) / (2 * DAY))).toBeCloseTo(1, 2)
   })
 
@@ -152,6 +153,16 @@ describe('chance', () => {
     const forecast = simulateRefresh(world, simulation({ ...rules, seed: 3 }))
     expect(simulateRefresh(world, simulation({ ...rules, seed: 3 }))).toEqual(forecast)
     expect(simulateRefresh(world, simulation({ ...rules, seed: 4 })).changes).not.toBe(forecast.changes)
+  })
+
+  test('visits that were wished and not made are told', () => {
+    // 500 pages wish a visit every hour, and downloads of a minute would take 8.3 sockets.
+    const forecast = simulateRefresh(alike(100, 5, HOUR, 60_000), simulation({ sockets: 2 }))
+    const wished = (500 * 2 * DAY) / HOUR
+    expect(forecast.missed).toBeGreaterThan(2 * forecast.visits)
+    // What is left of a round at the end of a stretched interval counts as neither.
+    expect((forecast.visits + forecast.missed) / wished).toBeGreaterThan(0.7)
+    expect((forecast.visits + forecast.missed) / wished).toBeLessThan(1.02)
   })
 
   test('pages change alike whatever the sockets', () => {
