@@ -9,9 +9,6 @@ export interface Claim {
   readonly holds: boolean
 }
 
-/** Prints its tables, writes its charts, and answers what came of its claims. */
-export type Experiment = () => readonly Claim[]
-
 /** Columns as wide as their widest cell, numbers to the right. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const cells = [head, ...rows.map((row) => row.map(told))]

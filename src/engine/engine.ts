@@ -179,7 +179,8 @@ export class Engine {
 
   #statsNow(): Stats {
     const { earlierRuns } = this.#ledger
-    return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, this.#inFlight, earlierRuns)
+    const standing = { inFlight: this.#inFlight, earlierRuns, feasibility: this.refreshing?.feasibility() }
+    return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, standing)
   }
 
   async #loop(): Promise<void> {

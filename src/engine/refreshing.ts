@@ -1,7 +1,7 @@
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchTiming, Page } from '../extract/contract.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import type { Miss, PageRecord, Planned, Refresh, ServerRecord } from '../refresh/contract.js'
+import type { Feasibility, Miss, PageRecord, Planned, Refresh, ServerRecord } from '../refresh/contract.js'
 import type { StateSpace, StateStore } from '../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
 import { hostOf } from '../url/canonicalise.js'
@@ -12,6 +12,10 @@ import type { Visited } from './visits.js'
 
 /** Under what name a store keeps what is known of servers. */
 const SERVERS = 'servers'
+
+/** So many servers are looked at in less than a millisecond; of more, what was seen holds for so long. */
+const MANY_SERVERS = 1000
+const LOOK_MS = 1000
 
 /** What the engine needs for visits to known pages. */
 export interface RefreshParts {
@@ -50,6 +54,7 @@ export class Refreshing {
   #rounds: Rounds | undefined = undefined
   /** After passes, a schedule begins. */
   #isTurning = false
+  #seen: { readonly at: number; readonly told: Feasibility } | undefined = undefined
   /** The pass that is under way. */
   #round = 0
 
@@ -121,6 +126,16 @@ export class Refreshing {
 
   close(): void {
     this.#rounds?.close()
+  }
+
+  /** Whether the schedule can be kept. Statistics ask often, and where there are many servers looking at all takes a while. */
+  feasibility(): Feasibility {
+    const now = this.#parts.clock.now()
+    const last = this.#seen
+    if (last !== undefined && last.told.servers > MANY_SERVERS && now - last.at < LOOK_MS) return last.told
+    const told = this.schedule.feasibility()
+    this.#seen = { at: now, told }
+    return told
   }
 
   #isMine(host: string): boolean {

@@ -7,12 +7,11 @@ const NONE = Object.freeze([])
 
 /** How a crawl stands at this moment, put together from everything that counts. */
 export function snapshot(
-  { clock, frontier, seen, memory, refresh }: Parts,
+  { clock, frontier, seen, memory }: Parts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,
-  inFlight: number,
-  earlierRuns: number,
+  { inFlight, earlierRuns, feasibility }: Pick<Stats, 'inFlight' | 'earlierRuns' | 'feasibility'>,
 ): Stats {
   const elapsedMs = meters.elapsedMs
   const threadBusy = meters.threadBusy
@@ -35,7 +34,7 @@ export function snapshot(
     skipped: tally.skipped,
     statuses: { ...tally.statuses },
     changes: { ...tally.changes },
-    feasibility: refresh?.schedule.feasibility(),
+    feasibility,
     known: seen.size,
     pending: frontier.pending,
     inFlight,
