@@ -71,7 +71,7 @@ const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   stores: ['frontier', 'seen'],
 }
 
-const MOST_LINES = 350
+const MOST_LINES = 500
 /** A table of names, not a thought. */
 const MAY_BE_LONG = ['extract/entity-names.ts']
 
