@@ -1,27 +1,36 @@
 /**
  * `npm run experiments` repeats the experiments of the papers, `npm run experiments -- refresh` one of them. They print
- * tables, write charts to docs/, and compare what came out with what it should show. If it does not, the exit code is 1.
+ * tables, write charts to docs/, and compare the outcome with what it should show. If it does not, the exit code is 1.
+ * docs/papers.md lists every figure and table with its command.
  */
 
+import { bench } from './bench.js'
 import { live } from './live.js'
-import { refresh } from './refresh.js'
+import { refresh } from './refresh/index.js'
+import { longMisses } from './refresh/sockets.js'
 import { type Claim, isShown } from './table.js'
 
-/** What happens in real time is waited for. */
-const EXPERIMENTS: Record<string, () => readonly Claim[] | Promise<readonly Claim[]>> = { refresh, live }
+type Experiment = () => readonly Claim[] | Promise<readonly Claim[]>
 
+const EXPERIMENTS: Readonly<Record<string, Experiment>> = {
+  scaling: () => bench('scaling'),
+  balance: () => bench('balance'),
+  refresh,
+  live,
+}
+/** Run by name only: they take longer than all others together. */
+const LONG_EXPERIMENTS: Readonly<Record<string, Experiment>> = { 'refresh-300-days': longMisses }
+
+const known = { ...EXPERIMENTS, ...LONG_EXPERIMENTS }
 const names = process.argv.slice(2)
-const unknown = names.filter((name) => !Object.hasOwn(EXPERIMENTS, name))
+const unknown = names.filter((name) => !Object.hasOwn(known, name))
 if (unknown.length > 0) {
-  console.error(
-    `No experiment named ${unknown.join(', ')}; there are: ${Object.keys(EXPERIMENTS).join(', ')}.`,
-  )
+  console.error(`No experiment named ${unknown.join(', ')}; there are: ${Object.keys(known).join(', ')}.`)
   process.exit(2)
 }
 let met = true
-for (const [name, experiment] of Object.entries(EXPERIMENTS)) {
-  if (names.length > 0 && !names.includes(name)) continue
+for (const name of names.length > 0 ? names : Object.keys(EXPERIMENTS)) {
   console.log(`# ${name}\n`)
-  for (const claim of await experiment()) met = isShown(claim) && met
+  for (const claim of await known[name]!()) met = isShown(claim) && met
 }
 process.exit(met ? 0 : 1)

@@ -4,9 +4,9 @@
  * estimate wants it.
  */
 
-import { archiveIntervalMs } from '../src/refresh/aims.js'
-import { changeIntervalMs, observed } from '../src/refresh/estimator.js'
-import { seededRandom } from '../src/time.js'
+import { archiveIntervalMs } from '../../src/refresh/aims.js'
+import { changeIntervalMs, observed } from '../../src/refresh/estimator.js'
+import { seededRandom } from '../../src/time.js'
 import {
   anyChangeMs,
   type Estimate,
@@ -14,8 +14,8 @@ import {
   RIVALS,
   type Tried,
   visited,
-} from '../test/refresh/rival-estimators.js'
-import { type Claim, printTable } from './table.js'
+} from '../../test/refresh/rival-estimators.js'
+import { type Claim, printTable } from '../table.js'
 
 const PAGES = 12_000
 const VISITS = [5, 10, 20] as const

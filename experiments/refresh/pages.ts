@@ -3,9 +3,9 @@
  * of the time is the copy of a page up to date? A rule learns only from what its visits see: changed or not.
  */
 
-import { Heap } from '../../frontier/heap.js'
-import { seededRandom } from '../../time.js'
-import { logNormalTable } from './chance.js'
+import { Heap } from '../../src/frontier/heap.js'
+import { logNormalTable } from '../../src/sim/refresh/chance.js'
+import { seededRandom } from '../../src/time.js'
 import { type PageRule, PageSchedule } from './page-rules.js'
 import { DAY_MS } from './world.js'
 

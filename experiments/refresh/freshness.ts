@@ -3,10 +3,10 @@
  * visits out among them. A rule knows nothing of a page but what its own visits see.
  */
 
-import { svgOf } from '../bench/svg.js'
-import type { PageRule } from '../src/sim/refresh/page-rules.js'
-import { drawPages, simulateVisits, type VisitScore } from '../src/sim/refresh/pages.js'
-import { type Claim, printTable, writeChart } from './table.js'
+import { svgOf } from '../../bench/svg.js'
+import { type Claim, printTable, writeChart } from '../table.js'
+import type { PageRule } from './page-rules.js'
+import { drawPages, simulateVisits, type VisitScore } from './pages.js'
 
 const RULES: readonly (readonly [rule: PageRule, label: string])[] = [
   ['oracle', 'oracle'],

@@ -6,13 +6,13 @@
  * the schedule: what is left to chance once wishes are corrected, a matter of queues.
  */
 
-import { refreshOptions } from '../src/check-refresh.js'
-import type { RefreshPolicy } from '../src/refresh/contract.js'
-import { describeWorld } from '../src/sim/refresh/described.js'
-import { RefreshRun } from '../src/sim/refresh/run.js'
-import type { RefreshForecast, SimulatedServer } from '../src/sim/refresh/simulate.js'
-import { seededRandom } from '../src/time.js'
-import { type Claim, printTable } from './table.js'
+import { refreshOptions } from '../../src/check-refresh.js'
+import type { RefreshPolicy } from '../../src/refresh/contract.js'
+import { describeWorld } from '../../src/sim/refresh/described.js'
+import { RefreshRun } from '../../src/sim/refresh/run.js'
+import type { RefreshForecast, SimulatedServer } from '../../src/sim/refresh/simulate.js'
+import { seededRandom } from '../../src/time.js'
+import { type Claim, printTable } from '../table.js'
 
 const POLICIES: readonly RefreshPolicy[] = ['auto', 'edf', 'freq', 'fcfs', 'rm', 'sjf']
 const MINUTE_MS = 60_000

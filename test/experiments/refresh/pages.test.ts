@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type PageRule, PageSchedule } from '../../../src/sim/refresh/page-rules.js'
-import { drawPages, simulateVisits } from '../../../src/sim/refresh/pages.js'
-import { DAY_MS } from '../../../src/sim/refresh/world.js'
+import { type PageRule, PageSchedule } from '../../../experiments/refresh/page-rules.js'
+import { drawPages, simulateVisits } from '../../../experiments/refresh/pages.js'
+import { DAY_MS } from '../../../experiments/refresh/world.js'
 import { seededRandom } from '../../../src/time.js'
 
 const pages = drawPages({ pages: 400 })

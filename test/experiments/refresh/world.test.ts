@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS, drawWorld, feasibleOf, PUBLISHED, statisticsOf } from '../../../experiments/refresh/world.js'
 import { logNormalTable, mixed, normalQuantile } from '../../../src/sim/refresh/chance.js'
-import { DAY_MS, drawWorld, feasibleOf, PUBLISHED, statisticsOf } from '../../../src/sim/refresh/world.js'
 
 describe('drawWorld', () => {
-  const world = drawWorld({ servers: PUBLISHED.servers, seed: 1 })
+  const world = drawWorld({ servers: PUBLISHED.servers, seed: 1, serverSpread: 0.9 })
   const drawn = statisticsOf(world)
 
   it('has the statistics that were published', () => {
@@ -15,10 +15,11 @@ describe('drawWorld', () => {
     within(drawn.underMinute, PUBLISHED.underMinute, 0.05)
     within(drawn.meanDownloadMs, PUBLISHED.meanDownloadMs, 0.02)
     within(drawn.meanLongestMs, PUBLISHED.meanLongestMs, 0.1)
-    within(drawn.infeasible, PUBLISHED.infeasible, 0.3)
-    within(drawn.bound, PUBLISHED.bound, 0.1)
+    within(drawn.longestTooLong, PUBLISHED.longestTooLong, 0.15)
+    within(drawn.bound, PUBLISHED.bound, 0.05)
     within(drawn.feasibleBound, PUBLISHED.feasibleBound, 0.1)
-    within(drawn.downloadsPerDay, PUBLISHED.downloadsPerDay, 0.35)
+    within(drawn.feasiblePerDay, PUBLISHED.feasiblePerDay, 0.1)
+    expect(drawn.meanTooLong).toBeLessThan(PUBLISHED.meanTooLong)
   })
 
   it('tells its statistics as they are', () => {
@@ -27,16 +28,18 @@ describe('drawWorld', () => {
       intervalMs: Float64Array.of(1000, 10_000, DAY_MS),
       downloadMs: Float64Array.of(2000, 1000, DAY_MS / 100),
       longestMs: Float64Array.of(4000, 10_000, DAY_MS / 2),
+      takesMs: () => 1,
     })
-    expect(few.infeasible).toBe(1)
+    expect(few.longestTooLong).toBe(1)
+    expect(few.meanTooLong).toBe(1)
     expect(few.bound).toBeCloseTo(1 + 0.1 + 0.01)
     expect(few.feasibleBound).toBeCloseTo(0.11)
     expect(few.underMinute).toBeCloseTo(2 / 3)
-    expect(few.downloadsPerDay).toBeCloseTo(86_400 + 8640 + 1)
+    expect(few.feasiblePerDay).toBeCloseTo(8640 + 1)
   })
 
   it('is as typical if it is small', () => {
-    const small = statisticsOf(drawWorld({ servers: 8000, seed: 5 }))
+    const small = statisticsOf(drawWorld({ servers: 8000, seed: 5, serverSpread: 0.9 }))
     const share = PUBLISHED.servers / small.servers
     expect(small.bound * share).toBeGreaterThan(50)
     expect(small.bound * share).toBeLessThan(75)
@@ -45,7 +48,7 @@ describe('drawWorld', () => {
   })
 
   it('is drawn again by its seed, and otherwise by another', () => {
-    const draw = (seed: number) => drawWorld({ servers: 2000, seed })
+    const draw = (seed: number) => drawWorld({ servers: 2000, seed, serverSpread: 0.9 }).downloadMs
     expect(draw(3)).toEqual(draw(3))
     expect(draw(3)).not.toEqual(draw(4))
   })
@@ -53,16 +56,19 @@ describe('drawWorld', () => {
   it('keeps to its bounds, in whole ms', () => {
     for (let i = 0; i < world.servers; i++) {
       const [interval, mean, longest] = [world.intervalMs[i]!, world.downloadMs[i]!, world.longestMs[i]!]
-      if (interval < 1000 || longest < mean || mean < 1) expect({ interval, mean, longest }).toBe('in bounds')
+      if (interval < 1000 || interval > 100 * DAY_MS || longest < mean || mean < 1)
+        expect({ interval, mean, longest }).toBe('in bounds')
       if (!Number.isInteger(interval + mean + longest)) expect({ interval, mean, longest }).toBe('whole')
     }
   })
 
   it('is left with feasible servers only', () => {
     const feasible = feasibleOf(world)
-    expect(feasible.servers).toBe(world.servers - drawn.infeasible)
-    expect(statisticsOf(feasible).infeasible).toBe(0)
-    expect(statisticsOf(feasible).bound).toBeCloseTo(drawn.feasibleBound)
+    expect(feasible.servers).toBeLessThanOrEqual(world.servers - drawn.longestTooLong)
+    expect(statisticsOf(feasible).longestTooLong).toBe(0)
+    for (const server of [0, 1000, feasible.servers - 1]) {
+      expect(feasible.longestMs[server]! + 1000).toBeLessThanOrEqual(feasible.intervalMs[server]!)
+    }
   })
 })
 

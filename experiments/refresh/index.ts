@@ -1,10 +1,10 @@
 /** System E's experiments (Tamura & Kitsuregawa 2009), and what its page schedule is good for. */
 
+import type { Claim } from '../table.js'
 import { estimator } from './estimator.js'
 import { freshnessAgainstBudget } from './freshness.js'
 import { overload } from './overload.js'
 import { missesAgainstSockets } from './sockets.js'
-import type { Claim } from './table.js'
 
 export function refresh(): readonly Claim[] {
   return [...missesAgainstSockets(), ...estimator(), ...freshnessAgainstBudget(), ...overload()]

@@ -1,8 +1,8 @@
 /** Rules for how often a page is visited: ours, and those that it is compared with. */
 
-import { archiveIntervalMs } from '../../refresh/aims.js'
-import { changeIntervalMs, observed } from '../../refresh/estimator.js'
-import { FreshBudget } from '../../refresh/fresh-budget.js'
+import { archiveIntervalMs } from '../../src/refresh/aims.js'
+import { changeIntervalMs, observed } from '../../src/refresh/estimator.js'
+import { FreshBudget } from '../../src/refresh/fresh-budget.js'
 import { DAY_MS } from './world.js'
 
 /**
