@@ -5,7 +5,14 @@ import { estimator } from './estimator.js'
 import { freshnessAgainstBudget } from './freshness.js'
 import { overload } from './overload.js'
 import { missesAgainstSockets } from './sockets.js'
+import { spareSockets } from './spare.js'
 
 export function refresh(): readonly Claim[] {
-  return [...missesAgainstSockets(), ...estimator(), ...freshnessAgainstBudget(), ...overload()]
+  return [
+    ...missesAgainstSockets(),
+    ...spareSockets(),
+    ...estimator(),
+    ...freshnessAgainstBudget(),
+    ...overload(),
+  ]
 }

@@ -81,6 +81,7 @@ function figures({ sockets, days, forecast }: ForecastRow): Record<string, unkno
     socketsNeeded: feasibility.socketsNeeded,
     socketsUsed: socketsUsed.mean,
     feasible: feasibility.feasible,
+    tight: feasibility.tight,
     stretch: feasibility.stretch,
     policy: feasibility.policy,
     servers: feasibility.servers,

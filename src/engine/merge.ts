@@ -130,6 +130,7 @@ function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
   const total = (value: (of: Feasibility) => number) => told.reduce((sum, each) => sum + value(each), 0)
   return {
     feasible: told.every(({ feasible }) => feasible),
+    tight: told.every(({ feasible }) => feasible) && told.some(({ tight }) => tight),
     socketsAvailable: total(({ socketsAvailable }) => socketsAvailable),
     socketsNeeded: total(({ socketsNeeded }) => socketsNeeded),
     socketsScheduled: total(({ socketsScheduled }) => socketsScheduled),

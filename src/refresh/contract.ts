@@ -100,6 +100,11 @@ export interface ServerRecord {
 export interface Feasibility {
   /** Whether all wishes can be granted as they are. */
   readonly feasible: boolean
+  /**
+   * Whether it is feasible, but with few sockets to spare: visits queue for a socket and are late by chance. The bound of
+   * eq. 4 is necessary, not sufficient; from 1.5 times the bound on, nothing waits noticeably.
+   */
+  readonly tight: boolean
   readonly socketsAvailable: number
   /** The bound of eq. 4 for what is wished: fewer sockets are too few for certain. */
   readonly socketsNeeded: number

@@ -43,7 +43,8 @@ export const POLICIES: Readonly<Record<PlainPolicy, PolicyKey>> = {
 
 /**
  * The policy that chooses now. `auto`: where sockets suffice (Tamura eq. 4), EDF misses nothing; where they do not, SJF
- * misses least.
+ * misses least. It stays with SJF while a correction fits the schedule to the sockets: there too visits are less late by
+ * SJF than by EDF (experiments/refresh/spare.ts).
  */
 export function plainPolicy(policy: RefreshPolicy, socketsSuffice: boolean): PlainPolicy {
   if (policy !== 'auto') return policy

@@ -324,7 +324,7 @@ describe('the stretch', () => {
       infeasibleServers: 0,
     })
     expect(table.intervalOf('7.example')).toBe(10_000)
-    expect(table.feasibility()).toMatchObject({ feasible: true, policy: 'edf', worst: [] })
+    expect(table.feasibility()).toMatchObject({ feasible: true, tight: true, policy: 'edf', worst: [] })
   })
 
   it('lengthens all alike where sockets are scarce, and relaxes when pages leave', () => {
@@ -344,6 +344,23 @@ describe('the stretch', () => {
       socketsScheduled: 2,
       infeasibleServers: 0,
     })
+  })
+
+  it('is tight where sockets suffice on average only', () => {
+    const load = (sockets: number) => {
+      const table = servers(sockets)
+      for (let i = 0; i < 20; i++) table.put(`${i}.example`, record(10_000, 1000))
+      return table.feasibility()
+    }
+    expect(load(1)).toMatchObject({ feasible: false, tight: false })
+    expect(load(2)).toMatchObject({ feasible: true, tight: true })
+    expect(load(3)).toMatchObject({ feasible: true, tight: false })
+  })
+
+  it('is not tight with a socket for each server', () => {
+    const table = servers(2, 0)
+    for (let i = 0; i < 2; i++) table.put(`${i}.example`, record(1000, 800))
+    expect(table.feasibility()).toMatchObject({ feasible: true, tight: false })
   })
 
   it('of one server that wishes too much is its own affair', () => {
