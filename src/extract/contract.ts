@@ -1,5 +1,6 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
+import type { QueryEncoding } from '../url/resolve.js'
 
 /** A fetched page. Everything beyond the bytes is worked out on first touch. */
 export interface Page<Data extends object = object> {
@@ -158,8 +159,10 @@ export interface FetchTiming {
 export interface Extracted {
   /** As written; relative to `base`. */
   readonly links: WrittenLinks
-  /** What links are relative to: the page's URL or its base element. */
+  /** What links are relative to: the page's URL or its base element, which may be of any scheme. */
   readonly base: string
+  /** How queries of links are written; undefined: in UTF-8. */
+  readonly queries?: QueryEncoding | undefined
   /** What went wrong; the first, if several. */
   readonly problem: ExtractionProblem | undefined
 }
@@ -169,7 +172,7 @@ export interface WrittenLinks extends Iterable<Link> {
   readonly length: number
   at(index: number): Link
   /**
-   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal spelling
+   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal fingerprint
    * lead, on pages of one origin, to the same place if they begin with a slash or a scheme.
    */
   fingerprint(index: number, into: Uint32Array): boolean

@@ -38,17 +38,24 @@ export class FoundLinks implements WrittenLinks {
   readonly #reader: TagReader | undefined
   readonly #codes: Codes
   #places: readonly number[]
-  /** Given by extractors. */
+  /** Not of the markup: of a header, or given by extractors. */
   readonly #more: readonly Link[]
+  readonly #salt: number
 
+  /**
+   * @param salt Different for pages on which one spelling may lead to different places, because they are written in other
+   * charsets or languages of markup.
+   */
   constructor(
     reader: TagReader | undefined,
     codes: Codes,
+    salt = 0,
     places: readonly number[] = [],
     more: readonly Link[] = [],
   ) {
     this.#reader = reader
     this.#codes = codes
+    this.#salt = salt
     this.#places = places
     this.#more = more
   }
@@ -71,12 +78,12 @@ export class FoundLinks implements WrittenLinks {
     return this
   }
 
-  /** These, and then those of an extractor. */
+  /** These, and then others. */
   with(more: readonly Link[]): FoundLinks {
-    return new FoundLinks(this.#reader, this.#codes, this.#places, [...this.#more, ...more])
+    return new FoundLinks(this.#reader, this.#codes, this.#salt, this.#places, [...this.#more, ...more])
   }
 
-  /** Those of extractors. */
+  /** Those that are not of the markup. */
   get added(): readonly Link[] {
     return this.#more
   }
@@ -90,6 +97,7 @@ export class FoundLinks implements WrittenLinks {
     // What a refresh or an extractor says is not written as an attribute is, and may not pass for the same.
     if (at >= this.#places.length || this.#places[at]! % TAGS === tags.META) return false
     fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    into[0]! ^= this.#salt
     return true
   }
 

@@ -3,8 +3,9 @@ import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
-import { baseFor, resolve } from '../url/resolve.js'
+import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
+import { type CharsetQueries, queryEncoding } from './charset-encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { refuseOversized } from './dom-bounds.js'
 import { FoundLinks } from './found-links.js'
@@ -132,8 +133,16 @@ export class FetchedPage implements Page {
   /** What links are relative to. */
   get base(): string {
     const { base } = this.scanned
-    if (base === undefined) return this.url
-    return resolve(base, baseFor(this.url)) ?? this.url
+    return base === undefined ? this.url : resolveBase(base, withQueriesIn(this.queries, baseFor(this.url)))
+  }
+
+  /** How queries of links are written. */
+  get queries(): CharsetQueries | undefined {
+    return queryEncoding(this.charset)
+  }
+
+  get #linkBase(): Base {
+    return withQueriesIn(this.queries, baseFor(this.base))
   }
 
   /** Links as written: those of the scan, and once extractors have run, theirs too. */
@@ -148,7 +157,7 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.base)
+    this.#links ??= resolved(this.found, this.#linkBase)
     return this.#links
   }
 
@@ -157,7 +166,7 @@ export class FetchedPage implements Page {
     if (isMarkup(this.mediaType)) {
       const { text, ascii } = this.#decoded
       const href = ascii ? canonicalHref(text, this.body) : canonicalHref(text)
-      const url = href === undefined ? undefined : resolve(href, baseFor(this.base))
+      const url = href === undefined ? undefined : resolve(href, this.#linkBase)
       if (url !== undefined) return url
     }
     const header = this.headers.get('link') ?? undefined
@@ -188,7 +197,7 @@ export class FetchedPage implements Page {
   #scanContent(): Scan {
     if (!isMarkup(this.mediaType)) return NO_SCAN
     const { text, ascii } = this.#decoded
-    return scan(text, ascii ? this.body : undefined, this.#product)
+    return scan(text, ascii ? this.body : undefined, this.#product, this.queries?.salt)
   }
 
   #parse(): PageDocument {
@@ -221,8 +230,7 @@ function canonicalTarget(header: string): string | undefined {
   return undefined
 }
 
-function resolved(links: FoundLinks, baseUrl: string): PageLink[] {
-  const base = baseFor(baseUrl)
+function resolved(links: FoundLinks, base: Base): PageLink[] {
   const byUrl = new Map<string, PageLink>()
   for (const { href, tag, rel } of links) {
     const url = resolve(href, base)

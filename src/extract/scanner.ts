@@ -41,14 +41,14 @@ export interface Scan {
  * resolving a link makes one.
  *
  * `codes` are the page's characters as numbers, for callers that have them already. `product` is the name, in small
- * letters, under which pages speak to this crawler alone.
+ * letters, under which pages speak to this crawler alone. `salt` is that of the links' fingerprints.
  *
  * @example
  * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
-export function scan(html: string, codes: Codes = codesOf(html), product?: string): Scan {
-  return new Scanner(html, codes, product).run()
+export function scan(html: string, codes: Codes = codesOf(html), product?: string, salt = 0): Scan {
+  return new Scanner(html, codes, product, salt).run()
 }
 
 /** The href of the first `<link rel=canonical>` in the head. A pass of its own, because few who crawl ask for it. */
@@ -90,9 +90,10 @@ class Scanner {
     private readonly html: string,
     protected readonly codes: Codes,
     private readonly product: string | undefined,
+    salt = 0,
   ) {
     this.tag = new TagReader(html, codes)
-    this.links = new FoundLinks(this.tag, codes)
+    this.links = new FoundLinks(this.tag, codes, salt)
   }
 
   run(): Scan {
