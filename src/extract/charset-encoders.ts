@@ -15,7 +15,6 @@ const FIRST_BEYOND_ASCII = 0x80
 const REPLACEMENT = 0xfffd
 /** Removed from every URL before it is read. */
 const REMOVED = /[\t\n\r]+/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what it looks for
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 /** How queries are written on pages of a charset. */

@@ -28,6 +28,11 @@ const VOID: ReadonlySet<string> = new Set(
   ),
 )
 
+/** Whether elements of this name, in small letters, hold nothing. */
+export function isVoid(name: string): boolean {
+  return VOID.has(name)
+}
+
 interface OpenElement {
   readonly name: string
   readonly language: 'svg' | 'math'

@@ -1,5 +1,5 @@
 import type { Link } from '../types.js'
-import { fingerprintCodes } from '../url/fingerprint.js'
+import { fingerprint, fingerprintCodes } from '../url/fingerprint.js'
 import type { Codes } from './codes.js'
 import type { WrittenLinks } from './contract.js'
 import { refreshUrl } from './meta-refresh.js'
@@ -20,7 +20,11 @@ let notes: number[] = []
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
 /** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
-const MOST_LINKS = 50_000
+export const MOST_LINKS = 50_000
+
+/** The tag of a refresh, which is no name of an element. */
+export const REFRESH = 'meta-refresh'
+const NO_CODES = new Uint8Array(0)
 
 const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.A]: 'a',
@@ -38,8 +42,10 @@ export class FoundLinks implements WrittenLinks {
   readonly #reader: TagReader | undefined
   readonly #codes: Codes
   #places: readonly number[]
-  /** Not of the markup: of a header, or given by extractors. */
+  /** Those that are no places: of XML, of a header, and given by extractors. */
   readonly #more: readonly Link[]
+  /** How many of them are of the markup. */
+  readonly #listed: number
   readonly #salt: number
 
   /**
@@ -52,12 +58,19 @@ export class FoundLinks implements WrittenLinks {
     salt = 0,
     places: readonly number[] = [],
     more: readonly Link[] = [],
+    listed = 0,
   ) {
     this.#reader = reader
     this.#codes = codes
     this.#salt = salt
     this.#places = places
     this.#more = more
+    this.#listed = listed
+  }
+
+  /** The links of markup that was not read by the scanner. */
+  static listed(links: readonly Link[], salt: number): FoundLinks {
+    return new FoundLinks(undefined, NO_CODES, salt, [], links, links.length)
   }
 
   /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
@@ -80,12 +93,19 @@ export class FoundLinks implements WrittenLinks {
 
   /** These, and then others. */
   with(more: readonly Link[]): FoundLinks {
-    return new FoundLinks(this.#reader, this.#codes, this.#salt, this.#places, [...this.#more, ...more])
+    return new FoundLinks(
+      this.#reader,
+      this.#codes,
+      this.#salt,
+      this.#places,
+      [...this.#more, ...more],
+      this.#listed,
+    )
   }
 
   /** Those that are not of the markup. */
   get added(): readonly Link[] {
-    return this.#more
+    return this.#more.slice(this.#listed)
   }
 
   get length(): number {
@@ -95,8 +115,14 @@ export class FoundLinks implements WrittenLinks {
   fingerprint(index: number, into: Uint32Array): boolean {
     const at = NUMBERS * index
     // What a refresh or an extractor says is not written as an attribute is, and may not pass for the same.
-    if (at >= this.#places.length || this.#places[at]! % TAGS === tags.META) return false
-    fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    if (at < this.#places.length) {
+      if (this.#places[at]! % TAGS === tags.META) return false
+      fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    } else {
+      const listed = index - this.#places.length / NUMBERS
+      if (listed >= this.#listed || this.#more[listed]!.tag === REFRESH) return false
+      fingerprint(this.#more[listed]!.href, into)
+    }
     into[0]! ^= this.#salt
     return true
   }
@@ -109,7 +135,7 @@ export class FoundLinks implements WrittenLinks {
     const nameEnd = Math.floor(this.#places[at]! / TAGS)
     if (tag === tags.META) {
       reader.read(nameEnd, CONTENT)
-      return { href: refreshUrl(reader.content!)!, tag: 'meta-refresh', rel: undefined }
+      return { href: refreshUrl(reader.content!)!, tag: REFRESH, rel: undefined }
     }
     const attribute = tag === tags.FRAME || tag === tags.IFRAME ? SRC : HREF | REL
     reader.read(nameEnd, attribute)

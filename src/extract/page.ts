@@ -14,13 +14,18 @@ import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
 import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
+import { xmlAsHtml } from './xml-as-html.js'
+import { scanXml, type XmlScan } from './xml-scanner.js'
 
 /** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
 const require = createRequire(import.meta.url)
 
 const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
-const MARKUP = new Set(['text/html', 'application/xhtml+xml', ''])
+const XHTML = 'application/xhtml+xml'
+const MARKUP = new Set(['text/html', XHTML, ''])
+/** So that links of XML are not taken for the same as links of HTML, where references may mean something else. */
+const SALT_OF_XML = 0x584d4c
 
 /** Whether a media type is HTML, or is not declared and so taken for it. */
 export function isMarkup(mediaType: string): boolean {
@@ -39,6 +44,8 @@ export class FetchedPage implements Page {
   readonly #product: string | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
+  /** Of XHTML that is well-formed. */
+  #xmlScan: XmlScan | undefined
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
@@ -164,8 +171,7 @@ export class FetchedPage implements Page {
   /** What the markup names; if it names nothing, what the `Link` header does. */
   get canonical(): string | undefined {
     if (isMarkup(this.mediaType)) {
-      const { text, ascii } = this.#decoded
-      const href = ascii ? canonicalHref(text, this.body) : canonicalHref(text)
+      const href = this.#canonicalHref()
       const url = href === undefined ? undefined : resolve(href, this.#linkBase)
       if (url !== undefined) return url
     }
@@ -185,7 +191,9 @@ export class FetchedPage implements Page {
   }
 
   get text(): string {
-    this.#text ??= isMarkup(this.mediaType) ? readableText(this.content) : this.content
+    this.#text ??= isMarkup(this.mediaType)
+      ? readableText(this.content, this.mediaType === XHTML)
+      : this.content
     return this.#text
   }
 
@@ -197,7 +205,17 @@ export class FetchedPage implements Page {
   #scanContent(): Scan {
     if (!isMarkup(this.mediaType)) return NO_SCAN
     const { text, ascii } = this.#decoded
-    return scan(text, ascii ? this.body : undefined, this.#product, this.queries?.salt)
+    const { queries } = this
+    if (this.mediaType !== XHTML) return scan(text, ascii ? this.body : undefined, this.#product, queries)
+    const salt = (queries?.salt ?? 0) ^ SALT_OF_XML
+    this.#xmlScan = scanXml(text, this.#product, salt)
+    return this.#xmlScan?.scan ?? scan(text, undefined, this.#product, { salt, isXhtml: true })
+  }
+
+  #canonicalHref(): string | undefined {
+    if (this.scanned && this.#xmlScan) return this.#xmlScan.canonical
+    const { text, ascii } = this.#decoded
+    return canonicalHref(text, ascii ? this.body : undefined, this.mediaType === XHTML)
   }
 
   #parse(): PageDocument {
@@ -205,11 +223,12 @@ export class FetchedPage implements Page {
       const message = `page.document: ${this.url} is ${this.mediaType}, which has no DOM; use page.body or page.content`
       throw new KumoError('KUMO_NO_DOCUMENT', message)
     }
-    refuseOversized(this.content, this.url)
+    const html = this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content
+    refuseOversized(html, this.url)
     try {
       const { DOMParser } = require('linkedom') as typeof import('linkedom')
       // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
-      const document = new DOMParser().parseFromString(this.content, 'text/html') as unknown as Document
+      const document = new DOMParser().parseFromString(html, 'text/html') as unknown as Document
       makeWhole(document)
       return document
     } catch (error) {

@@ -33,6 +33,16 @@ export interface Scan {
   readonly robots: string | undefined
 }
 
+/** How a page is read that is not plain HTML in UTF-8. */
+export interface ScanOptions {
+  /** For the fingerprints of links: see `FoundLinks`. */
+  readonly salt?: number | undefined
+  /** XHTML that is not well-formed: HTML's rules hold, but a tag that ends in `/>` holds nothing, and CDATA is text. */
+  readonly isXhtml?: boolean
+}
+
+const PLAIN: ScanOptions = {}
+
 /**
  * Scans a page.
  *
@@ -41,19 +51,28 @@ export interface Scan {
  * resolving a link makes one.
  *
  * `codes` are the page's characters as numbers, for callers that have them already. `product` is the name, in small
- * letters, under which pages speak to this crawler alone. `salt` is that of the links' fingerprints.
+ * letters, under which pages speak to this crawler alone.
  *
  * @example
  * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
-export function scan(html: string, codes: Codes = codesOf(html), product?: string, salt = 0): Scan {
-  return new Scanner(html, codes, product, salt).run()
+export function scan(
+  html: string,
+  codes: Codes = codesOf(html),
+  product?: string,
+  options: ScanOptions = PLAIN,
+): Scan {
+  return new Scanner(html, codes, product, options).run()
 }
 
 /** The href of the first `<link rel=canonical>` in the head. A pass of its own, because few who crawl ask for it. */
-export function canonicalHref(html: string, codes: Codes = codesOf(html)): string | undefined {
-  for (const { href, tag, rel } of new HeadScanner(html, codes, undefined).run().links) {
+export function canonicalHref(
+  html: string,
+  codes: Codes = codesOf(html),
+  isXhtml = false,
+): string | undefined {
+  for (const { href, tag, rel } of new HeadScanner(html, codes, undefined, { isXhtml }).run().links) {
     if (tag === 'link' && rel !== undefined && hasToken(rel, 'canonical')) return href
   }
   return undefined
@@ -81,6 +100,7 @@ class Scanner {
   private robots: string | undefined
 
   private readonly tag: TagReader
+  private readonly isXhtml: boolean
   private tagsLeft = tags.MOST_TAGS
   private foreign = new ForeignContent()
   /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
@@ -90,10 +110,11 @@ class Scanner {
     private readonly html: string,
     protected readonly codes: Codes,
     private readonly product: string | undefined,
-    salt = 0,
+    { salt, isXhtml = false }: ScanOptions,
   ) {
     this.tag = new TagReader(html, codes)
     this.links = new FoundLinks(this.tag, codes, salt)
+    this.isXhtml = isXhtml
   }
 
   run(): Scan {
@@ -152,7 +173,7 @@ class Scanner {
       case tags.NOFRAMES:
         return this.afterRawText(this.tag.skip(end), 'noframes')
       case tags.PLAINTEXT:
-        return this.tag.skip(end) === END ? END : this.html.length
+        return this.afterPlaintext(this.tag.skip(end))
       case tags.BASE:
         return this.baseTag(end)
       case tags.META:
@@ -202,6 +223,10 @@ class Scanner {
   private titleTag(end: number): number {
     const start = this.tag.skip(end)
     if (start === END) return END
+    if (this.isEmptyTag) {
+      if (this.inDocument) this.title ??= ''
+      return start
+    }
     const close = endOfRawText(this.html, start, 'title')
     if (this.title === undefined && this.inDocument) {
       this.title = this.html.slice(start, close === -1 ? this.html.length : close)
@@ -211,7 +236,7 @@ class Scanner {
 
   private templateTag(end: number): number {
     const after = this.tag.skip(end)
-    if (after !== END) {
+    if (after !== END && !this.isEmptyTag) {
       this.tagsLeft -= tags.COST_OF_RARE
       this.aroundTemplates.push(this.foreign)
       this.foreign = new ForeignContent()
@@ -224,14 +249,23 @@ class Scanner {
     return this.aroundTemplates.length === 0
   }
 
+  /** Whether the tag that was read last is a whole element. In HTML the slash of `<script/>` means nothing. */
+  private get isEmptyTag(): boolean {
+    return this.isXhtml && this.tag.selfClosing
+  }
+
+  private afterPlaintext(start: number): number {
+    return start === END || this.isEmptyTag ? start : this.html.length
+  }
+
   private afterRawText(start: number, name: string): number {
-    if (start === END) return END
+    if (start === END || this.isEmptyTag) return start
     const close = endOfRawText(this.html, start, name)
     return close === -1 ? END : this.tag.skip(close + 2 + name.length)
   }
 
   private afterScript(start: number): number {
-    if (start === END) return END
+    if (start === END || this.isEmptyTag) return start
     const close = endOfScript(this.html, start)
     return close === -1 ? END : this.tag.skip(close + '</script'.length)
   }
@@ -296,7 +330,7 @@ class Scanner {
   private declaration(at: number): number {
     const html = this.html
     if (html.startsWith('--', at + 2)) return endOfComment(html, at)
-    if (this.foreign.allowsCdata && html.startsWith('[CDATA[', at + 2)) {
+    if ((this.foreign.allowsCdata || this.isXhtml) && html.startsWith('[CDATA[', at + 2)) {
       const close = html.indexOf(']]>', at + '<![CDATA['.length)
       return close === -1 ? END : close + 3
     }
