@@ -78,7 +78,6 @@ class ByType implements ExtractionStep {
 
   run(given: Page): MaybePromise<Extracted> {
     const page = given as FetchedPage
-    page.found = page.scanned.links
     let after: Promise<ExtractionProblem | undefined> | undefined
     let problem: ExtractionProblem | undefined
     for (const { extractor, wants } of this.#extractors) {

@@ -59,6 +59,11 @@ export class ForeignContent {
     return top !== undefined && !top.holdsHtml
   }
 
+  /** Whether the innermost foreign element is of SVG. */
+  get isSvg(): boolean {
+    return this.open.at(-1)?.language === 'svg'
+  }
+
   /** Whether `<![CDATA[` begins a section here, and not a mistaken comment. */
   get allowsCdata(): boolean {
     const top = this.open.at(-1)

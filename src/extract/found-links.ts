@@ -4,7 +4,7 @@ import type { Codes } from './codes.js'
 import type { WrittenLinks } from './contract.js'
 import { refreshUrl } from './meta-refresh.js'
 import * as tags from './tag-names.js'
-import { CONTENT, HREF, REL, SRC, type TagReader } from './tag-reader.js'
+import { CONTENT, HREF, REL, SRC, type TagReader, XLINK_HREF } from './tag-reader.js'
 
 /** Numbers kept for a link: its tag and where the tag's attributes begin, in one, and where the link stands. */
 const NUMBERS = 3
@@ -32,6 +32,16 @@ const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.LINK]: 'link',
   [tags.FRAME]: 'frame',
   [tags.IFRAME]: 'iframe',
+  [tags.SVG_A]: 'a',
+}
+
+const ATTRIBUTES: Readonly<Record<number, number>> = {
+  [tags.A]: HREF | REL,
+  [tags.AREA]: HREF | REL,
+  [tags.LINK]: HREF | REL,
+  [tags.FRAME]: SRC,
+  [tags.IFRAME]: SRC,
+  [tags.SVG_A]: HREF | XLINK_HREF | REL,
 }
 
 /**
@@ -137,8 +147,7 @@ export class FoundLinks implements WrittenLinks {
       reader.read(nameEnd, CONTENT)
       return { href: refreshUrl(reader.content!)!, tag: REFRESH, rel: undefined }
     }
-    const attribute = tag === tags.FRAME || tag === tags.IFRAME ? SRC : HREF | REL
-    reader.read(nameEnd, attribute)
+    reader.read(nameEnd, ATTRIBUTES[tag]!)
     return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
   }
 

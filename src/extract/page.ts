@@ -8,10 +8,12 @@ import { type DecodedText, decodeBytes } from './charset.js'
 import { type CharsetQueries, queryEncoding } from './charset-encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { refuseOversized } from './dom-bounds.js'
-import { FoundLinks } from './found-links.js'
+import { FoundLinks, REFRESH } from './found-links.js'
+import { canonicalHref } from './head-scanner.js'
 import { declaredType, sniffedType } from './media-type.js'
+import { refreshUrl } from './meta-refresh.js'
 import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
-import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
+import { hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
 import { xmlAsHtml } from './xml-as-html.js'
@@ -152,9 +154,10 @@ export class FetchedPage implements Page {
     return withQueriesIn(this.queries, baseFor(this.base))
   }
 
-  /** Links as written: those of the scan, and once extractors have run, theirs too. */
+  /** Links as written: those of the scan and the header, and once extractors have run, theirs too. */
   get found(): FoundLinks {
-    return this.#found ?? this.scanned.links
+    this.#found ??= this.#written()
+    return this.#found
   }
 
   set found(links: FoundLinks) {
@@ -210,6 +213,16 @@ export class FetchedPage implements Page {
     const salt = (queries?.salt ?? 0) ^ SALT_OF_XML
     this.#xmlScan = scanXml(text, this.#product, salt)
     return this.#xmlScan?.scan ?? scan(text, undefined, this.#product, { salt, isXhtml: true })
+  }
+
+  #written(): FoundLinks {
+    const { links } = this.scanned
+    const refresh = this.headers.get('refresh') ?? undefined
+    const href = refresh === undefined ? undefined : refreshUrl(refresh)
+    if (href === undefined) return links
+    // The header comes before any markup, and so before a base.
+    const url = resolve(href, withQueriesIn(this.queries, baseFor(this.url)))
+    return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
   }
 
   #canonicalHref(): string | undefined {
