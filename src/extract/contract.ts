@@ -29,7 +29,7 @@ export interface Page<Data extends object = object> {
   readonly content: string
   /** The name of that charset, e.g. `utf-8`. */
   readonly charset: string
-  /** True when `body` is only the readable beginning of what was sent (broken or cut off compression). */
+  /** True when `body` is only the beginning of what was sent: broken or cut off compression, or `maxBodyBytes` with `truncate`. */
   readonly truncated: boolean
   /** Bytes that came over the wire. */
   readonly wireBytes: number

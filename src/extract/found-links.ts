@@ -19,8 +19,8 @@ let notes: number[] = []
 /** How many of them are this page's. The array is not cut to this: that would give its memory away. */
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
-/** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
-export const MOST_LINKS = 50_000
+/** Links kept of one page: twice as many as a crawl follows by default, which reports the rest. To resolve one takes up to 2 µs. */
+export const MOST_LINKS = 100_000
 
 /** The tag of a refresh, which is no name of an element. */
 export const REFRESH = 'meta-refresh'
