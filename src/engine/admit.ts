@@ -101,7 +101,8 @@ export class Admission {
     met.turnTo(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
-    if (links.length > maxLinksPerPage) this.#report.skipped(from.url, 'too-many-links', from.parent)
+    if (links.length > maxLinksPerPage || links.isCut)
+      this.#report.skipped(from.url, 'too-many-links', from.parent)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, met.link)

@@ -170,6 +170,8 @@ export interface Extracted {
 /** Links as written, made into objects only when they are looked at. */
 export interface WrittenLinks extends Iterable<Link> {
   readonly length: number
+  /** Whether the page has more links than are kept. */
+  readonly isCut?: boolean
   at(index: number): Link
   /**
    * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal fingerprint

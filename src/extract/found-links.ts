@@ -19,8 +19,8 @@ let notes: number[] = []
 /** How many of them are this page's. The array is not cut to this: that would give its memory away. */
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
-/** Links kept of one page: twice as many as a crawl follows by default, which reports the rest. To resolve one takes up to 2 µs. */
-export const MOST_LINKS = 100_000
+/** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
+export const MOST_LINKS = 50_000
 
 /** The tag of a refresh, which is no name of an element. */
 export const REFRESH = 'meta-refresh'
@@ -57,6 +57,7 @@ export class FoundLinks implements WrittenLinks {
   /** How many of them are of the markup. */
   readonly #listed: number
   readonly #salt: number
+  #isCut: boolean
 
   /**
    * @param salt Different for pages on which one spelling may lead to different places, because they are written in other
@@ -69,6 +70,7 @@ export class FoundLinks implements WrittenLinks {
     places: readonly number[] = [],
     more: readonly Link[] = [],
     listed = 0,
+    isCut = false,
   ) {
     this.#reader = reader
     this.#codes = codes
@@ -76,16 +78,21 @@ export class FoundLinks implements WrittenLinks {
     this.#places = places
     this.#more = more
     this.#listed = listed
+    this.#isCut = isCut
   }
 
   /** The links of markup that was not read by the scanner. */
   static listed(links: readonly Link[], salt: number): FoundLinks {
-    return new FoundLinks(undefined, NO_CODES, salt, [], links, links.length)
+    const kept = links.slice(0, MOST_LINKS)
+    return new FoundLinks(undefined, NO_CODES, salt, [], kept, kept.length, kept.length < links.length)
   }
 
   /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
   push(tag: number, nameEnd: number): void {
-    if (noted === NUMBERS * MOST_LINKS) return
+    if (noted === NUMBERS * MOST_LINKS) {
+      this.#isCut = true
+      return
+    }
     const { linkStart, linkEnd } = this.#reader!
     notes[noted] = nameEnd * TAGS + tag
     notes[noted + 1] = linkStart
@@ -110,12 +117,17 @@ export class FoundLinks implements WrittenLinks {
       this.#places,
       [...this.#more, ...more],
       this.#listed,
+      this.#isCut,
     )
   }
 
   /** Those that are not of the markup. */
   get added(): readonly Link[] {
     return this.#more.slice(this.#listed)
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   get length(): number {

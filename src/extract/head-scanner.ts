@@ -20,6 +20,9 @@ export function canonicalHref(
   return new HeadScanner(html, codes, undefined, { isXhtml }).find()
 }
 
+/** Tags and comments that are read of a head. Heads have dozens. */
+const MOST_TAGS_OF_HEAD = 2 ** 15
+
 /** Where the tree construction is. `before` stands for all that comes before the head. */
 type Mode = 'before' | 'head' | 'noscript' | 'after'
 
@@ -39,7 +42,7 @@ class HeadScanner extends Scanner {
     // A `<` that ends the page begins nothing.
     const last = html.length - 1
     let at = 0
-    while (at !== END && at < last) {
+    for (let left = MOST_TAGS_OF_HEAD; left > 0 && at !== END && at < last; left--) {
       if (codes[at] !== LESS_THAN) {
         const next = html.indexOf('<', at)
         if (next === -1 || next === last || !this.mayStand(html.slice(at, next))) break
@@ -47,6 +50,8 @@ class HeadScanner extends Scanner {
       }
       at = this.markup(at)
     }
+    // What tags on the way noted is nobody's.
+    this.links.complete()
     return this.href
   }
 

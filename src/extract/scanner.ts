@@ -92,7 +92,7 @@ export const END = -1
  * it, or `END`.
  */
 export class Scanner {
-  private readonly links: FoundLinks
+  protected readonly links: FoundLinks
   private base: string | undefined
   private title: string | undefined
   private robots: string | undefined

@@ -10,7 +10,7 @@ const RAW_TEXT = new Set(['script', 'style'])
 const CDATA = '<![CDATA['
 const CDATA_END = ']]>'
 
-/** What is not well-formed stays as it is. */
+/** What is not well-formed, or too long to be read to its end, stays as it is. */
 export function xmlAsHtml(xml: string): string {
   const reader = new XmlReader(xml)
   const html: string[] = []
@@ -31,5 +31,5 @@ export function xmlAsHtml(xml: string): string {
       else if (RAW_TEXT.has(name) && kind === 'end') rawDepth--
     }
   }
-  return reader.isWellFormed ? html.join('') : xml
+  return reader.isWellFormed && reader.end === xml.length ? html.join('') : xml
 }

@@ -8,6 +8,7 @@
 
 import { isLetter } from './characters.js'
 import { namedReferences } from './entity-names.js'
+import { MOST_TAGS } from './tag-names.js'
 
 /** What `next` has found. */
 export type XmlKind = 'start' | 'end' | 'text' | 'cdata' | 'other'
@@ -17,11 +18,17 @@ const ATTRIBUTE = /[\t\n\r ]+([^\t\n\r =/>"'<]+)[\t\n\r ]*=[\t\n\r ]*(?:"([^"<]*
 const TAG_END = /[\t\n\r ]*(\/?)>/y
 const ENTITY = /<!ENTITY[\t\n\r ]+([A-Za-z_:][\w.:-]*)[\t\n\r ]+(?:"([^"]*)"|'([^']*)')[\t\n\r ]*>/g
 const REFERENCE = /&(?:#(\d{1,7});|#x([\dA-Fa-f]{1,6});|([A-Za-z_:][\w.:-]*);)?/g
+/** An ampersand that begins none. Whether a name stands for something is asked only where it matters. */
+const NO_REFERENCE = /&(?!(?:#\d{1,7}|#x[\dA-Fa-f]{1,6}|[A-Za-z_:][\w.:-]*);)/
 const BLANK = /^[\t\n\r ]*$/
 const UNDERSCORE = 0x5f
 const FIRST_BEYOND_ASCII = 0x80
 
 const OWN_ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+/** A longer value is no address that a server would take, no name, no wish to robots. */
+export const LONGEST_VALUE = 2 ** 16
+/** Of one tag. More are no page, and one that is none may be read as HTML in less time. */
+const MOST_ATTRIBUTES = 1000
 /** Of one document. Those that are declared in DTDs for writing, not for blowing up, are a few dozen. */
 const MOST_ENTITIES = 1000
 /** What all references to entities of the document's own may come to, in characters. */
@@ -39,8 +46,10 @@ export class XmlReader {
   attributes: ReadonlyMap<string, string> = NO_ATTRIBUTES
   /** Whether a start tag closes itself. Its end is not reported. */
   isEmpty = false
-  /** Once `next` has answered false: whether that is because the document is at its end. */
+  /** Once `next` has answered false: whether what was read is well-formed. */
   isWellFormed = true
+  /** Start tags, attributes, comments and the like that are still read; what comes after these is as good as cut off. */
+  #left = MOST_TAGS
 
   readonly #open: string[] = []
   readonly #entities = new Map<string, string>()
@@ -56,6 +65,7 @@ export class XmlReader {
   next(): boolean {
     const { xml } = this
     this.start = this.end
+    if (this.#left <= 0) return false
     if (this.start === xml.length) return this.#finish(this.#hasRoot && this.#open.length === 0)
     if (xml[this.start] !== '<') return this.#text()
     const next = xml.charCodeAt(this.start + 1)
@@ -66,11 +76,17 @@ export class XmlReader {
     return isName ? this.#startTag() : this.#finish(false)
   }
 
-  /** A value of an attribute. White space in it is a blank, unless it is written as a reference. */
+  /**
+   * A value of an attribute; empty if it is too long to be read. White space in it is a blank, unless it is written as a
+   * reference.
+   */
   valueOf(attribute: string): string | undefined {
     const written = this.attributes.get(attribute)
     if (written === undefined || !NEEDS_DECODING.test(written)) return written
-    return this.decode(written.replace(/\r\n|[\t\n\r]/g, ' '))
+    if (written.length > LONGEST_VALUE) return ''
+    const value = this.decode(written.replace(/\r\n|[\t\n\r]/g, ' '))
+    this.isWellFormed &&= value !== undefined
+    return value
   }
 
   /** Text with its references replaced; undefined if one stands for nothing. */
@@ -103,7 +119,7 @@ export class XmlReader {
     this.end = next === -1 ? xml.length : next
     this.kind = 'text'
     const text = xml.slice(start, this.end)
-    const isSound = this.#open.length > 0 ? this.decode(text) !== undefined : BLANK.test(text)
+    const isSound = this.#open.length > 0 ? !NO_REFERENCE.test(text) : BLANK.test(text)
     return isSound || this.#finish(false)
   }
 
@@ -115,13 +131,15 @@ export class XmlReader {
     for (let found = matchAt(ATTRIBUTE, xml, at); found !== null; found = matchAt(ATTRIBUTE, xml, at)) {
       const [, name = '', double, single] = found
       const value = double ?? single ?? ''
-      if (attributes.has(name) || this.decode(value) === undefined) return this.#finish(false)
+      if (attributes.has(name) || NO_REFERENCE.test(value)) return this.#finish(false)
+      if (attributes.size === MOST_ATTRIBUTES) return this.#finish(false)
       attributes.set(name, value)
       at = ATTRIBUTE.lastIndex
     }
     const close = matchAt(TAG_END, xml, at)
     if (close === null || (this.#open.length === 0 && this.#hasRoot)) return this.#finish(false)
     this.#hasRoot = true
+    this.#left -= 1 + attributes.size
     this.kind = 'start'
     this.end = TAG_END.lastIndex
     this.isEmpty = close[1] === '/'
@@ -189,13 +207,14 @@ export class XmlReader {
   #upTo(mark: string, kind: XmlKind, from = 2): boolean {
     const end = this.xml.indexOf(mark, this.start + from)
     if (end === -1) return this.#finish(false)
+    this.#left--
     this.kind = kind
     this.end = end + mark.length
     return true
   }
 
   #finish(isWellFormed: boolean): false {
-    this.isWellFormed = isWellFormed
+    this.isWellFormed &&= isWellFormed
     return false
   }
 }

@@ -9,14 +9,12 @@ import { FoundLinks, MOST_LINKS, REFRESH, Scanned } from './found-links.js'
 import { refreshUrl } from './meta-refresh.js'
 import type { Scan } from './scanner.js'
 import { hasToken } from './scanner.js'
-import { LONGEST_TITLE, MOST_TAGS } from './tag-names.js'
-import { XmlReader } from './xml-reader.js'
+import { LONGEST_TITLE } from './tag-names.js'
+import { LONGEST_VALUE, XmlReader } from './xml-reader.js'
 
 const XHTML = 'http://www.w3.org/1999/xhtml'
 const SVG = 'http://www.w3.org/2000/svg'
 const XLINK = 'http://www.w3.org/1999/xlink'
-/** A longer value is no address that a server would take. */
-const LONGEST_VALUE = 2 ** 16
 
 /** Known at once. They are copied where one is declared, and pages know five. */
 const MOST_PREFIXES = 50
@@ -66,12 +64,10 @@ class XmlScanner {
 
   run(salt: number): XmlScan | undefined {
     const reader = this.#reader
-    let tagsLeft = MOST_TAGS
-    while (tagsLeft > 0 && reader.next()) {
+    while (reader.next()) {
       if (reader.kind === 'start') this.#start()
       else if (reader.kind === 'end') this.#end()
       else if (this.#titleDepth > 0) this.#addToTitle()
-      if (reader.kind === 'start') tagsLeft--
     }
     if (!reader.isWellFormed) return undefined
     const links = FoundLinks.listed(this.#links, salt)
@@ -138,7 +134,7 @@ class XmlScanner {
 
   #link(tag: string, href: string | undefined, rel?: string): void {
     if (href === undefined) return
-    if (this.#links.length < MOST_LINKS) this.#links.push({ href, tag, rel })
+    if (this.#links.length <= MOST_LINKS) this.#links.push({ href, tag, rel })
     if (tag !== 'link' || rel === undefined || this.#headDepth === 0 || this.#isTemplate) return
     if (hasToken(rel, 'canonical')) this.#canonical ??= href
   }

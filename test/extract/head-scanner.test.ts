@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 import { describe, expect, it } from 'vitest'
 import { canonicalHref } from '../../src/extract/head-scanner.js'
-import { hasToken } from '../../src/extract/scanner.js'
+import { hasToken, scan } from '../../src/extract/scanner.js'
 import { seededRandom } from '../../src/time.js'
 import { generatePage } from './html-generator.js'
 
@@ -62,6 +62,13 @@ describe('the canonical URL of the head', () => {
       expect(compare(generatePage(random).replaceAll(/\brel="[^"]*"/g, 'rel=canonical'))).toBeUndefined()
     }
   })
+})
+
+it('leaves nothing behind for the next page', () => {
+  canonicalHref(
+    '<meta http-equiv=refresh content="0;url=/r"><template><a href=/t></a></template><link rel=canonical href=/c>',
+  )
+  expect([...scan('<a href=/x>').links]).toEqual([{ href: '/x', tag: 'a', rel: undefined }])
 })
 
 const SITE = new URL('../../../shared/sites/handbook.tar.gz', import.meta.url)

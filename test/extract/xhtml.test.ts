@@ -137,6 +137,12 @@ describe('XHTML', () => {
     },
   )
 
+  it('is read up to a quarter of a million tags and attributes', () => {
+    const body = (count: number) => whole('', '<p a="b"/>'.repeat(count))
+    expect(paths(body(2 ** 17 - 1000))).toEqual(['/after'])
+    expect(paths(body(2 ** 17))).toEqual([])
+  })
+
   it('that ends early keeps what is there', () => {
     expect(paths('<html xmlns="http://www.w3.org/1999/xhtml"><script/><a href="/a"/><a href="/b')).toEqual([
       '/a',
