@@ -59,6 +59,8 @@ export interface CrawlOptions {
   }
   readonly timeout: { readonly fetchMs: number; readonly extractMs: number; readonly hookMs: number }
   readonly maxBodyBytes: number
+  /** Whether larger bodies are cut off, instead of failing. */
+  readonly truncateBodies: boolean
   readonly retries: HealthRules & {
     /** How often a transient failure is tried again. */
     readonly times: number
@@ -212,6 +214,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   timeout: { fetchMs: 30_000, extractMs: 30_000, hookMs: 300_000 },
   // System E capped pages at 2 MB; today's are larger.
   maxBodyBytes: 8 * 1024 * 1024,
+  truncateBodies: false,
   retries: {
     times: 2,
     backoffMs: 1000,

@@ -40,8 +40,8 @@ import { traps } from './url/traps.js'
 /** Idle connections besides those in use, so that a host's next visit finds its connection open. */
 const SPARE_CONNECTIONS = 500
 
-/** Real pages have hundreds of links, and the largest lists some thousands. */
-const LINKS_PER_PAGE = 10_000
+/** As many as a sitemap may have. Real pages have hundreds of links; the index of a large handbook has 17,000. */
+const LINKS_PER_PAGE = 50_000
 
 export interface Plan {
   readonly parts: Parts
@@ -295,6 +295,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
     maxRedirects: options.redirects,
     circles: options.access.cookies,
     adaptive: options.adaptive,
+    truncateBodies: options.truncateBodies,
     maxLinksPerPage: options.traps?.linksPerPage ?? LINKS_PER_PAGE,
     nofollow: options.robots.nofollow,
     followCanonical: options.urls.canonical === 'follow',

@@ -249,9 +249,16 @@ export abstract class Settings {
     return this.with({ timeout })
   }
 
-  /** Larger bodies, on the wire or decoded, fail with `body-too-large`. Default 8 MiB. */
-  maxBodyBytes(bytes: number): this {
-    return this.with({ maxBodyBytes: check.integer('maxBodyBytes', bytes, 1) })
+  /**
+   * Larger bodies, on the wire or decoded, fail with `body-too-large`. Default 8 MiB. With `{ truncate: true }` they are
+   * cut off there instead, and `page.truncated` is true.
+   */
+  maxBodyBytes(bytes: number, rules: { truncate?: boolean } = {}): this {
+    const { truncate = false } = check.record('maxBodyBytes', rules, ['truncate'])
+    return this.with({
+      maxBodyBytes: check.integer('maxBodyBytes', bytes, 1),
+      truncateBodies: check.boolean('maxBodyBytes.truncate', truncate),
+    })
   }
 
   /**

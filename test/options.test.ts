@@ -179,6 +179,16 @@ const mistakes: Mistake[] = [
   ['timeout({ hook: -1 })', () => crawler.timeout({ hook: -1 }), ['timeout.hook: got -1;', DURATION]],
 
   ['maxBodyBytes(0)', () => crawler.maxBodyBytes(0), ['maxBodyBytes: got 0;', '1 or more']],
+  [
+    "maxBodyBytes(1, { truncate: 'yes' })",
+    () => crawler.maxBodyBytes(1, { truncate: 'yes' }),
+    ["maxBodyBytes.truncate: got 'yes';", 'true or false'],
+  ],
+  [
+    'maxBodyBytes(1, { cut: true })',
+    () => crawler.maxBodyBytes(1, { cut: true }),
+    ["maxBodyBytes: got 'cut';", 'the keys truncate'],
+  ],
   ["maxBodyBytes('8mb')", () => crawler.maxBodyBytes('8mb'), ["maxBodyBytes: got '8mb';"]],
   ['retries(-1)', () => crawler.retries(-1), ['retries: got -1;', '0 or more']],
   ['retries(Infinity)', () => crawler.retries(Number.POSITIVE_INFINITY), ['retries: got Infinity;']],

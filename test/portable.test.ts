@@ -154,7 +154,7 @@ const everything = crawler
   .depth(4)
   .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8 })
   .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
-  .maxBodyBytes(1000)
+  .maxBodyBytes(1000, { truncate: true })
   .retries({ times: 1, setAside: '1m' })
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })

@@ -3,7 +3,7 @@ import type { Outcome } from '../fetch/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 import { sitemapName } from '../url/known-as.js'
-import { baseFor, resolve } from '../url/resolve.js'
+import { baseFor, resolve, withQueriesIn } from '../url/resolve.js'
 import { Arrivals } from './arrivals.js'
 import { Batch } from './batch.js'
 import { isNofollow, leadsToPage } from './link-kinds.js'
@@ -88,9 +88,11 @@ export class Admission {
    * page's settlement to bring in, so that a store keeps a page and what it led to together.
    */
   links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
-    const base = baseFor(extracted.base)
-    const here = this.#places.of(base.origin)
-    let { origin } = base
+    const base = withQueriesIn(extracted.queries, baseFor(extracted.base))
+    // A base that is not http(s) has no origin, and its links none in common.
+    const home = base.origin || originOf(from.url)
+    const here = this.#places.of(home)
+    let origin = home
     let place = here
     const depth = from.depth + 1
     const batch = new Batch()
@@ -99,7 +101,8 @@ export class Admission {
     met.turnTo(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
-    if (links.length > maxLinksPerPage) this.#report.skipped(from.url, 'too-many-links', from.parent)
+    if (links.length > maxLinksPerPage || links.isCut)
+      this.#report.skipped(from.url, 'too-many-links', from.parent)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, met.link)
@@ -124,8 +127,8 @@ export class Admission {
       const url = this.#spelled(resolved)
       // Links to one origin often stand together.
       if (!isOf(url, origin)) {
-        origin = isOf(url, base.origin) ? base.origin : originOf(url)
-        place = origin === base.origin ? here : this.#places.of(origin)
+        origin = isOf(url, home) ? home : originOf(url)
+        place = origin === home ? here : this.#places.of(origin)
       }
       if (!this.#wanted.isWanted(url, place, depth, from)) continue
       batch.put(url, place)

@@ -12,7 +12,7 @@ import { fromPlain } from './plain-answer.js'
 import type { Tally } from './tally.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
-const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024 }
+const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
 
 /** While another host's queue holds the rules of an origin, its pages look again this often. */
 const ASK_AGAIN_MS = 1000

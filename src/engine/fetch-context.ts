@@ -32,7 +32,7 @@ export class VisitContext extends Expiring implements FetchContext {
   }
 
   get cutsBody(): boolean {
-    return this.#wish.maxBodyBytes !== undefined
+    return this.#wish.cutsBody
   }
 
   get aborted(): boolean {

@@ -10,8 +10,10 @@ import type { Tally } from './tally.js'
 /** What is wanted of an answer. */
 export interface Wish {
   wants(mediaType: string): boolean
-  /** What exceeds it is cut off, where it is given. */
+  /** If not as for pages. */
   readonly maxBodyBytes?: number | undefined
+  /** Whether what exceeds the bound is cut off, and not the whole body refused. */
+  readonly cutsBody: boolean
   /** For a conditional request. */
   readonly known?: Validators | undefined
 }

@@ -98,6 +98,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly connectionsPerHost: number
   /** The pause after a visit grows with the time that the visit took. */
   readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
+  /** Whether of a page that is too large the beginning is used. */
+  readonly truncateBodies: boolean
   /** Links of one page beyond this are not looked at. */
   readonly maxLinksPerPage: number
   /** Whether links marked rel=nofollow, and all links of pages that ask for it, are left alone. */

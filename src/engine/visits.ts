@@ -21,7 +21,7 @@ import { judge, type Verdict } from './settle.js'
 import type { Tally } from './tally.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
-const SITEMAP: Wish = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024 }
+const SITEMAP: Wish = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
 
 /** Each may hold 50 MB in memory. */
 const SITEMAPS_AT_ONCE = 4
@@ -64,7 +64,10 @@ export class Visits {
     this.#fetching = new Fetching(parts, rules.fetchTimeoutMs, meters, tally)
     this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
     this.#handling = new Handling(parts, rules, admission, meters, tally, reports)
-    this.#wish = { wants: (mediaType) => parts.extraction.wants(mediaType) }
+    this.#wish = {
+      wants: (mediaType) => parts.extraction.wants(mediaType),
+      cutsBody: rules.truncateBodies,
+    }
     this.#revisits =
       refreshing &&
       new Revisits(parts, refreshing, this.#handling, tally, (request, startedAt, endedAt, came) =>

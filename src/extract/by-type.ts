@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import { type Clock, LATE, Waits } from '../time.js'
 import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
+import type { QueryEncoding } from '../url/resolve.js'
 import type {
   Extracted,
   Extraction,
@@ -77,7 +78,6 @@ class ByType implements ExtractionStep {
 
   run(given: Page): MaybePromise<Extracted> {
     const page = given as FetchedPage
-    page.found = page.scanned.links
     let after: Promise<ExtractionProblem | undefined> | undefined
     let problem: ExtractionProblem | undefined
     for (const { extractor, wants } of this.#extractors) {
@@ -155,12 +155,13 @@ class PageExtracted implements Extracted {
   constructor(
     readonly links: FoundLinks,
     readonly base: string,
+    readonly queries: QueryEncoding | undefined,
     readonly problem: ExtractionProblem | undefined,
   ) {}
 }
 
 function extracted(page: FetchedPage, problem: ExtractionProblem | undefined): Extracted {
-  return new PageExtracted(page.found, page.base, problem)
+  return new PageExtracted(page.found, page.base, page.queries, problem)
 }
 
 function keep(page: FetchedPage, extraction: Extraction | undefined | void): void {

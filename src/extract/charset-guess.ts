@@ -30,6 +30,10 @@ interface Language {
   readonly share: number
   /** The first bytes of the characters in daily use, where an encoding of two bytes keeps those apart. */
   readonly leads?: readonly [first: number, last: number]
+  /** The characters that nearly all of its letters are of, where other encodings would not give these by chance. */
+  readonly block?: readonly [first: number, last: number]
+  /** The last row of signs and single letters before them, if it is not the usual one. */
+  readonly lastSigns?: number
 }
 
 function language(encoding: string, common: string, share: number): Language {
@@ -42,7 +46,10 @@ function latin(encoding: string, letters: string): Language {
 }
 
 const WESTERN = 'windows-1252'
+/** Czech, Slovak, Polish, Hungarian, Slovene and Croatian, Romanian: in two encodings, which differ in a dozen letters. */
+const CENTRAL_EUROPEAN = ['ěščřžýáíéůúňťďó', 'áäčďéíĺľňóôŕšťúýž', 'ąęłóśżźćń', 'áéíóöőúüű', 'čćžšđ', 'ăâîşţ']
 const CYRILLIC = 'оеаинтсрвл'
+const ARABIC = 'اليمونرتبةعد'
 const KANA =
   'あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをんがぎぐげござじずぜぞだでどばびぶべぼぱっゃゅょ' +
   'アイウエオカキクケコサシスセソタチツテトナニネノハヒフヘホマミムメモヤユヨラリルレロワンガギグゲゴザジズゼゾダデドバビブベボパピプペポァィェォッャュョー'
@@ -62,24 +69,30 @@ const languages = (): readonly Language[] => [
   latin(WESTERN, 'åäöšž'),
   latin(WESTERN, 'ðþýáíóúéæö'),
   latin(WESTERN, 'àèéìòù'),
-  latin('windows-1250', 'ěščřžýáíéůúňťďóôľĺŕä'),
-  latin('windows-1250', 'ąęłóśżźćń'),
-  latin('windows-1250', 'áéíóöőúüű'),
-  latin('windows-1250', 'čćžšđ'),
-  latin('windows-1250', 'ăâîşţ'),
+  ...CENTRAL_EUROPEAN.map((letters) => latin('windows-1250', letters)),
+  ...CENTRAL_EUROPEAN.map((letters) => latin('iso-8859-2', letters)),
   latin('windows-1254', 'çğıöşüâî'),
   latin('windows-1257', 'ąčęėįšųūž'),
   latin('windows-1257', 'āčēģīķļņšūž'),
   language('windows-1251', CYRILLIC, 0.62),
   language('koi8-u', CYRILLIC, 0.62),
   language('iso-8859-5', CYRILLIC, 0.62),
+  language('ibm866', CYRILLIC, 0.62),
+  language('x-mac-cyrillic', CYRILLIC, 0.62),
   language('windows-1253', 'αοιετσνηυρπκςίό', 0.75),
-  language('windows-1255', 'יוהלארתבמש', 0.68),
-  language('windows-1256', 'اليمونرتبةعد', 0.75),
+  { ...language('windows-1255', 'יוהלארתבמש', 0.68), block: [0x05d0, 0x05ea] },
+  language('windows-1256', ARABIC, 0.75),
+  language('iso-8859-6', ARABIC, 0.75),
   language('windows-874', 'านรอกเงยมลวดทสต', 0.6),
   language('shift_jis', KANA, 0.5),
   language('euc-jp', KANA, 0.5),
-  { ...language('euc-kr', SYLLABLES, 0.3), leads: [0xb0, 0xc8] },
+  // Korean writes laughter and lists with letters that are no syllables.
+  {
+    ...language('euc-kr', SYLLABLES, 0.3),
+    leads: [0xb0, 0xc8],
+    lastSigns: 0xa9,
+    block: [0xac00, 0xd7a3],
+  },
   {
     ...language(
       'gb18030',
@@ -115,7 +128,11 @@ export function guessEncoding(bytes: Buffer): string {
       reading = readingOf(decodeWith(decoderFor(encoding)!, sample))
     }
     if (reading.letters < FEWEST_LETTERS) continue
-    const likeness = Math.max(commonness(reading, each), isInDailyUse(sample, each) ? SURE : 0)
+    const likeness = Math.max(
+      commonness(reading, each),
+      isInDailyUse(sample, each) ? SURE : 0,
+      isOfBlock(reading, each) ? SURER : 0,
+    )
     const score = likeness - reading.breaches / reading.letters
     const isChange = best === WESTERN && encoding !== WESTERN
     if (score > bestScore + (isChange ? MARGIN + MARGIN_OF_ONE_LETTER / reading.letters : 0)) {
@@ -132,8 +149,16 @@ function commonness({ letters, counts }: Reading, { common, share }: Language): 
   return Math.min(1, found / letters / share)
 }
 
+/** Whether nearly all letters are of the language's own, and stand as they may. */
+function isOfBlock({ letters, breaches, counts }: Reading, { block }: Language): boolean {
+  if (block === undefined || letters < FEWEST_OF_BLOCK || breaches > RARE * letters) return false
+  let found = 0
+  for (const [code, count] of counts) if (code >= block[0] && code <= block[1]) found += count
+  return found >= MOST_OF_BLOCK * letters
+}
+
 /** Names of people and places hold few common characters, but they are written in those of daily use. */
-function isInDailyUse(sample: Buffer, { leads }: Language): boolean {
+function isInDailyUse(sample: Buffer, { leads, lastSigns = LAST_PUNCTUATION }: Language): boolean {
   if (leads === undefined) return false
   const [first, last] = leads
   let usual = 0
@@ -143,7 +168,7 @@ function isInDailyUse(sample: Buffer, { leads }: Language): boolean {
     if (lead < 0x80) continue
     at++
     if (lead >= first && lead <= last) usual++
-    else if (lead < FIRST_PUNCTUATION || lead > LAST_PUNCTUATION) others++
+    else if (lead < FIRST_PUNCTUATION || lead > lastSigns) others++
   }
   return usual >= FEWEST_LETTERS && others <= RARE * usual
 }
@@ -153,6 +178,10 @@ const FIRST_PUNCTUATION = 0xa1
 const LAST_PUNCTUATION = 0xa3
 const RARE = 1 / 30
 const SURE = 0.9
+/** Simplified Chinese is in daily use too if its characters are read as Korean, but half of them are no syllables then. */
+const SURER = 0.95
+const FEWEST_OF_BLOCK = 8
+const MOST_OF_BLOCK = 0.8
 
 /** The words that hold more than ASCII, each with a character before it and one or two after it. */
 function sampleOf(bytes: Buffer): Buffer {
@@ -236,9 +265,10 @@ function isBreach(before: number, kind: number, after: number): boolean {
   if (kind & MARK) return !(before & (LETTER | MARK))
   if (kind & LETTER) {
     if (kind & SMALL && after & CAPITAL) return true
-    if (kind & FINAL && after & LETTER) return true
+    if (kind & FINAL && before & LETTER && after & LETTER) return true
     return (kind & ALPHABET) !== 0 && (after & (LETTER | BEYOND)) === LETTER
   }
+  if (kind & SYMBOL && (before | after) & (kind & STRANGE ? LETTER : ALPHABET)) return true
   return !(kind & JOINER) && (before & LETTER) !== 0 && !(before & EAST_ASIAN) && (after & LETTER) !== 0
 }
 
@@ -266,8 +296,12 @@ const EAST_ASIAN = 256
 const LATIN = 512
 /** Beyond ASCII. */
 const BEYOND = 1024
-/** Only ever the last letter of a word. */
+/** Only ever the last letter of a word, or the first where words are written from right to left as they are read. */
 const FINAL = 2048
+/** A sign of mathematics or money, a line of a frame: it stands beside numbers and blanks, not beside letters. */
+const SYMBOL = 4096
+/** Of these, one that does not stand beside Latin letters either, as the signs of trade marks and degrees do. */
+const STRANGE = 8192
 
 const KINDS: readonly (readonly [kind: number, expression: RegExp])[] = [
   [LETTER, /\p{L}/u],
@@ -280,7 +314,9 @@ const KINDS: readonly (readonly [kind: number, expression: RegExp])[] = [
   [EAST_ASIAN, /[\u2e80-\uffff]/],
   [LATIN, /[À-ɏ]/],
   [BEYOND, /[\u0080-\uffff]/],
-  [FINAL, /ς/],
+  [FINAL, /[ςךםןףץ]/],
+  [SYMBOL, /[\p{S}†‡§¶•]/u],
+  [STRANGE, /[±¶¦†‡¬ˇ˘˛˝]/],
 ]
 
 /** By UTF-16 unit; filled as characters are met. */

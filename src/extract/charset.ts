@@ -7,6 +7,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { decoderFor, decodeWith } from './charset-decoders.js'
 import { guessEncoding } from './charset-guess.js'
+import { charsetOf } from './charset-header.js'
 import { metaEncoding, xmlEncoding } from './charset-prescan.js'
 
 /** Where browsers look for a declaration before they begin to read. */
@@ -98,7 +99,7 @@ function headerEncoding(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined
   let encoding = encodings.get(contentType)
   if (encoding !== undefined || encodings.has(contentType)) return encoding
-  const label = /charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(contentType)?.[1]
+  const label = charsetOf(contentType)
   // A label that names no encoding says nothing, and the next declaration is asked.
   encoding = label === undefined ? undefined : decoderFor(label)?.encoding
   if (encodings.size < HEADERS_REMEMBERED) encodings.set(contentType, encoding)

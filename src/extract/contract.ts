@@ -1,5 +1,6 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
+import type { QueryEncoding } from '../url/resolve.js'
 
 /** A fetched page. Everything beyond the bytes is worked out on first touch. */
 export interface Page<Data extends object = object> {
@@ -28,7 +29,7 @@ export interface Page<Data extends object = object> {
   readonly content: string
   /** The name of that charset, e.g. `utf-8`. */
   readonly charset: string
-  /** True when `body` is only the readable beginning of what was sent (broken or cut off compression). */
+  /** True when `body` is only the beginning of what was sent: broken or cut off compression, or `maxBodyBytes` with `truncate`. */
   readonly truncated: boolean
   /** Bytes that came over the wire. */
   readonly wireBytes: number
@@ -158,8 +159,10 @@ export interface FetchTiming {
 export interface Extracted {
   /** As written; relative to `base`. */
   readonly links: WrittenLinks
-  /** What links are relative to: the page's URL or its base element. */
+  /** What links are relative to: the page's URL or its base element, which may be of any scheme. */
   readonly base: string
+  /** How queries of links are written; undefined: in UTF-8. */
+  readonly queries?: QueryEncoding | undefined
   /** What went wrong; the first, if several. */
   readonly problem: ExtractionProblem | undefined
 }
@@ -167,9 +170,11 @@ export interface Extracted {
 /** Links as written, made into objects only when they are looked at. */
 export interface WrittenLinks extends Iterable<Link> {
   readonly length: number
+  /** Whether the page has more links than are kept. */
+  readonly isCut?: boolean
   at(index: number): Link
   /**
-   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal spelling
+   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal fingerprint
    * lead, on pages of one origin, to the same place if they begin with a slash or a scheme.
    */
   fingerprint(index: number, into: Uint32Array): boolean

@@ -28,6 +28,11 @@ const VOID: ReadonlySet<string> = new Set(
   ),
 )
 
+/** Whether elements of this name, in small letters, hold nothing. */
+export function isVoid(name: string): boolean {
+  return VOID.has(name)
+}
+
 interface OpenElement {
   readonly name: string
   readonly language: 'svg' | 'math'
@@ -52,6 +57,11 @@ export class ForeignContent {
   get foreign(): boolean {
     const top = this.open.at(-1)
     return top !== undefined && !top.holdsHtml
+  }
+
+  /** Whether the innermost foreign element is of SVG. */
+  get isSvg(): boolean {
+    return this.open.at(-1)?.language === 'svg'
   }
 
   /** Whether `<![CDATA[` begins a section here, and not a mistaken comment. */

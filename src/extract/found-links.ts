@@ -1,10 +1,10 @@
 import type { Link } from '../types.js'
-import { fingerprintCodes } from '../url/fingerprint.js'
+import { fingerprint, fingerprintCodes } from '../url/fingerprint.js'
 import type { Codes } from './codes.js'
 import type { WrittenLinks } from './contract.js'
 import { refreshUrl } from './meta-refresh.js'
 import * as tags from './tag-names.js'
-import { CONTENT, HREF, REL, SRC, type TagReader } from './tag-reader.js'
+import { CONTENT, HREF, REL, SRC, type TagReader, XLINK_HREF } from './tag-reader.js'
 
 /** Numbers kept for a link: its tag and where the tag's attributes begin, in one, and where the link stands. */
 const NUMBERS = 3
@@ -20,7 +20,11 @@ let notes: number[] = []
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
 /** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
-const MOST_LINKS = 50_000
+export const MOST_LINKS = 50_000
+
+/** The tag of a refresh, which is no name of an element. */
+export const REFRESH = 'meta-refresh'
+const NO_CODES = new Uint8Array(0)
 
 const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.A]: 'a',
@@ -28,6 +32,16 @@ const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.LINK]: 'link',
   [tags.FRAME]: 'frame',
   [tags.IFRAME]: 'iframe',
+  [tags.SVG_A]: 'a',
+}
+
+const ATTRIBUTES: Readonly<Record<number, number>> = {
+  [tags.A]: HREF | REL,
+  [tags.AREA]: HREF | REL,
+  [tags.LINK]: HREF | REL,
+  [tags.FRAME]: SRC,
+  [tags.IFRAME]: SRC,
+  [tags.SVG_A]: HREF | XLINK_HREF | REL,
 }
 
 /**
@@ -38,24 +52,47 @@ export class FoundLinks implements WrittenLinks {
   readonly #reader: TagReader | undefined
   readonly #codes: Codes
   #places: readonly number[]
-  /** Given by extractors. */
+  /** Those that are no places: of XML, of a header, and given by extractors. */
   readonly #more: readonly Link[]
+  /** How many of them are of the markup. */
+  readonly #listed: number
+  readonly #salt: number
+  #isCut: boolean
 
+  /**
+   * @param salt Different for pages on which one spelling may lead to different places, because they are written in other
+   * charsets or languages of markup.
+   */
   constructor(
     reader: TagReader | undefined,
     codes: Codes,
+    salt = 0,
     places: readonly number[] = [],
     more: readonly Link[] = [],
+    listed = 0,
+    isCut = false,
   ) {
     this.#reader = reader
     this.#codes = codes
+    this.#salt = salt
     this.#places = places
     this.#more = more
+    this.#listed = listed
+    this.#isCut = isCut
+  }
+
+  /** The links of markup that was not read by the scanner. */
+  static listed(links: readonly Link[], salt: number): FoundLinks {
+    const kept = links.slice(0, MOST_LINKS)
+    return new FoundLinks(undefined, NO_CODES, salt, [], kept, kept.length, kept.length < links.length)
   }
 
   /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
   push(tag: number, nameEnd: number): void {
-    if (noted === NUMBERS * MOST_LINKS) return
+    if (noted === NUMBERS * MOST_LINKS) {
+      this.#isCut = true
+      return
+    }
     const { linkStart, linkEnd } = this.#reader!
     notes[noted] = nameEnd * TAGS + tag
     notes[noted + 1] = linkStart
@@ -71,14 +108,26 @@ export class FoundLinks implements WrittenLinks {
     return this
   }
 
-  /** These, and then those of an extractor. */
+  /** These, and then others. */
   with(more: readonly Link[]): FoundLinks {
-    return new FoundLinks(this.#reader, this.#codes, this.#places, [...this.#more, ...more])
+    return new FoundLinks(
+      this.#reader,
+      this.#codes,
+      this.#salt,
+      this.#places,
+      [...this.#more, ...more],
+      this.#listed,
+      this.#isCut,
+    )
   }
 
-  /** Those of extractors. */
+  /** Those that are not of the markup. */
   get added(): readonly Link[] {
-    return this.#more
+    return this.#more.slice(this.#listed)
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   get length(): number {
@@ -88,8 +137,15 @@ export class FoundLinks implements WrittenLinks {
   fingerprint(index: number, into: Uint32Array): boolean {
     const at = NUMBERS * index
     // What a refresh or an extractor says is not written as an attribute is, and may not pass for the same.
-    if (at >= this.#places.length || this.#places[at]! % TAGS === tags.META) return false
-    fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    if (at < this.#places.length) {
+      if (this.#places[at]! % TAGS === tags.META) return false
+      fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    } else {
+      const listed = index - this.#places.length / NUMBERS
+      if (listed >= this.#listed || this.#more[listed]!.tag === REFRESH) return false
+      fingerprint(this.#more[listed]!.href, into)
+    }
+    into[0]! ^= this.#salt
     return true
   }
 
@@ -101,10 +157,9 @@ export class FoundLinks implements WrittenLinks {
     const nameEnd = Math.floor(this.#places[at]! / TAGS)
     if (tag === tags.META) {
       reader.read(nameEnd, CONTENT)
-      return { href: refreshUrl(reader.content!)!, tag: 'meta-refresh', rel: undefined }
+      return { href: refreshUrl(reader.content!)!, tag: REFRESH, rel: undefined }
     }
-    const attribute = tag === tags.FRAME || tag === tags.IFRAME ? SRC : HREF | REL
-    reader.read(nameEnd, attribute)
+    reader.read(nameEnd, ATTRIBUTES[tag]!)
     return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
   }
 

@@ -3,23 +3,31 @@ import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
-import { baseFor, resolve } from '../url/resolve.js'
+import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
+import { type CharsetQueries, queryEncoding } from './charset-encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { refuseOversized } from './dom-bounds.js'
-import { FoundLinks } from './found-links.js'
+import { FoundLinks, REFRESH } from './found-links.js'
+import { canonicalHref } from './head-scanner.js'
 import { declaredType, sniffedType } from './media-type.js'
+import { refreshUrl } from './meta-refresh.js'
 import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
-import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
+import { hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
+import { xmlAsHtml } from './xml-as-html.js'
+import { scanXml, type XmlScan } from './xml-scanner.js'
 
 /** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
 const require = createRequire(import.meta.url)
 
 const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
-const MARKUP = new Set(['text/html', 'application/xhtml+xml', ''])
+const XHTML = 'application/xhtml+xml'
+const MARKUP = new Set(['text/html', XHTML, ''])
+/** So that links of XML are not taken for the same as links of HTML, where references may mean something else. */
+const SALT_OF_XML = 0x584d4c
 
 /** Whether a media type is HTML, or is not declared and so taken for it. */
 export function isMarkup(mediaType: string): boolean {
@@ -38,6 +46,8 @@ export class FetchedPage implements Page {
   readonly #product: string | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
+  /** Of XHTML that is well-formed. */
+  #xmlScan: XmlScan | undefined
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
@@ -132,13 +142,22 @@ export class FetchedPage implements Page {
   /** What links are relative to. */
   get base(): string {
     const { base } = this.scanned
-    if (base === undefined) return this.url
-    return resolve(base, baseFor(this.url)) ?? this.url
+    return base === undefined ? this.url : resolveBase(base, withQueriesIn(this.queries, baseFor(this.url)))
   }
 
-  /** Links as written: those of the scan, and once extractors have run, theirs too. */
+  /** How queries of links are written. */
+  get queries(): CharsetQueries | undefined {
+    return queryEncoding(this.charset)
+  }
+
+  get #linkBase(): Base {
+    return withQueriesIn(this.queries, baseFor(this.base))
+  }
+
+  /** Links as written: those of the scan and the header, and once extractors have run, theirs too. */
   get found(): FoundLinks {
-    return this.#found ?? this.scanned.links
+    this.#found ??= this.#written()
+    return this.#found
   }
 
   set found(links: FoundLinks) {
@@ -148,16 +167,15 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.base)
+    this.#links ??= resolved(this.found, this.#linkBase)
     return this.#links
   }
 
   /** What the markup names; if it names nothing, what the `Link` header does. */
   get canonical(): string | undefined {
     if (isMarkup(this.mediaType)) {
-      const { text, ascii } = this.#decoded
-      const href = ascii ? canonicalHref(text, this.body) : canonicalHref(text)
-      const url = href === undefined ? undefined : resolve(href, baseFor(this.base))
+      const href = this.#canonicalHref()
+      const url = href === undefined ? undefined : resolve(href, this.#linkBase)
       if (url !== undefined) return url
     }
     const header = this.headers.get('link') ?? undefined
@@ -176,7 +194,9 @@ export class FetchedPage implements Page {
   }
 
   get text(): string {
-    this.#text ??= isMarkup(this.mediaType) ? readableText(this.content) : this.content
+    this.#text ??= isMarkup(this.mediaType)
+      ? readableText(this.content, this.mediaType === XHTML)
+      : this.content
     return this.#text
   }
 
@@ -188,7 +208,27 @@ export class FetchedPage implements Page {
   #scanContent(): Scan {
     if (!isMarkup(this.mediaType)) return NO_SCAN
     const { text, ascii } = this.#decoded
-    return scan(text, ascii ? this.body : undefined, this.#product)
+    const { queries } = this
+    if (this.mediaType !== XHTML) return scan(text, ascii ? this.body : undefined, this.#product, queries)
+    const salt = (queries?.salt ?? 0) ^ SALT_OF_XML
+    this.#xmlScan = scanXml(text, this.#product, salt)
+    return this.#xmlScan?.scan ?? scan(text, undefined, this.#product, { salt, isXhtml: true })
+  }
+
+  #written(): FoundLinks {
+    const { links } = this.scanned
+    const refresh = this.headers.get('refresh') ?? undefined
+    const href = refresh === undefined ? undefined : refreshUrl(refresh)
+    if (href === undefined) return links
+    // The header comes before any markup, and so before a base.
+    const url = resolve(href, withQueriesIn(this.queries, baseFor(this.url)))
+    return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
+  }
+
+  #canonicalHref(): string | undefined {
+    if (this.scanned && this.#xmlScan) return this.#xmlScan.canonical
+    const { text, ascii } = this.#decoded
+    return canonicalHref(text, ascii ? this.body : undefined, this.mediaType === XHTML)
   }
 
   #parse(): PageDocument {
@@ -196,11 +236,12 @@ export class FetchedPage implements Page {
       const message = `page.document: ${this.url} is ${this.mediaType}, which has no DOM; use page.body or page.content`
       throw new KumoError('KUMO_NO_DOCUMENT', message)
     }
-    refuseOversized(this.content, this.url)
+    const html = this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content
+    refuseOversized(html, this.url)
     try {
       const { DOMParser } = require('linkedom') as typeof import('linkedom')
       // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
-      const document = new DOMParser().parseFromString(this.content, 'text/html') as unknown as Document
+      const document = new DOMParser().parseFromString(html, 'text/html') as unknown as Document
       makeWhole(document)
       return document
     } catch (error) {
@@ -221,8 +262,7 @@ function canonicalTarget(header: string): string | undefined {
   return undefined
 }
 
-function resolved(links: FoundLinks, baseUrl: string): PageLink[] {
-  const base = baseFor(baseUrl)
+function resolved(links: FoundLinks, base: Base): PageLink[] {
   const byUrl = new Map<string, PageLink>()
   for (const { href, tag, rel } of links) {
     const url = resolve(href, base)

@@ -7,7 +7,7 @@
  * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
  */
 
-import { BANG, endsTagName, hasWordAt, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
+import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
 import { type Codes, codesOf } from './codes.js'
 import { decodeText, normaliseInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
@@ -15,12 +15,22 @@ import { FoundLinks, Scanned } from './found-links.js'
 import { refreshUrl } from './meta-refresh.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import * as tags from './tag-names.js'
-import { CONTENT, ENCODING, FONT_STYLE, HREF, HTTP_EQUIV, NAME, SRC, TagReader } from './tag-reader.js'
+import {
+  CONTENT,
+  ENCODING,
+  FONT_STYLE,
+  HREF,
+  HTTP_EQUIV,
+  NAME,
+  SRC,
+  TagReader,
+  XLINK_HREF,
+} from './tag-reader.js'
 
 /** What a page says about itself and where it leads. */
 export interface Scan {
   /**
-   * In document order, as written, entities decoded when they are looked at: `a`, `area`, `link` (href), `iframe`, `frame` (src) and
+   * In document order, as written, entities decoded when they are looked at: `a`, `area`, `link` (href; `a` of SVG also `xlink:href`), `iframe`, `frame` (src) and
    * `meta-refresh`. Those in a `<template>` count too: scripts put them into the page. The canonical URL is a
    * `link` whose rel is `canonical`.
    */
@@ -32,6 +42,16 @@ export interface Scan {
   /** The content of `<meta name="robots">` and of those that name the product; several are joined with commas. */
   readonly robots: string | undefined
 }
+
+/** How a page is read that is not plain HTML in UTF-8. */
+export interface ScanOptions {
+  /** For the fingerprints of links: see `FoundLinks`. */
+  readonly salt?: number | undefined
+  /** XHTML that is not well-formed: HTML's rules hold, but a tag that ends in `/>` holds nothing, and CDATA is text. */
+  readonly isXhtml?: boolean
+}
+
+const PLAIN: ScanOptions = {}
 
 /**
  * Scans a page.
@@ -47,16 +67,13 @@ export interface Scan {
  * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
  * // [{ href: '/a?x=1&y=2', tag: 'a', rel: 'next' }]
  */
-export function scan(html: string, codes: Codes = codesOf(html), product?: string): Scan {
-  return new Scanner(html, codes, product).run()
-}
-
-/** The href of the first `<link rel=canonical>` in the head. A pass of its own, because few who crawl ask for it. */
-export function canonicalHref(html: string, codes: Codes = codesOf(html)): string | undefined {
-  for (const { href, tag, rel } of new HeadScanner(html, codes, undefined).run().links) {
-    if (tag === 'link' && rel !== undefined && hasToken(rel, 'canonical')) return href
-  }
-  return undefined
+export function scan(
+  html: string,
+  codes: Codes = codesOf(html),
+  product?: string,
+  options: ScanOptions = PLAIN,
+): Scan {
+  return new Scanner(html, codes, product, options).run()
 }
 
 /** Whether a list of words, such as the value of `rel`, holds one, in capitals or not. */
@@ -68,31 +85,34 @@ export function hasToken(list: string, token: string): boolean {
 }
 
 /** The scanner's answer to "where next" when the page ends inside a tag, comment or raw text. */
-const END = -1
+export const END = -1
 
 /**
  * Methods that take a position and return a number step over one construct of markup: they return the position after
  * it, or `END`.
  */
-class Scanner {
-  private readonly links: FoundLinks
+export class Scanner {
+  protected readonly links: FoundLinks
   private base: string | undefined
   private title: string | undefined
   private robots: string | undefined
 
-  private readonly tag: TagReader
+  protected readonly tag: TagReader
+  private readonly isXhtml: boolean
   private tagsLeft = tags.MOST_TAGS
   private foreign = new ForeignContent()
   /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
   private readonly aroundTemplates: ForeignContent[] = []
 
   constructor(
-    private readonly html: string,
+    protected readonly html: string,
     protected readonly codes: Codes,
     private readonly product: string | undefined,
+    { salt, isXhtml = false }: ScanOptions,
   ) {
     this.tag = new TagReader(html, codes)
-    this.links = new FoundLinks(this.tag, codes)
+    this.links = new FoundLinks(this.tag, codes, salt)
+    this.isXhtml = isXhtml
   }
 
   run(): Scan {
@@ -115,7 +135,7 @@ class Scanner {
     return new Scanned(this.links.complete(), this.base, this.title, this.robots)
   }
 
-  private startTag(start: number): number {
+  protected startTag(start: number): number {
     const { codes } = this
     let end = start + 1
     while (end < codes.length && !endsTagName(codes[end]!)) end++
@@ -124,7 +144,7 @@ class Scanner {
   }
 
   /** `end` is the end of the tag's name. */
-  protected htmlTag(tag: number, end: number): number {
+  private htmlTag(tag: number, end: number): number {
     switch (tag) {
       case tags.OTHER:
         return this.tag.skip(end)
@@ -151,7 +171,7 @@ class Scanner {
       case tags.NOFRAMES:
         return this.afterRawText(this.tag.skip(end), 'noframes')
       case tags.PLAINTEXT:
-        return this.tag.skip(end) === END ? END : this.html.length
+        return this.afterPlaintext(this.tag.skip(end))
       case tags.BASE:
         return this.baseTag(end)
       case tags.META:
@@ -170,6 +190,12 @@ class Scanner {
   private linkTag(tag: number, end: number, attribute: number): number {
     const after = this.tag.seek(end, attribute)
     if (after !== END && this.tag.hasLink) this.links.push(tag, end)
+    return after
+  }
+
+  private svgLinkTag(end: number): number {
+    const after = this.tag.read(end, HREF | XLINK_HREF)
+    if (after !== END && this.tag.hasLink) this.links.push(tags.SVG_A, end)
     return after
   }
 
@@ -201,6 +227,10 @@ class Scanner {
   private titleTag(end: number): number {
     const start = this.tag.skip(end)
     if (start === END) return END
+    if (this.isEmptyTag) {
+      if (this.inDocument) this.title ??= ''
+      return start
+    }
     const close = endOfRawText(this.html, start, 'title')
     if (this.title === undefined && this.inDocument) {
       this.title = this.html.slice(start, close === -1 ? this.html.length : close)
@@ -210,7 +240,7 @@ class Scanner {
 
   private templateTag(end: number): number {
     const after = this.tag.skip(end)
-    if (after !== END) {
+    if (after !== END && !this.isEmptyTag) {
       this.tagsLeft -= tags.COST_OF_RARE
       this.aroundTemplates.push(this.foreign)
       this.foreign = new ForeignContent()
@@ -219,18 +249,27 @@ class Scanner {
   }
 
   /** A template's content belongs to no page yet: its links may be followed, but its title is not the page's. */
-  private get inDocument(): boolean {
+  protected get inDocument(): boolean {
     return this.aroundTemplates.length === 0
   }
 
+  /** Whether the tag that was read last is a whole element. In HTML the slash of `<script/>` means nothing. */
+  private get isEmptyTag(): boolean {
+    return this.isXhtml && this.tag.selfClosing
+  }
+
+  private afterPlaintext(start: number): number {
+    return start === END || this.isEmptyTag ? start : this.html.length
+  }
+
   private afterRawText(start: number, name: string): number {
-    if (start === END) return END
+    if (start === END || this.isEmptyTag) return start
     const close = endOfRawText(this.html, start, name)
     return close === -1 ? END : this.tag.skip(close + 2 + name.length)
   }
 
   private afterScript(start: number): number {
-    if (start === END) return END
+    if (start === END || this.isEmptyTag) return start
     const close = endOfScript(this.html, start)
     return close === -1 ? END : this.tag.skip(close + '</script'.length)
   }
@@ -264,7 +303,7 @@ class Scanner {
     let encoding: string | undefined
     let after: number
     if (name === 'a') {
-      after = this.linkTag(tags.A, end, HREF)
+      after = this.foreign.isSvg ? this.svgLinkTag(end) : this.linkTag(tags.A, end, HREF)
     } else {
       after = this.tag.read(end, ENCODING)
       encoding = this.tag.encoding
@@ -292,51 +331,19 @@ class Scanner {
   }
 
   /** A comment, a CDATA section, a doctype, or what is taken for a comment. */
-  private declaration(at: number): number {
+  protected declaration(at: number): number {
     const html = this.html
     if (html.startsWith('--', at + 2)) return endOfComment(html, at)
-    if (this.foreign.allowsCdata && html.startsWith('[CDATA[', at + 2)) {
+    if ((this.foreign.allowsCdata || this.isXhtml) && html.startsWith('[CDATA[', at + 2)) {
       const close = html.indexOf(']]>', at + '<![CDATA['.length)
       return close === -1 ? END : close + 3
     }
     return this.afterGreaterThan(at + 2)
   }
 
-  private afterGreaterThan(from: number): number {
+  protected afterGreaterThan(from: number): number {
     const close = this.html.indexOf('>', from)
     return close === -1 ? END : close + 1
-  }
-}
-
-/** Tags that the scanner has no number for, but that may stand before the end of a head or in it. */
-const OTHERS_OF_HEAD = ['html', 'head', 'noscript']
-const TAGS_OF_HEAD = new Set([
-  tags.LINK,
-  tags.META,
-  tags.BASE,
-  tags.TITLE,
-  tags.SCRIPT,
-  tags.STYLE,
-  tags.TEMPLATE,
-])
-
-/** Ends where the head ends: at its end tag, or at the first tag that a head cannot hold. */
-class HeadScanner extends Scanner {
-  protected override htmlTag(tag: number, end: number): number {
-    const isOfHead =
-      tag === tags.OTHER ? OTHERS_OF_HEAD.some((name) => this.isNamed(name, end)) : TAGS_OF_HEAD.has(tag)
-    return isOfHead ? super.htmlTag(tag, end) : END
-  }
-
-  protected override endTag(start: number): number {
-    return this.isNamed('head', start + 'head'.length) ? END : super.endTag(start)
-  }
-
-  /** Whether `name` ends at `end`, and no longer name does. */
-  private isNamed(name: string, end: number): boolean {
-    const start = end - name.length
-    const before = this.codes[start - 1]
-    return hasWordAt(this.codes, start, name) && (before === LESS_THAN || before === SLASH)
   }
 }
 

@@ -33,6 +33,8 @@ export const TEMPLATE = 15
 export const TEXTAREA = 16
 export const TITLE = 17
 export const XMP = 18
+/** An `a` within SVG, which may have its link in `xlink:href`. No name is told to be it. */
+export const SVG_A = 19
 
 /** The tag whose name stands from `start` to `end`. Most names are told apart by their length and first letters. */
 export function tagNamed(codes: Codes, start: number, end: number): number {

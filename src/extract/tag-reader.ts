@@ -18,6 +18,8 @@ export const HTTP_EQUIV = 32
 export const ENCODING = 64
 /** Any of `color`, `face` and `size`; it is only asked whether one is there. */
 export const FONT_STYLE = 128
+/** Stands for `href` where there is none. */
+export const XLINK_HREF = 256
 
 /**
  * A longer value is no address that a server would take, no name, no wish to robots. It is not decoded, which may take
@@ -36,6 +38,8 @@ export class TagReader {
   /** Where the value of `href` or `src` stands, whichever was asked for; -1 if the tag has none. */
   linkStart = -1
   linkEnd = -1
+  private xlinkStart = -1
+  private xlinkEnd = -1
   rel: string | undefined
   name: string | undefined
   content: string | undefined
@@ -121,7 +125,14 @@ export class TagReader {
     this.rel = undefined
     this.name = this.content = this.httpEquiv = undefined
     this.encoding = this.fontStyle = undefined
-    return this.walk(from, wanted)
+    if ((wanted & XLINK_HREF) === 0) return this.walk(from, wanted)
+    this.xlinkStart = -1
+    const after = this.walk(from, wanted)
+    if (this.linkStart === -1) {
+      this.linkStart = this.xlinkStart
+      this.linkEnd = this.xlinkEnd
+    }
+    return after
   }
 
   /** Whether the last tag has the link that was asked for. */
@@ -217,6 +228,11 @@ export class TagReader {
         this.linkStart = start
         this.linkEnd = end
         break
+      case XLINK_HREF:
+        if (this.xlinkStart !== -1) break
+        this.xlinkStart = start
+        this.xlinkEnd = end
+        break
       case REL:
         this.rel ??= this.value(start, end)
         break
@@ -258,7 +274,8 @@ function attributeNamed(codes: Codes, start: number, end: number): number {
     case 8:
       return hasWordAt(codes, start, 'encoding') ? ENCODING : 0
     case 10:
-      return hasWordAt(codes, start, 'http-equiv') ? HTTP_EQUIV : 0
+      if (hasWordAt(codes, start, 'http-equiv')) return HTTP_EQUIV
+      return hasWordAt(codes, start, 'xlink:href') ? XLINK_HREF : 0
     default:
       return 0
   }

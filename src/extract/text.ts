@@ -42,6 +42,9 @@ const MOST_CHARACTERS = 2 * 1024 * 1024
  */
 const MOST_NAMES = 50_000
 
+const CDATA = '<![CDATA['
+const CDATA_END = ']]>'
+const COLON = 0x3a
 const LINE_FEED = 0x0a
 const HASH = 0x23
 const AMPERSAND = 0x26
@@ -51,9 +54,13 @@ const NO_BREAK_SPACE = 0xa0
 const FIRST_RARE_BLANK = 0x1680
 const RARE_BLANK = /\s/
 
-/** @example readableText('<p>Fish &amp; chips</p><script>x</script><p>Tea') // 'Fish & chips\nTea' */
-export function readableText(html: string): string {
-  return new TextReader(html.slice(0, MOST_CHARACTERS)).run()
+/**
+ * In XHTML a tag that ends in `/>` is a whole element, names may have a prefix, and CDATA holds text.
+ *
+ * @example readableText('<p>Fish &amp; chips</p><script>x</script><p>Tea') // 'Fish & chips\nTea'
+ */
+export function readableText(html: string, isXhtml = false): string {
+  return new TextReader(html.slice(0, MOST_CHARACTERS), isXhtml).run()
 }
 
 /** Methods that take a position step over what stands there and return the position after it, or -1 at the end. */
@@ -68,7 +75,10 @@ class TextReader {
   #tagsLeft = MOST_TAGS
   #namesLeft = MOST_NAMES
 
-  constructor(readonly html: string) {
+  constructor(
+    readonly html: string,
+    readonly isXhtml: boolean,
+  ) {
     this.#codes = codesOf(html)
     this.#tags = new TagReader(html, this.#codes)
     this.#text = new Uint16Array(html.length)
@@ -143,6 +153,7 @@ class TextReader {
     if (isLetter(next)) return this.#tag(at + 1, false)
     if (next === SLASH && isLetter(codes[at + 2] ?? 0)) return this.#tag(at + 2, true)
     if (html.startsWith('<!--', at)) return endOfComment(html, at)
+    if (this.isXhtml && html.startsWith(CDATA, at)) return this.#verbatim(at + CDATA.length)
     // A doctype, or what browsers take for a comment: `<?xml …>`, `</ …>`, `</3>`.
     return html.indexOf('>', at) + 1 || -1
   }
@@ -152,12 +163,35 @@ class TextReader {
     const codes = this.#codes
     let end = start
     let key = 0
-    for (; end < codes.length && !endsTagName(codes[end]!); end++) key = withLetter(key, codes[end]!)
+    for (; end < codes.length && !endsTagName(codes[end]!); end++) {
+      key = this.isXhtml && codes[end] === COLON ? 0 : withLetter(key, codes[end]!)
+    }
     const name = TAGS.get(key)
     if (name !== '') this.#gap = LINE_FEED
     const after = this.#tags.skip(end)
     if (!name || isEnd || after < 0) return after
+    if (this.isXhtml) return this.#tags.selfClosing ? after : this.#afterUnread(html.slice(start, end), after)
     return name === 'script' ? endOfScript(html, after) : endOfRawText(html, after, name)
+  }
+
+  /** An end tag that stands in CDATA is text. */
+  #afterUnread(name: string, from: number): number {
+    const { html } = this
+    let at = from
+    for (;;) {
+      const close = html.indexOf(`</${name}`, at)
+      const cdata = close === -1 ? -1 : html.slice(at, close).indexOf(CDATA)
+      if (cdata === -1) return close
+      at = html.indexOf(CDATA_END, at + cdata)
+      if (at === -1) return -1
+    }
+  }
+
+  #verbatim(start: number): number {
+    const end = this.html.indexOf(CDATA_END, start)
+    const last = end === -1 ? this.#codes.length : end
+    for (let at = start; at < last; at++) this.#put(this.#codes[at]!)
+    return end === -1 ? -1 : end + CDATA_END.length
   }
 
   #reference(at: number): number {

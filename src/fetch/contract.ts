@@ -51,7 +51,7 @@ export interface FetchedResponse {
   readonly wireBytes: number
   /** True when the media type is not wanted, so that only the headers were read. */
   readonly skippedBody: boolean
-  /** True when the body is only the readable beginning of what was sent: its compression was broken or cut off. */
+  /** True when the body is only the beginning of what was sent: it was too large, or its compression broken or cut off. */
   readonly truncated?: boolean | undefined
 }
 

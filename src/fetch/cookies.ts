@@ -20,6 +20,12 @@ const MAX_COOKIES = 50
 /** Of one cookie with its attributes (RFC 6265, 6.1). */
 const MAX_COOKIE_CHARS = 4096
 
+/**
+ * A cookie without a name is kept if it has a value, but not one that could pass for a cookie with a prefix once it is
+ * sent (RFC 6265bis, 5.7), such as `=__Host-x=1`; and `=` alone is no cookie.
+ */
+const NAMELESS = /^[\t ]*(?:=?[\t ]*(?:;|$)|(?:=[\t ]*|(?=[^=;]*(?:;|$)))__(?:Secure|Host|Http)-)/i
+
 /** Of all cookies of a host: common servers refuse a request with a header line of more than 8 KiB. */
 const MAX_HOST_CHARS = 8192
 
@@ -56,7 +62,7 @@ export class Cookies {
     const host = hostOf(origin)
     const jar = this.#jars.get(host) ?? this.#newJar()
     for (const line of lines.slice(0, MAX_COOKIES)) {
-      if (line.length > MAX_COOKIE_CHARS || !LINE_TEXT.test(line)) continue
+      if (line.length > MAX_COOKIE_CHARS || !LINE_TEXT.test(line) || NAMELESS.test(line)) continue
       jar.setCookieSync(line, origin + path, { ignoreError: true })
     }
     makeRoom(jar)

@@ -39,7 +39,7 @@ class Readable {
 
 /** A decoded body, or why there is none. */
 export type Decoded =
-  /** `truncated`: the compression was broken or cut off, and this is what could be read of it. */
+  /** `truncated`: this is only the beginning, because the compression was broken or cut off, or it was too large. */
   | { readonly ok: true; readonly body: Uint8Array; readonly truncated: boolean }
   | ({ readonly ok: false } & FailureKind)
 
@@ -109,12 +109,14 @@ const BROTLI = codec(brotliDecompressSync, brotliDecompress, createBrotliDecompr
  * Undoes what a `Content-Encoding` value lists, last first.
  *
  * @param maxBytes The most that may come out, after every step.
+ * @param cuts Whether what exceeds it is cut off, and not the whole body refused.
  * @returns At once for small bodies, otherwise a promise; it never throws or rejects.
  */
 export function decodeBody(
   contentEncoding: string | undefined,
   body: Uint8Array,
   maxBytes: number,
+  cuts = false,
 ): MaybePromise<Decoded> {
   // Servers label empty bodies too, and nothing at all is not a broken stream.
   if (body.length === 0) return whole(body)
@@ -123,8 +125,8 @@ export function decodeBody(
     return failed(`sent a body with ${encodings.length} content encodings, more than ${MAX_ENCODINGS}`)
   }
   // One reading on this thread is quick, whatever the server made of it; three in a row need not be.
-  if (encodings.length > 1) return undoAll(encodings, body, maxBytes)
-  return undo(encodings[0], body, maxBytes, MAX_SYNC_INPUT_BYTES)
+  if (encodings.length > 1) return undoAll(encodings, body, maxBytes, cuts)
+  return undo(encodings[0], body, maxBytes, cuts, MAX_SYNC_INPUT_BYTES)
 }
 
 function encodingsOf(contentEncoding: string | undefined): string[] {
@@ -135,10 +137,15 @@ function encodingsOf(contentEncoding: string | undefined): string[] {
     .filter((name) => name !== '' && name !== 'identity')
 }
 
-async function undoAll(encodings: string[], body: Uint8Array, maxBytes: number): Promise<Decoded> {
+async function undoAll(
+  encodings: string[],
+  body: Uint8Array,
+  maxBytes: number,
+  cuts: boolean,
+): Promise<Decoded> {
   let result: Decoded = new Readable(body, false)
   for (const encoding of encodings.reverse()) {
-    const step: Decoded = await undo(encoding, result.body, maxBytes, 0)
+    const step: Decoded = await undo(encoding, result.body, maxBytes, cuts, 0)
     if (!step.ok) return step
     result = { ...step, truncated: result.truncated || step.truncated }
   }
@@ -149,6 +156,7 @@ function undo(
   encoding: string | undefined,
   body: Uint8Array,
   maxBytes: number,
+  cuts: boolean,
   maxSyncBytes: number,
 ): MaybePromise<Decoded> {
   if (encoding === undefined || body.length === 0) return whole(body)
@@ -160,8 +168,8 @@ function undo(
     )
   }
   const isQuick = codec !== BROTLI || brotliWindowBits(body) <= MAX_SYNC_BROTLI_WINDOW_BITS
-  if (!isQuick || body.length > maxSyncBytes) return inflatedOnPool(codec, encoding, body, maxBytes)
-  return inflatedHere(codec, encoding, body, maxBytes)
+  if (!isQuick || body.length > maxSyncBytes) return inflatedOnPool(codec, encoding, body, maxBytes, cuts)
+  return inflatedHere(codec, encoding, body, maxBytes, cuts)
 }
 
 /** `zstd` is not among them: Node has it from version 22.15 on only. */
@@ -184,6 +192,7 @@ function inflatedHere(
   encoding: string,
   body: Uint8Array,
   maxBytes: number,
+  cuts: boolean,
 ): MaybePromise<Decoded> {
   const limit = Math.min(maxBytes, MAX_SYNC_OUTPUT_BYTES)
   try {
@@ -191,10 +200,8 @@ function inflatedHere(
     const options = { chunkSize: Math.min(guess, MAX_PIECE_BYTES), maxOutputLength: limit }
     return whole(codec.now(body, options))
   } catch (error) {
-    if (!isTooLarge(error)) return salvaged(codec, encoding, body, maxBytes)
-    return limit < maxBytes
-      ? inflatedOnPool(codec, encoding, body, maxBytes)
-      : failure(error, encoding, maxBytes)
+    if (isTooLarge(error) && limit < maxBytes) return inflatedOnPool(codec, encoding, body, maxBytes, cuts)
+    return afterError(error, codec, encoding, body, maxBytes, cuts)
   }
 }
 
@@ -203,12 +210,25 @@ async function inflatedOnPool(
   encoding: string,
   body: Uint8Array,
   maxBytes: number,
+  cuts: boolean,
 ): Promise<Decoded> {
   try {
     return whole(await codec.later(body, poolOptions(maxBytes)))
   } catch (error) {
-    return isTooLarge(error) ? failure(error, encoding, maxBytes) : salvaged(codec, encoding, body, maxBytes)
+    return afterError(error, codec, encoding, body, maxBytes, cuts)
   }
+}
+
+function afterError(
+  error: unknown,
+  codec: Codec,
+  encoding: string,
+  body: Uint8Array,
+  maxBytes: number,
+  cuts: boolean,
+): MaybePromise<Decoded> {
+  if (isTooLarge(error) && !cuts) return failure(error, encoding, maxBytes)
+  return salvaged(codec, encoding, body, maxBytes, cuts)
 }
 
 /** zlib refuses a limit that no buffer could reach; ours may be infinite. */
@@ -216,12 +236,13 @@ function poolOptions(maxBytes: number): Options {
   return { chunkSize: POOL_PIECE_BYTES, maxOutputLength: Math.min(maxBytes, bufferLimits.MAX_LENGTH) }
 }
 
-/** What can be read of a body that is not valid as a whole. */
+/** What can be read of a body that is not valid as a whole, or of which only the beginning is wanted. */
 async function salvaged(
   codec: Codec,
   encoding: string,
   body: Uint8Array,
   maxBytes: number,
+  cuts: boolean,
 ): Promise<Decoded> {
   let reading: Reading = { output: [], soundBytes: 0, error: undefined }
   for (const step of SALVAGE_STEPS_BYTES) {
@@ -229,8 +250,9 @@ async function salvaged(
     if (reading.error === undefined || isTooLarge(reading.error)) break
   }
   const { soundBytes, error } = reading
-  if (isTooLarge(error)) return failure(error, encoding, maxBytes)
+  if (isTooLarge(error) && !cuts) return failure(error, encoding, maxBytes)
   const output = Buffer.concat(reading.output)
+  if (isTooLarge(error)) return new Readable(compact(output), true)
   if (codec === GZIP && (await endsWithMember(body, reading, maxBytes))) return whole(output)
   // Plain text under a wrong label reads as a few bytes of raw deflate or brotli, which have no header to tell.
   const isChance = (codec === RAW || codec === BROTLI) && error !== undefined && output.length <= soundBytes
@@ -261,9 +283,9 @@ async function read(
   const broken = new Promise<never>((_, reject) => decoder.once('error', reject))
   broken.catch(() => {})
   decoder.on('data', (piece: Buffer) => {
+    if (room > 0) output.push(piece.subarray(0, room))
     room -= piece.length
-    if (room >= 0) output.push(piece)
-    else decoder.destroy(TOO_MUCH)
+    if (room < 0) decoder.destroy(TOO_MUCH)
   })
   try {
     while (soundBytes < body.length) {

@@ -277,7 +277,7 @@ class Call implements Borrower, ResponseOwner {
     if (clean) this.#connections!.giveBack(connection)
     else this.#connections!.drop(connection)
     const encoding = response.headers!.get('content-encoding')
-    const decoded = decodeBody(encoding, response.takeBody(), this.#maxBodyBytes)
+    const decoded = decodeBody(encoding, response.takeBody(), this.#maxBodyBytes, this.#context.cutsBody)
     if (decoded instanceof Promise) void decoded.then((done) => this.#finish(response, done))
     else this.#finish(response, decoded)
   }

@@ -149,3 +149,14 @@ describe('scope, include, exclude and depth', () => {
     expect(seeded.pages.map(({ host }) => host.split(':')[0])).toEqual(['127.0.0.1', ELSEWHERE])
   })
 })
+
+test('a Refresh header is followed; what a base of another scheme makes of links is not', async () => {
+  const started = await site({
+    '/': { headers: { refresh: '1; url=/next', 'content-type': 'text/html' }, body: 'wait' },
+    '/next': '<base href="ftp://127.0.0.1/"><a href="/no"></a><a href="no">',
+  })
+  const { pages, skips } = await crawl(quick.seeds(started.url()))
+  expect(pathsOf(pages)).toEqual(['/', '/next'])
+  expect(askedPaths(started)).toEqual(['/', '/next'])
+  expect(skips.map(({ reason }) => reason)).toEqual(['not-http', 'not-http'])
+})

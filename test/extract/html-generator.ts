@@ -242,6 +242,9 @@ const FOREIGN = [
   '<math><annotation-xml><style><a href=annotation></style></annotation-xml></math>',
   '<math><annotation-xml><svg><desc><style><a href=raw></style></desc></svg></annotation-xml></math>',
   '<svg><a xlink:href="x"></a></svg>',
+  '<svg><a XLink:Href=x rel=r href=y></a><a href xlink:href=z></a><g><a xlink:href=1 xlink:href=2></g></svg>',
+  '<a xlink:href=no></a><svg><desc><a xlink:href=no></a></desc></svg>',
+  '<math><a xlink:href=no></a></math>',
   '<math/><style><a href=raw></style>',
   '<svg><meta name=robots content=in-svg>',
 ]

@@ -30,7 +30,11 @@ describe('page.canonical', () => {
       'https://example.com/tea',
     ],
     ['the body', '<head></head><body><link rel=canonical href=/tea>', undefined],
-    ['after the head', '<head></head><link rel=canonical href=/tea>', undefined],
+    [
+      'after the head, to which it is moved',
+      '<head></head><link rel=canonical href=/tea>',
+      'https://example.com/tea',
+    ],
     ['after what belongs to a body', '<p>x</p><link rel=canonical href=/tea>', undefined],
     ['a header, which is no head', '<header><link rel=canonical href=/tea>', undefined],
     ['letters beyond ASCII', '<title>é</title><link rel=canonical href=/tea>', 'https://example.com/tea'],

@@ -172,3 +172,54 @@ describe('FetchedPage', () => {
     expect(JSON.parse(stdout)).toEqual({ touched, before: false, title: 'Tea', after: true })
   })
 })
+
+describe('the Refresh header', () => {
+  const links = (refresh: string, body = '<base href="https://other.example/"><a href="a">') =>
+    pageOf({
+      url: 'https://example.com/dir/',
+      body,
+      headers: { 'content-type': 'text/html', refresh },
+    }).links.map(({ url, tag }) => [tag, url])
+  const A = ['a', 'https://other.example/a']
+
+  it('leads where a meta element would, but from the page itself: a base comes later', () => {
+    expect(links('0; url=next')).toEqual([A, ['meta-refresh', 'https://example.com/dir/next']])
+    expect(links("5;URL='https://h.example/x'")).toEqual([A, ['meta-refresh', 'https://h.example/x']])
+  })
+
+  it('that names no URL, or none that leads to a page, is no link', () => {
+    for (const refresh of ['5', '', 'x;url=y', '0;url=mailto:a@b.c']) expect(links(refresh)).toEqual([A])
+  })
+
+  it('counts on pages without markup', () => {
+    const headers = { 'content-type': 'text/plain', refresh: '0;url=/x' }
+    const page = pageOf({ url: 'https://example.com/', body: 'moved', headers })
+    expect(page.links.map(({ url }) => url)).toEqual(['https://example.com/x'])
+  })
+})
+
+describe('a base of another scheme', () => {
+  const links = (base: string) =>
+    pageOf({
+      url: 'https://example.com/dir/',
+      body: `<base href="${base}"><a href="a"><a href="/b"><a href="?c"><a href="#d"><a href=""><a href="../e"><a href="//h.example/"><a href="https://h.example/f">`,
+    }).links.map(({ url }) => url)
+
+  it('makes no links of relative ones', () => {
+    for (const base of [
+      'ftp://h.example/',
+      'mailto:a@b.c',
+      'file:///x/',
+      'about:blank',
+      'blob:https://h.example/1',
+    ]) {
+      expect(links(base), base).toEqual(['https://h.example/f'])
+    }
+  })
+
+  it('that may not be a base, or cannot be read, counts for nothing', () => {
+    for (const base of ['data:,x', 'javascript:x', 'https://[', 'JavaScript:']) {
+      expect(links(base)[0], base).toBe('https://example.com/dir/a')
+    }
+  })
+})

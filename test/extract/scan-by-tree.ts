@@ -26,7 +26,11 @@ export function scanByTree(html: string): TreeScan {
     const add = (tag: string, href: string | undefined, rel?: string | undefined) => {
       if (href !== undefined) links.push({ href, tag, rel })
     }
-    if (element.tagName === 'a') return add('a', attribute('href'), attribute('rel'))
+    if (element.tagName === 'a') {
+      const xlink = element.attrs.find(({ name, prefix }) => name === 'href' && prefix === 'xlink')?.value
+      const isSvg = element.namespaceURI === names.NS.SVG
+      return add('a', attribute('href') ?? (isSvg ? xlink : undefined), attribute('rel'))
+    }
     if (element.namespaceURI !== names.NS.HTML) return
     switch (element.tagName) {
       case 'area':

@@ -47,10 +47,6 @@ const DIFFERENCES: Readonly<Record<string, readonly [count: number, reason: stri
     'of attributes of one name browsers take the first, here an http-equiv without a value',
   ],
   test_get_meta_refresh_unterminated_tag: [1, 'a tag that the end of the page cuts off is none to browsers'],
-  test_nonascii_url_latin1_query: [
-    1,
-    'browsers encode a query in the charset of its page; we resolve in UTF-8, as servers expect today',
-  ],
 }
 
 describe.skipIf(!existsSync(SUITES))('suites (skipped where ../shared/suites is absent)', () => {
