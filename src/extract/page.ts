@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
+import { require } from '../require.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { baseFor, resolve } from '../url/resolve.js'
@@ -13,9 +13,6 @@ import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
 import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
 import { makeWhole } from './whole-document.js'
-
-/** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
-const require = createRequire(import.meta.url)
 
 const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
