@@ -6,6 +6,9 @@
 import { createRequire } from 'node:module'
 import { KumoError, messageOf } from './errors.js'
 
+/** Where the file is that this module is in. Absent in a CommonJS bundle, which fails later with more to say. */
+export const here: string | undefined = import.meta.url
+
 let load: NodeJS.Require | undefined
 
 /**
@@ -15,7 +18,7 @@ let load: NodeJS.Require | undefined
  */
 export function require(name: string): unknown {
   try {
-    load ??= createRequire(import.meta.url)
+    load ??= createRequire(here!)
     return load(name)
   } catch (error) {
     const why = messageOf(error).split('\n', 1)[0]

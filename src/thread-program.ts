@@ -1,9 +1,8 @@
 /** Where the program of worker threads is: beside this file, as long as both are in Kumo's package. */
 
 import { existsSync } from 'node:fs'
+import { here } from './require.js'
 
-/** In a bundle of format CommonJS there is none. */
-const here: string | undefined = import.meta.url
 /** Whether this is the source itself, run by a loader. A thread cannot run that, so it runs what was built from it. */
 const isSource = here?.endsWith('.ts') === true
 
