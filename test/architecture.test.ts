@@ -32,7 +32,7 @@ interface Source {
 }
 
 /** Files at the top that every room may use. */
-const COMMON = ['types.ts', 'errors.ts', 'made.ts', 'require.ts', 'time.ts']
+const COMMON = ['types.ts', 'errors.ts', 'made.ts', 'owned.ts', 'require.ts', 'time.ts']
 /** Files at the top that put rooms together. */
 const COMPOSITION = [
   'crawler.ts',

@@ -1,18 +1,18 @@
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import { require } from '../require.js'
+import { owned } from '../owned.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
+import { documentOf } from './dom.js'
 import { refuseOversized } from './dom-bounds.js'
 import { FoundLinks } from './found-links.js'
 import { declaredType, sniffedType } from './media-type.js'
 import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
 import { canonicalHref, hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
-import { makeWhole } from './whole-document.js'
 
 const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
@@ -33,6 +33,7 @@ export class FetchedPage implements Page {
   readonly #response: FetchedResponse
   readonly #timing: FetchTiming
   readonly #product: string | undefined
+  #headers: FetchedResponse['headers'] | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
   #links: readonly PageLink[] | undefined
@@ -85,7 +86,9 @@ export class FetchedPage implements Page {
   }
 
   get headers(): FetchedResponse['headers'] {
-    return this.#response.headers
+    const { headers } = this.#response
+    this.#headers ??= headers.detached?.() ?? headers
+    return this.#headers
   }
 
   get body(): Uint8Array {
@@ -123,7 +126,7 @@ export class FetchedPage implements Page {
   }
 
   get title(): string {
-    return titleOf(this.scanned) ?? ''
+    return owned(titleOf(this.scanned) ?? '')
   }
 
   /** What links are relative to. */
@@ -157,13 +160,13 @@ export class FetchedPage implements Page {
       const url = href === undefined ? undefined : resolve(href, baseFor(this.base))
       if (url !== undefined) return url
     }
-    const header = this.headers.get('link') ?? undefined
+    const header = this.#response.headers.get('link') ?? undefined
     const target = header === undefined ? undefined : canonicalTarget(header)
     return target === undefined ? undefined : resolve(target, baseFor(this.url))
   }
 
   get robots(): RobotsWishes {
-    const header = this.headers.get('x-robots-tag') ?? undefined
+    const header = this.#response.headers.get('x-robots-tag') ?? undefined
     return robotsWishes({ meta: this.scanned.robots, header, product: this.#product })
   }
 
@@ -178,7 +181,7 @@ export class FetchedPage implements Page {
   }
 
   get #decoded(): DecodedText {
-    this.#content ??= decodeBytes(this.body, this.headers.get('content-type') ?? undefined)
+    this.#content ??= decodeBytes(this.body, this.#response.headers.get('content-type') ?? undefined)
     return this.#content
   }
 
@@ -195,11 +198,7 @@ export class FetchedPage implements Page {
     }
     refuseOversized(this.content, this.url)
     try {
-      const { DOMParser } = require('linkedom') as typeof import('linkedom')
-      // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
-      const document = new DOMParser().parseFromString(this.content, 'text/html') as unknown as Document
-      makeWhole(document)
-      return document
+      return documentOf(this.content)
     } catch (error) {
       const message = `page.document: the DOM of ${this.url} could not be built: ${messageOf(error)}`
       throw new KumoError('KUMO_NO_DOCUMENT', message, { cause: error })
@@ -223,7 +222,8 @@ function resolved(links: FoundLinks, baseUrl: string): PageLink[] {
   const byUrl = new Map<string, PageLink>()
   for (const { href, tag, rel } of links) {
     const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url)) byUrl.set(url, { url, tag, rel })
+    if (url !== undefined && !byUrl.has(url))
+      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
   }
   return [...byUrl.values()]
 }
