@@ -40,6 +40,8 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts', 'test/crawler/**/*.test.ts'],
           globalSetup: ['test/package/pack.ts'],
+          // They start many processes; only what hangs is ended.
+          testTimeout: 150_000,
         },
       },
     ],

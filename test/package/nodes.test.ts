@@ -17,7 +17,7 @@ test('the oldest version that is tested is the oldest that is allowed', () => {
 describe.each(FORMATS)('by %s', (format) => {
   test(`on Node.js ${process.version}`, async () => {
     expect(await smokeProblems(process.execPath, format)).toEqual([])
-  }, 150_000)
+  })
 
   test(`on Node.js ${OLDEST}`, async ({ skip }) => {
     const binary = await nodeBinary(OLDEST).catch((error) =>

@@ -1,7 +1,16 @@
 /** Packs the package once for all tests of it, builds it first if it is older than its sources, and installs it. */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PROJECT } from '../run-program.js'
 import { APP, INSTALLED } from './place.js'
@@ -20,6 +29,8 @@ export function setup(): void {
     rmSync(APP, { recursive: true, force: true })
     mkdirSync(dirname(INSTALLED), { recursive: true })
     renameSync(join(place, 'package'), INSTALLED)
+    // Otherwise the application would be a part of this project, and `kumo` its own name.
+    writeFileSync(join(APP, 'package.json'), '{ "private": true, "dependencies": { "kumo": "*" } }')
   } finally {
     rmSync(place, { recursive: true })
   }
