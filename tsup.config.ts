@@ -15,7 +15,15 @@ export default defineConfig({
   // A command has nothing to import, so it needs no types.
   dts: { entry: library },
   clean: true,
+  // One copy of everything, so that an error of any entry is an instance of the one KumoError.
   splitting: true,
+  // Lets Rollup write the CommonJS chunks. Otherwise sucrase does, which takes `this.#all = …` for an assignment to an
+  // export named `all` and overwrites that as well.
+  treeshake: true,
   sourcemap: true,
-  shims: true,
+  esbuildOptions(options, { format }) {
+    if (format !== 'cjs') return
+    options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' }
+    options.inject = ['build/import-meta-url.js']
+  },
 })

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { INSTALLED } from './test/package/place.js'
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
 
@@ -18,6 +19,7 @@ export default defineConfig({
         test: {
           name: 'one thread',
           include: ['test/**/*.test.ts'],
+          exclude: ['test/package/**'],
           typecheck: { enabled: true, include: ['test/**/*.test-d.ts'] },
         },
       },
@@ -30,6 +32,18 @@ export default defineConfig({
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),
+      // What is published behaves as its sources do, also as CommonJS.
+      {
+        extends: true,
+        resolve: { alias: [{ find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` }] },
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts', 'test/crawler/**/*.test.ts'],
+          globalSetup: ['test/package/pack.ts'],
+          // They start many processes; only what hangs is ended.
+          testTimeout: 150_000,
+        },
+      },
     ],
     testTimeout: 30_000,
     // Worker threads cannot run the sources as they are.

@@ -151,8 +151,7 @@ function pageOf(content: PageContent, product: string): FetchedPage {
     parent,
     ...(via.length > 0 && { via }),
   }
-  const fields = new Map(content.headers)
-  const headers = { get: (name: string) => fields.get(name), entries: () => content.headers }
+  const headers = new Map(content.headers)
   const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
   const { fetchedAt, fetchMs } = content
   const page = new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())

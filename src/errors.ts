@@ -37,6 +37,13 @@ export type KumoErrorCode =
   | 'KUMO_WORKER_FAILED'
   /** `page.document` was asked of something that is not markup. */
   | 'KUMO_NO_DOCUMENT'
+  /** Kumo was taken out of its package by a bundler, or one of its dependencies is missing. */
+  | 'KUMO_NOT_INSTALLED'
+  /** This is not Node.js, and what was asked does not run on it. */
+  | 'KUMO_UNSUPPORTED_RUNTIME'
+
+/** A program may hold Kumo twice, as CommonJS and as a module; both know each other's errors by this. */
+const KUMO_ERROR = Symbol.for('kumo.error')
 
 export class KumoError extends Error {
   override readonly name = 'KumoError'
@@ -45,6 +52,13 @@ export class KumoError extends Error {
   constructor(code: KumoErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.code = code
+    Object.defineProperty(this, KUMO_ERROR, { value: true })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a class that extends this one inherits the method.
+    if (this !== KumoError) return super[Symbol.hasInstance](value)
+    return typeof value === 'object' && value !== null && KUMO_ERROR in value
   }
 }
 

@@ -138,15 +138,17 @@ function whyNot(url: string, error: unknown): string {
   if (path !== undefined && !existsSync(path)) {
     const source = path.replace(/js(x?)$/, 'ts$1')
     if (!existsSync(source)) return 'there is no such file; check its name'
-    return `there is no such file, but there is ${source}: compile it, or ${WITH_LOADER}`
+    return `there is no such file, but there is ${source}: compile it, or name that and ${RUN_TYPESCRIPT}`
   }
   if ((error as { code?: unknown } | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /tsx?$/.test(url)) {
-    return `this Node.js cannot import TypeScript: give the compiled .js, or ${WITH_LOADER}`
+    return `Node.js ${process.version} cannot import TypeScript: name the compiled .js, or ${RUN_TYPESCRIPT}`
   }
   return `importing it failed: ${messageOf(error)}`
 }
 
-const WITH_LOADER = 'run the program with a loader, as in node --import tsx'
+/** Before 22.18 a loader does not reach worker threads; since then none is needed. */
+const RUN_TYPESCRIPT =
+  'run the program on Node.js 22.18 or later (an older one needs node --import tsx, which workers do not see)'
 
 export function moduleFailed(option: string, ref: ModuleRef, why: string, cause?: unknown): KumoError {
   // A file's name must not be cut: it stands at the end.

@@ -8,6 +8,7 @@ import { KumoError } from './errors.js'
 import { loadModules } from './load-modules.js'
 import type { GivenOptions } from './options.js'
 import { clockOf, plan } from './plan.js'
+import { assertRunnable } from './runtime.js'
 import type { StoreEvent } from './stores/contract.js'
 
 /** What runs a crawl: one engine in this thread, or a crew of them in others. */
@@ -72,6 +73,7 @@ export class Run {
   }
 
   async #open(): Promise<Runner> {
+    assertRunnable(this.#options.workers.count)
     const opening = this.#options.workers.count > 0 ? this.#openCrew() : this.#openEngine()
     const opened = await this.#patience.wait(opening)
     if (opened !== ABANDONED) return opened.runner

@@ -32,7 +32,7 @@ interface Source {
 }
 
 /** Files at the top that every room may use. */
-const COMMON = ['types.ts', 'errors.ts', 'made.ts', 'time.ts']
+const COMMON = ['types.ts', 'errors.ts', 'made.ts', 'owned.ts', 'require.ts', 'time.ts']
 /** Files at the top that put rooms together. */
 const COMPOSITION = [
   'crawler.ts',
@@ -57,6 +57,7 @@ const COMPOSITION = [
   'thread.ts',
   'shard.ts',
   'thread-program.ts',
+  'runtime.ts',
   'options.ts',
   'seeds.ts',
   'iterate.ts',

@@ -273,7 +273,11 @@ describe('loadModule', () => {
       'TypeScript where it cannot be loaded',
       () =>
         module(file('typed.ts', 'throw Object.assign(new Error(), { code: "ERR_UNKNOWN_FILE_EXTENSION" })')),
-      ['this Node.js cannot import TypeScript: give the compiled .js', 'node --import tsx'],
+      [
+        `Node.js ${process.version} cannot import TypeScript: name the compiled .js`,
+        '22.18',
+        'workers do not',
+      ],
     ],
     [
       'data',

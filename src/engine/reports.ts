@@ -1,3 +1,4 @@
+import { owned } from '../owned.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
 import type { HostQuota } from './host-quota.js'
 import type { Outlet } from './outlet.js'
@@ -20,7 +21,7 @@ export class Reports {
 
   skipped(url: string, reason: SkipReason, parent: string | undefined): void {
     this.#tally.skip(reason)
-    if (this.#outlet.hears('skip')) void this.#outlet.tell('skip', { url, reason, parent })
+    if (this.#outlet.hears('skip')) void this.#outlet.tell('skip', { url: owned(url), reason, parent })
   }
 
   async failed(failure: Failure): Promise<void> {

@@ -5,11 +5,8 @@
  * costs a tenth of the DOM, and nothing worth measuring on a page too small to pass any bound.
  */
 
-import { createRequire } from 'node:module'
 import { KumoError } from '../errors.js'
-
-/** htmlparser2 is loaded together with linkedom, when the first DOM is asked for. */
-const require = createRequire(import.meta.url)
+import { require } from '../require.js'
 
 /** Elements within elements. Blink stops nesting there; pages written for people stay below 100. */
 const MOST_DEPTH = 512

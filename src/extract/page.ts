@@ -1,12 +1,13 @@
-import { createRequire } from 'node:module'
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
+import { owned } from '../owned.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset.js'
 import { type CharsetQueries, queryEncoding } from './charset-encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
+import { documentOf } from './dom.js'
 import { refuseOversized } from './dom-bounds.js'
 import { FoundLinks, REFRESH } from './found-links.js'
 import { canonicalHref } from './head-scanner.js'
@@ -15,12 +16,8 @@ import { refreshUrl } from './meta-refresh.js'
 import { type RobotsWishes, robotsWishes } from './robots-wishes.js'
 import { hasToken, type Scan, scan, titleOf } from './scanner.js'
 import { readableText } from './text.js'
-import { makeWhole } from './whole-document.js'
 import { xmlAsHtml } from './xml-as-html.js'
 import { scanXml, type XmlScan } from './xml-scanner.js'
-
-/** linkedom is loaded when the first DOM is asked for; a getter cannot wait for an `import()`. */
-const require = createRequire(import.meta.url)
 
 const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
@@ -44,6 +41,7 @@ export class FetchedPage implements Page {
   readonly #response: FetchedResponse
   readonly #timing: FetchTiming
   readonly #product: string | undefined
+  #headers: FetchedResponse['headers'] | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
   /** Of XHTML that is well-formed. */
@@ -98,7 +96,9 @@ export class FetchedPage implements Page {
   }
 
   get headers(): FetchedResponse['headers'] {
-    return this.#response.headers
+    const { headers } = this.#response
+    this.#headers ??= headers.detached?.() ?? headers
+    return this.#headers
   }
 
   get body(): Uint8Array {
@@ -136,7 +136,7 @@ export class FetchedPage implements Page {
   }
 
   get title(): string {
-    return titleOf(this.scanned) ?? ''
+    return owned(titleOf(this.scanned) ?? '')
   }
 
   /** What links are relative to. */
@@ -178,13 +178,13 @@ export class FetchedPage implements Page {
       const url = href === undefined ? undefined : resolve(href, this.#linkBase)
       if (url !== undefined) return url
     }
-    const header = this.headers.get('link') ?? undefined
+    const header = this.#response.headers.get('link') ?? undefined
     const target = header === undefined ? undefined : canonicalTarget(header)
     return target === undefined ? undefined : resolve(target, baseFor(this.url))
   }
 
   get robots(): RobotsWishes {
-    const header = this.headers.get('x-robots-tag') ?? undefined
+    const header = this.#response.headers.get('x-robots-tag') ?? undefined
     return robotsWishes({ meta: this.scanned.robots, header, product: this.#product })
   }
 
@@ -201,7 +201,7 @@ export class FetchedPage implements Page {
   }
 
   get #decoded(): DecodedText {
-    this.#content ??= decodeBytes(this.body, this.headers.get('content-type') ?? undefined)
+    this.#content ??= decodeBytes(this.body, this.#response.headers.get('content-type') ?? undefined)
     return this.#content
   }
 
@@ -239,11 +239,7 @@ export class FetchedPage implements Page {
     const html = this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content
     refuseOversized(html, this.url)
     try {
-      const { DOMParser } = require('linkedom') as typeof import('linkedom')
-      // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
-      const document = new DOMParser().parseFromString(html, 'text/html') as unknown as Document
-      makeWhole(document)
-      return document
+      return documentOf(html)
     } catch (error) {
       const message = `page.document: the DOM of ${this.url} could not be built: ${messageOf(error)}`
       throw new KumoError('KUMO_NO_DOCUMENT', message, { cause: error })
@@ -266,7 +262,8 @@ function resolved(links: FoundLinks, base: Base): PageLink[] {
   const byUrl = new Map<string, PageLink>()
   for (const { href, tag, rel } of links) {
     const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url)) byUrl.set(url, { url, tag, rel })
+    if (url !== undefined && !byUrl.has(url))
+      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
   }
   return [...byUrl.values()]
 }

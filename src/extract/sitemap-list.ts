@@ -1,7 +1,8 @@
 /** The plainest sitemap: a text with one URL in each line. */
 
+import { owned } from '../owned.js'
 import type { SitemapOutlet } from './sitemap-outlet.js'
-import { LONGEST_VALUE, owned } from './sitemap-value.js'
+import { LONGEST_VALUE } from './sitemap-value.js'
 
 const LINE_END = /\r\n?|\n/
 /** The protocol asks for whole URLs; a text without them may be anything. */

@@ -1,5 +1,7 @@
 /** The text of one element of a sitemap, put together from its pieces: bounded, decoded, trimmed. */
 
+import { owned } from '../owned.js'
+
 /** Longer than any URL that servers answer; a cut URL would be another URL, so one that is longer is none. */
 export const LONGEST_VALUE = 8192
 
@@ -62,12 +64,4 @@ export class ValueCollector {
       return code > LAST_CODE_POINT ? written : String.fromCodePoint(code)
     })
   }
-}
-
-/**
- * The same text in memory of its own: a slice keeps the piece that it was cut from alive for as long as the
- * entry lives. Joining and cutting makes V8 copy it.
- */
-export function owned(text: string): string {
-  return ` ${text}`.slice(1)
 }

@@ -2,19 +2,16 @@
  * How a server is reached: with which certificates, by which resolver, past which guard, directly or through a proxy.
  */
 
-import { createRequire } from 'node:module'
 import type { SecureContext } from 'node:tls'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { KumoError, messageOf } from '../errors.js'
+import { require } from '../require.js'
 import type { Clock } from '../time.js'
 import type { TlsOptions } from './access.js'
 import { AddressRefusedError, isPublic } from './address-guard.js'
 import { guardedConnector } from './connector.js'
 import type { Resolver } from './dns.js'
 import { literalAddress, type ProxyServer, proxiedClient } from './proxy.js'
-
-/** node:tls is loaded here only for crawls with certificates of their own. */
-const require = createRequire(import.meta.url)
 
 /** What undici's connector needs to know of `TlsOptions`. */
 export interface TlsSettings {
@@ -29,6 +26,7 @@ export interface TlsSettings {
  */
 export function tlsSettings({ ca, cert, key, rejectUnauthorized = true }: TlsOptions): TlsSettings {
   if (ca === undefined && cert === undefined) return { rejectUnauthorized }
+  // Loaded here, because only crawls with certificates of their own need it so early.
   const { createSecureContext } = require('node:tls') as typeof import('node:tls')
   try {
     const given = Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined)
@@ -39,7 +37,7 @@ export function tlsSettings({ ca, cert, key, rejectUnauthorized = true }: TlsOpt
   }
 }
 
-/** The parts of undici that are used here; handed in, because undici is loaded at the first fetch. */
+/** The parts of undici that are used here; handed in, because undici is loaded when a fetcher is made. */
 export type Undici = Pick<typeof import('undici'), 'Client' | 'ProxyAgent' | 'buildConnector'>
 
 /** What decides how connections are made and kept. */

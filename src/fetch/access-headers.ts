@@ -4,10 +4,10 @@
  */
 
 import { messageOf } from '../errors.js'
+import { owned } from '../owned.js'
 import type { Credentials } from './access.js'
 import { AccessRefused } from './access-failures.js'
 import { requestHeaders } from './headers.js'
-import { ownCopy } from './robots-memory.js'
 
 /** What the headers of a request are made from. */
 export interface IdentityOptions {
@@ -53,7 +53,7 @@ export class OriginHeaders {
     // An origin that has none of its own may still be named by a later seed.
     if (headers === this.#common) return headers
     if (this.#known.size >= MAX_ORIGINS) this.#known.clear()
-    this.#known.set(ownCopy(origin), headers)
+    this.#known.set(owned(origin), headers)
     return headers
   }
 

@@ -3,13 +3,16 @@
  * address is `10.0.0.1`; a crawler that followed would read, for a stranger, what only its own network may read.
  */
 
-import { createRequire } from 'node:module'
 import { isIP, isIPv4 } from 'node:net'
+import { require } from '../require.js'
 
-/** ipaddr.js is loaded when the first address is checked. */
-const require = createRequire(import.meta.url)
+let ranges: typeof import('ipaddr.js') | undefined
 
-let ipaddr: typeof import('ipaddr.js') | undefined
+/** Loads what `isPublic` needs, so that a fetcher which lacks it fails before its first request. */
+export function loadRanges(): typeof import('ipaddr.js') {
+  ranges ??= require('ipaddr.js') as typeof import('ipaddr.js')
+  return ranges
+}
 
 /**
  * Whether an address belongs to the public internet.
@@ -23,7 +26,7 @@ let ipaddr: typeof import('ipaddr.js') | undefined
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || isCompatible(address)) return false
-  ipaddr ??= require('ipaddr.js') as typeof import('ipaddr.js')
+  const ipaddr = loadRanges()
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast') return false
   return parsed instanceof ipaddr.IPv4 || !holdsOldIPv4(parsed.parts)

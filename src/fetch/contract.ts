@@ -70,4 +70,6 @@ export interface ResponseHeaders {
   /** The value; several lines of one name are joined with `, `. */
   get(name: string): string | undefined
   entries(): Iterable<readonly [name: string, value: string]>
+  /** The same in memory of their own, for users who keep them; for headers that lie in what arrived with them. */
+  detached?(): ResponseHeaders
 }

@@ -8,6 +8,7 @@
  */
 
 import type { Cookie, CookieJar } from 'tough-cookie'
+import { require } from '../require.js'
 import { LINE_TEXT, type RawHeaders } from './headers.js'
 import { Generations } from './robots-memory.js'
 
@@ -38,9 +39,9 @@ export class Cookies {
     this.#newJar = newJar
   }
 
-  /** Asynchronous because tough-cookie is loaded only by crawls that want cookies. */
-  static async load(): Promise<Cookies> {
-    const { CookieJar } = await import('tough-cookie')
+  /** Loads tough-cookie, which only crawls that want cookies need. */
+  static load(): Cookies {
+    const { CookieJar } = require('tough-cookie') as typeof import('tough-cookie')
     // Loose, as browsers are: a cookie may lack its name. Crawls of `localhost` have cookies too.
     return new Cookies(() => new CookieJar(undefined, { looseMode: true, allowSpecialUseDomain: true }))
   }

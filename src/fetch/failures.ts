@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from '../errors.js'
+import { owned } from '../owned.js'
 import type { FailureCode } from '../types.js'
 import { AddressRefusedError } from './address-guard.js'
 
@@ -108,6 +109,15 @@ function lengthMismatch(phase: ExchangePhase): FailureKind {
   return phase === 'body'
     ? { code: 'connection-lost', what: 'closed the connection before the announced length was reached' }
     : { code: 'bad-response', what: 'sent headers that are not valid HTTP' }
+}
+
+/** Characters of a broken answer that show what it was. */
+const SHOWN_OF_ANSWER = 200
+
+/** The error without all that had arrived, which undici gives it: whoever keeps the failure would keep that too. */
+export function withoutAnswer(error: Error & { data?: unknown }): Error {
+  if (typeof error.data === 'string') error.data = owned(error.data.slice(0, SHOWN_OF_ANSWER))
+  return error
 }
 
 /** The code of an error, or of the first of several: a connection to many addresses fails with all their errors. */

@@ -54,6 +54,10 @@ export class RawHeaders implements ResponseHeaders {
     }
     yield* joined
   }
+
+  detached(): ResponseHeaders {
+    return new Map(this.entries())
+  }
 }
 
 function nameOf(bytes: Buffer): string {

@@ -4,6 +4,7 @@
  */
 
 import { KumoError } from '../errors.js'
+import { require } from '../require.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access.js'
@@ -11,6 +12,7 @@ import { checkLiteral, tlsSettings } from './access-dial.js'
 import { AccessRefused, accessFailure } from './access-failures.js'
 import { OriginHeaders } from './access-headers.js'
 import { Http2ResponseReader } from './access-http2.js'
+import { loadRanges } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
 import { Cookies, withCookies } from './cookies.js'
@@ -71,7 +73,7 @@ export const HTTP_DEFAULTS = {
 }
 
 /**
- * Makes a fetcher. undici is loaded at the first fetch, so that importing the library stays cheap.
+ * Makes a fetcher. undici is loaded here, so that importing the library stays cheap.
  *
  * @example
  * const fetcher = httpFetcher({ userAgent: 'Example/1.0 (+https://example.com/bot)' })
@@ -88,44 +90,35 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const tls = options.tls && tlsSettings(options.tls)
   const access: Access = {
     headers: new OriginHeaders(options),
-    cookies: undefined,
+    cookies: options.cookies ? Cookies.load() : undefined,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
     allowsAddress,
     http2HeaderBytes: http2 ? settings.maxHeaderBytes : undefined,
   }
-  let connections: Connections | undefined
-  let loading: Promise<void> | undefined
+  if (allowsAddress) loadRanges()
+  const undici = require('undici') as typeof import('undici')
+  const dial = { resolver, allowsAddress, clock, http2, tls }
+  const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
 
-  const load = async () => {
-    if (options.cookies) access.cookies = await Cookies.load()
-    const dial = { resolver, allowsAddress, clock, http2, tls }
-    connections = new Connections(await import('undici'), { ...settings, ...dial })
-  }
-  const close = async () => {
-    await loading
-    await connections?.close()
-  }
   return {
     fetch(request, context) {
-      return new Promise((resolve, reject) => {
+      return new Promise((resolve) => {
         const maxBodyBytes = context.maxBodyBytes ?? settings.maxBodyBytes
         const call = new Call(request, context, maxBodyBytes, access, resolve)
         if (context.aborted) return call.abort()
         if (closing) return call.refused(CLOSED)
         context.onAbort = () => call.abort()
-        if (connections) return call.start(connections)
-        loading ??= load()
-        loading.then(() => call.start(connections!)).catch(reject)
+        call.start(connections)
       })
     },
     close() {
-      closing ??= close()
+      closing ??= connections.close()
       return closing
     },
     stats: {
       get openConnections() {
-        return connections?.openSockets ?? 0
+        return connections.openSockets
       },
     },
   }

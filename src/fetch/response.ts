@@ -8,7 +8,7 @@
 
 import type { Dispatcher } from 'undici'
 import type { FetchContext, FetchedResponse, ResponseHeaders } from './contract.js'
-import { type ExchangePhase, type FailureKind, failureKind } from './failures.js'
+import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
 
 /** Who is told how it ended; exactly one of the two is called, once. */
@@ -108,7 +108,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     if (this.#settlesWithoutBody()) this.#answer(false)
-    else this.#fail(failureKind(error, this.phase), error)
+    else this.#fail(failureKind(error, this.phase), withoutAnswer(error))
   }
 
   /** Stops reading. A response of which nothing wanted is missing still counts as an answer. */

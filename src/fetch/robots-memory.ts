@@ -4,6 +4,8 @@
  * places of the deleted ones are walked over.
  */
 
+import { owned } from '../owned.js'
+
 interface Generation<Value> {
   readonly values: Map<string, Value>
   weight: number
@@ -27,7 +29,7 @@ export class Generations<Value> {
   use(origin: string, value: Value): void {
     if (this.#recent.values.has(origin)) return
     this.#remove(this.#older, origin)
-    this.#recent.values.set(ownCopy(origin), value)
+    this.#recent.values.set(owned(origin), value)
     this.#recent.weight += this.#weightOf(value)
   }
 
@@ -69,9 +71,4 @@ export class Generations<Value> {
     generation.values.delete(origin)
     generation.weight -= this.#weightOf(value)
   }
-}
-
-/** The part of a URL, or of a page, that a string was cut from would stay in memory as long as the cut does. */
-export function ownCopy(origin: string): string {
-  return Buffer.from(origin).toString()
 }

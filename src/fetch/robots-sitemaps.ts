@@ -1,7 +1,7 @@
 /** The sitemaps that origins name in their robots.txt, until somebody takes them. */
 
+import { owned } from '../owned.js'
 import { canonicalise } from '../url/canonicalise.js'
-import { ownCopy } from './robots-memory.js'
 
 /** In characters. They are taken right after they are learned; this is for a crawl that has no use for them. */
 const MAX_WEIGHT = 4 * 1024 * 1024
@@ -21,7 +21,7 @@ export class SitemapShelf {
     }
     const weight = weightOf(urls)
     if (urls.length === 0 || this.#weight + weight > MAX_WEIGHT) return
-    this.#byOrigin.set(ownCopy(origin), urls)
+    this.#byOrigin.set(owned(origin), urls)
     this.#weight += weight
   }
 

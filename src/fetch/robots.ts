@@ -3,13 +3,14 @@
  * be had. What an answer means is decided in robots-standing.ts, what rules say in robots-rules.ts.
  */
 
+import { owned } from '../owned.js'
 import { type Random, systemRandom } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { originOf, pathOf } from '../url/canonicalise.js'
 import type { Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
 import { byteText } from './robots-lines.js'
-import { Generations, ownCopy } from './robots-memory.js'
+import { Generations } from './robots-memory.js'
 import { productName, sitemapsIn } from './robots-parse.js'
 import { SitemapShelf } from './robots-sitemaps.js'
 import {
@@ -185,7 +186,7 @@ class Gate implements RememberingGate {
     const weight = weightOf(learned)
     // Many large files at once: this one is asked for again when there is room.
     if (this.#waitingWeight + weight > MAX_WEIGHT * 2) return
-    this.#waiting.set(ownCopy(origin), learned)
+    this.#waiting.set(owned(origin), learned)
     this.#waitingWeight += weight
     if (this.#waiting.size >= this.#maxWaiting || this.#waitingWeight >= MAX_WEIGHT) {
       this.#drainingSince ??= now

@@ -4,6 +4,7 @@
  * those, and hands everything doubtful to `canonicalise`.
  */
 
+import { flat } from '../owned.js'
 import { canonicalise, originOf, parseUrl } from './canonicalise.js'
 import {
   endOf,
@@ -91,7 +92,7 @@ export function resolve(href: string, base: Base): string | undefined {
   }
   if (href.length === 0) return base.url
   const end = endOf(PLAIN_RELATIVE, href, 0)
-  if (end !== NO_END) return owned(base.directory + href.slice(0, end))
+  if (end !== NO_END) return flat(base.directory + href.slice(0, end))
   return OTHER_SCHEME.test(href) ? undefined : parsed(href, base)
 }
 
@@ -131,13 +132,13 @@ const SMALL_H = 0x68
 /** `front` and the plain text that begins at `start`; if it is not plain, what the parser makes of the link. */
 function join(front: string, plain: RegExp, href: string, start: number, base: Base): string | undefined {
   const end = endOf(plain, href, start)
-  return end === NO_END ? parsed(href, base) : owned(front + href.slice(start, end))
+  return end === NO_END ? parsed(href, base) : flat(front + href.slice(start, end))
 }
 
 function withScheme(href: string, base: Base): string | undefined {
   const scheme = href.charCodeAt('http'.length) === COLON ? 'http://' : 'https://'
   const end = endOf(PLAIN_HTTP_URL, href, 0)
-  if (end !== NO_END) return owned(scheme + href.slice(scheme.length, end))
+  if (end !== NO_END) return flat(scheme + href.slice(scheme.length, end))
   // The page's own host is canonical, however odd: an IP address, a port, an international name.
   const path = base.origin.length
   if (href.startsWith(base.origin) && href.charCodeAt(path) === SLASH) {
@@ -162,13 +163,4 @@ function withDots(href: string, base: Base): string | undefined {
     }
   }
   return join(base.directory.slice(0, slash + 1), PLAIN_RELATIVE, href, start, base)
-}
-
-/**
- * V8 joins two strings by pointing at both, which would keep the page behind `href` alive for as long as the URL
- * is remembered. Reading a character makes it copy the text and drop the parts. The comparison always holds; it
- * stands here so that no compiler can leave the reading out.
- */
-function owned(url: string): string | undefined {
-  return url.charCodeAt(0) === SMALL_H ? url : undefined
 }

@@ -3,6 +3,8 @@
  * list is large, so it is loaded only when something asks for sites.
  */
 
+import { require } from '../require.js'
+
 /**
  * Loads the public suffix list and gives the function that names the site of a host. Hosting providers count as
  * suffixes, because their customers are strangers to one another. IP addresses, `localhost` and other names
@@ -15,7 +17,7 @@
  * siteOf('127.0.0.1:3000')              // '127.0.0.1'
  */
 export async function loadSiteOf(): Promise<(host: string) => string> {
-  const { getDomain } = await import('tldts')
+  const { getDomain } = require('tldts') as typeof import('tldts')
   // The hosts of canonical URLs are parsed and valid already.
   const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false }
   return (host) => {

@@ -15,6 +15,7 @@
  * receiver's frontier that knows its hosts. A batch depends on no other.
  */
 
+import { flat, owned } from '../owned.js'
 import type { CrawlRequest } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalise.js'
 
@@ -101,13 +102,14 @@ export function readBatch(text: string): CrawlRequest[] {
     let url: string
     switch (text.charCodeAt(start)) {
       case SLASH:
-        url = owned(origin + text.slice(start, end))
+        if (origin === '') throw notABatch(text.slice(start, end))
+        url = flat(origin + text.slice(start, end))
         break
       case SMALL_H: {
         const scheme = text.startsWith(HTTPS, start) ? HTTPS : HTTP
-        url = owned(scheme + text.slice(start + scheme.length, end))
+        url = flat(scheme + text.slice(start + scheme.length, end))
         origin = originOf(url)
-        host = ownedSlice(hostOf(url))
+        host = owned(hostOf(url))
         break
       }
       case GROUP_CODE: {
@@ -175,22 +177,7 @@ function escaped(character: string): string {
 function cut(group: string): [depth: string, parent: string | undefined] {
   const between = group.indexOf(BETWEEN)
   if (between < 0) return [group, undefined]
-  return [group.slice(0, between), ownedSlice(group.slice(between + BETWEEN.length))]
-}
-
-/**
- * V8 joins two strings by pointing at both, and cuts one by pointing into it; either would keep the batch alive. Reading
- * a character of a joined string makes it copy the text and drop the parts. The comparison holds for all that was written
- * here; it also keeps compilers from leaving the reading out.
- */
-function owned(joined: string): string {
-  if (joined.charCodeAt(0) === SMALL_H) return joined
-  throw notABatch(joined)
-}
-
-/** The same for any text: joining and cutting copies it. */
-function ownedSlice(text: string): string {
-  return ` ${text}`.slice(1)
+  return [group.slice(0, between), owned(group.slice(between + BETWEEN.length))]
 }
 
 function notABatch(line: string): Error {

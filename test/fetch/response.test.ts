@@ -346,6 +346,14 @@ describe('what servers do wrong', () => {
     expect(server.requests.length, 'one call is one request').toBe(1)
   })
 
+  it('keeps the beginning of a broken answer in the failure, and not all of it', async () => {
+    const server = await fixedServer(`HTTP/1.1 two hundred\r\n\r\n${'x'.repeat(30_000)}`)
+    const { code, cause } = failureOf(await get(server.url()))
+    expect(code).toBe('bad-response')
+    expect((cause as { data: string }).data).toMatch(/^.{0,20}two hundred/)
+    expect((cause as { data: string }).data).toHaveLength(200)
+  })
+
   it('ignores what comes after the announced length, and does not take it for the next answer', async () => {
     const server = await rawServer(({ socket, path }) => {
       socket.write(Buffer.concat([reply(path), reply('forged')]))

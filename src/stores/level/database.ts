@@ -6,6 +6,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
 import type { KumoError } from '../../errors.js'
+import { require } from '../../require.js'
 import { damaged, explained, isOfTheDisk, locked, openError } from './database-errors.js'
 import type { Gate } from './gate.js'
 import { Hold, type Sharing } from './hold.js'
@@ -91,7 +92,7 @@ export class Database {
    */
   static async open(path: string, sync: boolean, sharing?: Sharing): Promise<Database> {
     // Loaded here, because it is a native module that most programs never need.
-    const { Level } = await import('level')
+    const { Level } = require('level') as typeof import('level')
     try {
       await mkdir(path, { recursive: true })
       const place = await realpath(path)
@@ -110,7 +111,7 @@ export class Database {
 
   /** Mends what can be mended of a database that does not open. */
   static async repair(path: string): Promise<void> {
-    const { Level } = await import('level')
+    const { Level } = require('level') as typeof import('level')
     await (Level as unknown as { repair(path: string): Promise<void> }).repair(path)
   }
 

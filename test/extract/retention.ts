@@ -1,0 +1,62 @@
+/**
+ * Run by page-retention.test.ts in a process of its own, with --expose-gc: how much memory does each field of 10,000
+ * pages keep, once the pages are gone? Prints bytes a page, by field.
+ */
+
+import { pageOf } from '../../src/conformance/page.js'
+import type { Page } from '../../src/extract/contract.js'
+
+const PAGES = 10_000
+/** Bytes; what a field that points into its page would keep. */
+const PAGE_BYTES = 16_384
+
+const FIELDS: Record<string, (page: Page) => unknown> = {
+  id: (page) => page.id,
+  url: (page) => page.url,
+  host: (page) => page.host,
+  mediaType: (page) => page.mediaType,
+  charset: (page) => page.charset,
+  headers: (page) => page.headers,
+  title: (page) => page.title,
+  text: (page) => page.text,
+  links: (page) => page.links,
+  'link.rel': (page) => page.links.at(-1)!.rel,
+  canonical: (page) => page.canonical,
+  robots: (page) => page.robots,
+  'document.title': (page) => page.document.title,
+  'document attribute': (page) => page.document.querySelector('a')!.getAttribute('href'),
+  'document class': (page) => page.document.querySelector('a')!.className,
+  'document text': (page) => page.document.querySelector('h1')!.textContent,
+  'document comment': (page) => page.document.body.lastChild!.nodeValue,
+}
+
+const FILLER = 'x'.repeat(PAGE_BYTES)
+
+/** A page with little but a script, so that whatever is taken of it is small. */
+function page(number: number): Page {
+  return pageOf({
+    url: `https://www.example.com/pages/${number}`,
+    headers: { 'content-type': 'text/html; charset=utf-8', etag: `"an-etag-of-some-length-${number}"` },
+    body: `<!doctype html><html><head><title>title-of-the-page-number-${number}</title>
+      <link rel=canonical href="/pages/known/as/${number}"><script>'${FILLER}'</script></head>
+      <body><h1>The heading of page ${number}</h1><a class="a-class-of-the-page-${number}"
+      rel="friend of mine forever" href="mailto:somebody-${number}@example.com">x</a>
+      <a href="/pages/${number + 1}" rel="the next page of the row">next</a>
+      <!-- A comment on page ${number} --></body></html>`,
+  })
+}
+
+function bytesKept(keep: (page: Page) => unknown): number {
+  const gc = globalThis.gc!
+  gc()
+  const before = process.memoryUsage()
+  const kept: unknown[] = []
+  for (let number = 0; number < PAGES; number++) kept.push(keep(page(number)))
+  gc()
+  const after = process.memoryUsage()
+  if (kept.includes(undefined)) throw new Error(`${keep} found nothing`)
+  return (after.heapUsed + after.external - before.heapUsed - before.external) / PAGES
+}
+
+const bytes = Object.entries(FIELDS).map(([name, keep]) => [name, Math.round(bytesKept(keep))])
+console.log(JSON.stringify({ pageBytes: PAGE_BYTES, bytes: Object.fromEntries(bytes) }))
