@@ -21,6 +21,9 @@ const LOST_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
 
+/** robots.txt files of which it is remembered that the last request for them failed. */
+const FAILED_REMEMBERED = 10_000
+
 /** Origins whose sitemaps wait for a page; those of others are not read. */
 const UNREAD_REMEMBERED = 10_000
 
@@ -39,6 +42,8 @@ export class Errands {
   readonly #records: StateSpace
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
   readonly #underWay = new Map<string, Promise<void>>()
+  /** robots.txt files whose next request is a retry. Filled by a failure, left by an answer. */
+  readonly #failed = new Set<string>()
   /** Origins whose rules lie on another host, in whose queue they wait, and since when. Left when they are learned. */
   readonly #elsewhere = new Map<string, number>()
   /**
@@ -122,8 +127,12 @@ export class Errands {
   }
 
   async #ask(request: CrawlRequest): Promise<Outcome> {
-    const outcome = this.#truly(await this.#fetching.fetch(request, RULES))
+    const attempt = this.#failed.has(request.url) ? 1 : request.attempt
+    const outcome = this.#truly(await this.#fetching.fetch({ ...request, attempt }, RULES))
     this.#tally.robots++
+    this.#failed.delete(request.url)
+    if (!outcome.ok) this.#failed.add(request.url)
+    if (this.#failed.size > FAILED_REMEMBERED) this.#failed.delete(this.#failed.keys().next().value!)
     return outcome
   }
 

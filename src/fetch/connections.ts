@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
 import { type Clock, systemClock, type Timer } from '../time.js'
 import { Dialer, type DialerOptions, type Undici } from './access-dial.js'
-import type { Connecting } from './connector.js'
+import type { Connecting, Target } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
 import type { ProxyServer } from './proxy.js'
 
@@ -96,6 +96,8 @@ export class Connection implements Linked<Connection> {
   idleTimer: Timer | undefined
   /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
   answers = 0
+  /** The last visit to the host failed, so that what is known of its name may be wrong. */
+  isRetry = false
   client!: Dispatcher
 
   constructor(
@@ -278,7 +280,8 @@ export class Connections {
   ): void {
     // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
     // would be no way to let go of a connection that is still being made.
-    const socket = connector(options, callback) as unknown as Socket | Connecting
+    const target: Target = { ...options, isRetry: connection.isRetry }
+    const socket = connector(target, callback) as unknown as Socket | Connecting
     connection.socket = socket
     connection.answers = 0
     this.#openSockets++

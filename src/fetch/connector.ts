@@ -24,11 +24,14 @@ export interface GuardedConnectorOptions {
   readonly clock?: Clock | undefined
 }
 
+/** Where to connect, and why now. */
+export interface Target extends buildConnector.Options {
+  /** The last visit to the host failed. */
+  readonly isRetry?: boolean | undefined
+}
+
 /** A connector for undici's clients. What it returns stands for the socket until there is one, and after. */
-export type GuardedConnector = (
-  options: buildConnector.Options,
-  callback: buildConnector.Callback,
-) => Connecting
+export type GuardedConnector = (options: Target, callback: buildConnector.Callback) => Connecting
 
 /** RFC 8305, section 5: an address that has not answered by then gets a rival, but is still waited for. */
 const HEAD_START_MS = 250
@@ -47,7 +50,7 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
     // A socket that is there already leads to a proxy, which does its own look-up.
     if (target.httpSocket) connecting.begin([target.hostname])
     else {
-      checkedAddresses(target.hostname, resolver, allows).then(
+      checkedAddresses(target, resolver, allows).then(
         (addresses) => connecting.begin(addresses),
         (error: Error) => connecting.destroy(error),
       )
@@ -58,14 +61,14 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
 
 /** The addresses of a host if all may be connected to. A host with one foul address among good ones is refused. */
 async function checkedAddresses(
-  host: string,
+  { hostname: host, isRetry }: Target,
   resolver: Resolver,
   allows: GuardedConnectorOptions['allows'],
 ): Promise<readonly string[]> {
   const hostname = host.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(hostname)
     ? [hostname]
-    : (await resolver.resolve(hostname)).map(({ address }) => address)
+    : (await resolver.resolve(hostname, { isRetry })).map(({ address }) => address)
   if (addresses.length === 0) throw new LookupError(hostname, 'ENOTFOUND')
   for (const address of addresses) {
     if (isIP(address) === 0) {

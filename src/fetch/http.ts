@@ -246,6 +246,7 @@ class Call implements Borrower, ResponseOwner {
   lent(connection: Connection): void {
     this.#ticket = undefined
     this.#connection = connection
+    connection.isRetry = isRetry(this.#request)
     const { cookies, http2HeaderBytes } = this.#access
     this.#response =
       http2HeaderBytes === undefined
@@ -338,4 +339,9 @@ class Call implements Borrower, ResponseOwner {
  */
 function isStale(connection: Connection, response: ResponseReader, failure: FailureKind): boolean {
   return connection.answers > 0 && response.phase === 'waiting' && failure.code === 'connection-lost'
+}
+
+/** The request, or the last one to its host, has failed before. */
+function isRetry({ attempt, hostTrouble }: CrawlRequest): boolean {
+  return attempt > 0 || (hostTrouble?.incidents ?? 0) > 0
 }
