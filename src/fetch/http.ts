@@ -11,6 +11,7 @@ import { checkLiteral, tlsSettings } from './access-dial.js'
 import { AccessRefused, accessFailure } from './access-failures.js'
 import { OriginHeaders } from './access-headers.js'
 import { Http2ResponseReader } from './access-http2.js'
+import type { NamedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
 import { Cookies, withCookies } from './cookies.js'
@@ -47,6 +48,8 @@ export interface HttpFetcherOptions extends AccessOptions {
    * every address may be.
    */
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
+  /** Hosts that may have a private address besides, if they had one from the start; needs `allowsAddress`. */
+  readonly named?: NamedHosts | undefined
 }
 
 export interface HttpFetcher extends Fetcher {
@@ -84,13 +87,14 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, clock, http2, proxy } = options
+  const { resolver, allowsAddress, named, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
   const access: Access = {
     headers: new OriginHeaders(options),
     cookies: undefined,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
     allowsAddress,
+    named,
     http2HeaderBytes: http2 ? settings.maxHeaderBytes : undefined,
   }
   let connections: Connections | undefined
@@ -99,7 +103,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
 
   const load = async () => {
     if (options.cookies) access.cookies = await Cookies.load()
-    const dial = { resolver, allowsAddress, clock, http2, tls }
+    const dial = { resolver, allowsAddress, named, clock, http2, tls }
     connections = new Connections(await import('undici'), { ...settings, ...dial })
   }
   const close = async () => {
@@ -136,7 +140,16 @@ type Settings = Required<typeof HTTP_DEFAULTS>
 /** A misspelt limit must not pass for one that was left out. */
 function checkOptions(options: HttpFetcherOptions): void {
   const limits = Object.keys(HTTP_DEFAULTS).filter((key) => key !== 'headers')
-  const known = ['userAgent', 'headers', ...limits, ...ACCESS_KEYS, 'resolver', 'allowsAddress', 'clock']
+  const known = [
+    'userAgent',
+    'headers',
+    ...limits,
+    ...ACCESS_KEYS,
+    'resolver',
+    'allowsAddress',
+    'named',
+    'clock',
+  ]
   if (typeof options !== 'object' || options === null) {
     throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
   }
@@ -187,6 +200,7 @@ interface Access {
   cookies: Cookies | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
   readonly allowsAddress: HttpFetcherOptions['allowsAddress']
+  readonly named: NamedHosts | undefined
   /** Most bytes of headers if responses may come over HTTP/2, undefined if not. */
   readonly http2HeaderBytes: number | undefined
 }
@@ -299,9 +313,9 @@ class Call implements Borrower, ResponseOwner {
   }
 
   #chooseProxy(proxyFor: (url: string) => ProxyServer | undefined): void {
-    const { allowsAddress } = this.#access
+    const { allowsAddress, named } = this.#access
     this.#proxy = proxyFor(this.#request.url)
-    if (this.#proxy && allowsAddress) checkLiteral(this.#origin, allowsAddress)
+    if (this.#proxy && allowsAddress) checkLiteral(this.#origin, allowsAddress, named)
   }
 
   #keepCookies(response: ResponseReader): void {
