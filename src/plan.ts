@@ -61,6 +61,7 @@ export interface ShardPlace
   report(event: StoreEvent): void
   /** Told what would be a warning of the process. */
   warn(message: string): void
+  advise(message: string): void
 }
 
 /** The clock that a run goes by. */
@@ -97,9 +98,13 @@ export async function plan(
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const named = new NamedHosts(state.space('addresses'))
     const name = (seed: string) => named.add(hostOf(seed), originOf(seed))
-    const fetcher =
-      options.fetcher ?? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
+    const own =
+      options.fetcher === undefined
+        ? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
+        : undefined
+    const fetcher = (options.fetcher ?? own)!
     closers.push(['the fetcher', () => fetcher.close?.()])
+    await opened('the fetcher', () => own?.open())
     const robots = options.robots.obey ? await gateOf(options, random) : OPEN_GATE
     const fields = Object.keys(options.fields).length > 0 ? [fieldExtractor(options.fields)] : []
     const extractors = [...fields, ...options.extractors]
@@ -140,6 +145,7 @@ export async function plan(
       reader: place?.reader ?? reader,
       timeoutMs: options.timeout.hookMs,
       warn: place?.warn,
+      advise: place?.advise,
     })
     for (const event of early) void outlet.tell('store', event)
     const parts: Parts = {

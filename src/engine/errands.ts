@@ -9,6 +9,7 @@ import type { Fetching, Wish } from './fetching.js'
 import { type HealthRules, setback } from './host-health.js'
 import type { Parts } from './parts.js'
 import { fromPlain } from './plain-answer.js'
+import { isOurs } from './settle.js'
 import type { Tally } from './tally.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
@@ -81,7 +82,7 @@ export class Errands {
       return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
     }
     const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
-      this.#learn(origin, url, outcome, isPage),
+      isOurs(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
     )
     this.#underWay.set(url, fetching)
     await fetching
@@ -99,6 +100,10 @@ export class Errands {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
     const outcome = await this.#ask(request)
+    if (isOurs(outcome)) {
+      const at = clock.now()
+      return { request, visitedAt: at, again: { at, attempt: request.attempt } }
+    }
     if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
     else this.#admission.sendRules(origin, request, outcome)
     const endedAt = clock.now()
@@ -129,6 +134,7 @@ export class Errands {
   async #ask(request: CrawlRequest): Promise<Outcome> {
     const attempt = this.#failed.has(request.url) ? 1 : request.attempt
     const outcome = this.#truly(await this.#fetching.fetch({ ...request, attempt }, RULES))
+    if (isOurs(outcome)) return outcome
     this.#tally.robots++
     this.#failed.delete(request.url)
     if (!outcome.ok) this.#failed.add(request.url)

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { isIP, isIPv4 } from 'node:net'
 import type { MaybePromise } from '../types.js'
 
-/** ipaddr.js is loaded when the first address is checked. */
+/** ipaddr.js is loaded when the first address is checked, or by `loadGuard`. */
 const require = createRequire(import.meta.url)
 
 let ipaddr: typeof import('ipaddr.js') | undefined
@@ -68,9 +68,14 @@ const METADATA: ReadonlySet<string> = new Set([
   'fd20:ce::254',
 ])
 
-function parse(address: string) {
+/** Loads what the guard needs while files can be opened. */
+export function loadGuard(): typeof import('ipaddr.js') {
   ipaddr ??= require('ipaddr.js') as typeof import('ipaddr.js')
-  return ipaddr.process(address)
+  return ipaddr
+}
+
+function parse(address: string) {
+  return loadGuard().process(address)
 }
 
 /** `::8.8.8.8`, which ipaddr.js takes for `::ffff:8.8.8.8`; the system does not. */

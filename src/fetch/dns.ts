@@ -22,7 +22,7 @@ export interface Address {
  * Host name → addresses, in the order in which they should be tried; at least one.
  *
  * Without an address it rejects with an error whose `code` is `ENOTFOUND`, `EAI_AGAIN`, `EAI_FAIL`, or `ECANCELLED`
- * after `close`. An IP address is answered with itself.
+ * after `close`; or `EMFILE`, if nobody could be asked for want of a socket. An IP address is answered with itself.
  */
 export interface Resolver {
   resolve(host: string, how?: LookupOptions): Promise<readonly Address[]>
@@ -105,6 +105,7 @@ const REASONS: Readonly<Record<LookupCode, string>> = {
   EAI_AGAIN: 'could not be looked up, the name server did not answer',
   EAI_FAIL: 'could not be looked up, the name server failed',
   ECANCELLED: 'was not looked up, the resolver was closed',
+  EMFILE: 'was not looked up, this process has too many open files',
 }
 
 /** Why a host name has no address. */
@@ -228,7 +229,10 @@ class Lookups implements CachingResolver {
 
   #lifeOf(answer: Answer): number {
     const { minTtlMs, maxTtlMs, negativeTtlMs, failureTtlMs } = this.#options
-    if ('code' in answer) return answer.code === 'ENOTFOUND' ? negativeTtlMs : failureTtlMs
+    if ('code' in answer) {
+      if (answer.code === 'EMFILE') return 0
+      return answer.code === 'ENOTFOUND' ? negativeTtlMs : failureTtlMs
+    }
     return Math.min(Math.max(answer.ttlMs, minTtlMs), maxTtlMs)
   }
 }

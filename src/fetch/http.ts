@@ -11,13 +11,13 @@ import { checkLiteral, tlsSettings } from './access-dial.js'
 import { AccessRefused, accessFailure } from './access-failures.js'
 import { OriginHeaders } from './access-headers.js'
 import { Http2ResponseReader } from './access-http2.js'
-import type { NamedHosts } from './address-guard.js'
+import { loadGuard, type NamedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import type { Resolver } from './dns.js'
-import { CLOSED, type FailureKind, failureKind } from './failures.js'
+import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
@@ -53,6 +53,11 @@ export interface HttpFetcherOptions extends AccessOptions {
 }
 
 export interface HttpFetcher extends Fetcher {
+  /**
+   * Loads the packages that it uses; otherwise the first fetch does. Once a process can open no more files, packages
+   * cannot be loaded, and Node.js remembers that for ever.
+   */
+  open(): Promise<void>
   fetch(request: CrawlRequest, context: FetchContext): Promise<Outcome>
   /** Gives up what is in flight and resolves when every socket is gone. A later `fetch` fails with `aborted`. */
   close(): Promise<void>
@@ -104,6 +109,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const load = async () => {
     if (options.cookies) access.cookies = await Cookies.load()
     const dial = { resolver, allowsAddress, named, clock, http2, tls }
+    if (allowsAddress) loadGuard()
     connections = new Connections(await import('undici'), { ...settings, ...dial })
   }
   const close = async () => {
@@ -111,6 +117,10 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
     await connections?.close()
   }
   return {
+    open() {
+      loading ??= load()
+      return loading
+    },
     fetch(request, context) {
       return new Promise((resolve, reject) => {
         const maxBodyBytes = context.maxBodyBytes ?? settings.maxBodyBytes
@@ -126,6 +136,9 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
     close() {
       closing ??= close()
       return closing
+    },
+    get capacity() {
+      return connections?.capacity
     },
     stats: {
       get openConnections() {
@@ -303,6 +316,11 @@ class Call implements Borrower, ResponseOwner {
     this.#keepCookies(response)
     const stale = isStale(connection, response, failure)
     this.#connections!.drop(connection)
+    if (isShortage(cause)) {
+      this.#connections!.makeRoom()
+      this.#fail(failure.code, failure.what, response.wireBytes, cause, true)
+      return
+    }
     if (stale && !this.#triedAgain) {
       this.#triedAgain = true
       this.#connections!.dropIdle(connection.host)
@@ -333,9 +351,9 @@ class Call implements Borrower, ResponseOwner {
     }
   }
 
-  #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown): void {
+  #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown, shortage = false): void {
     const failure: FetchFailure = { ok: false, code, message: `${this.#request.host} ${what}.`, wireBytes }
-    this.#settle(cause === undefined ? failure : { ...failure, cause })
+    this.#settle(cause === undefined ? failure : { ...failure, cause, ...(shortage && { shortage }) })
   }
 
   #settle(outcome: Outcome): void {
