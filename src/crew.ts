@@ -215,7 +215,7 @@ export class Crew {
 
   #told(
     shard: number,
-    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'ended' | 'seeded' }>,
+    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }>,
   ): void {
     switch (message.kind) {
       case 'stats':
@@ -228,6 +228,9 @@ export class Crew {
       case 'warn':
         if (!this.#warned) warnOf(message.message)
         this.#warned = true
+        break
+      case 'advice':
+        this.#outlet.advise(message.message)
         break
       case 'seeded':
         this.#orders.done(message.id)

@@ -22,12 +22,12 @@ import { limitsSites, openStore, partitionerOf, storeContext } from './plan-stor
 import type { RefreshRules } from './refresh/contract.js'
 import { Refresher } from './refresh/refresher.js'
 import { knownSeeds, readSeeds } from './seeds.js'
-import { Named } from './seen/named.js'
+import { Named, NamedHosts } from './seen/named.js'
 import type { ShardContext, Spool, StoreContext, StoreEvent } from './stores/contract.js'
 import { forgetful, memoryState } from './stores/memory-state.js'
 import { type Clock, type Random, systemClock, systemRandom, Waits } from './time.js'
 import type { MaybePromise } from './types.js'
-import { originOf } from './url/canonicalise.js'
+import { hostOf, originOf } from './url/canonicalise.js'
 import { all, any, not } from './url/combine.js'
 import { fingerprintText } from './url/fingerprint.js'
 import { sameSite } from './url/rules.js'
@@ -61,6 +61,7 @@ export interface ShardPlace
   report(event: StoreEvent): void
   /** Told what would be a warning of the process. */
   warn(message: string): void
+  advise(message: string): void
 }
 
 /** The clock that a run goes by. */
@@ -95,11 +96,8 @@ export async function plan(
     if (refresher === undefined) await assertNotRefreshed(state)
     const scope = scopeOf(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
-    const named = new Named()
-    const name = (seed: string) => {
-      named.add(new URL(seed).hostname.replace(BRACKETS, ''))
-      named.add(originOf(seed))
-    }
+    const named = new NamedHosts(state.space('addresses'))
+    const name = (seed: string) => named.add(hostOf(seed), originOf(seed))
     const fetcher =
       options.fetcher ?? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
     closers.push(['the fetcher', () => fetcher.close?.()])
@@ -143,6 +141,7 @@ export async function plan(
       reader: place?.reader ?? reader,
       timeoutMs: options.timeout.hookMs,
       warn: place?.warn,
+      advise: place?.advise,
     })
     for (const event of early) void outlet.tell('store', event)
     const parts: Parts = {
@@ -220,7 +219,7 @@ function resolverOf({ access }: CrawlOptions, clock: Clock, closers: Closer[]): 
   return resolver
 }
 
-function defaultFetcher(options: CrawlOptions, named: Named, clock: Clock, resolver: Resolver) {
+function defaultFetcher(options: CrawlOptions, named: NamedHosts, clock: Clock, resolver: Resolver) {
   const { allowPrivate, resolver: _, dnsServers: __, ...access } = options.access
   const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
   const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
@@ -229,14 +228,15 @@ function defaultFetcher(options: CrawlOptions, named: Named, clock: Clock, resol
     ...Object.fromEntries(given),
     userAgent: options.userAgent,
     headers: options.headersEverywhere,
-    headersFor: secret && ((origin) => (named.has(origin) ? secret : undefined)),
+    headersFor: secret && ((origin) => (named.hasOrigin(origin) ? secret : undefined)),
     maxBodyBytes: options.maxBodyBytes,
     connectionsPerHost: options.perHost.connections,
     maxConnections: options.concurrency + SPARE_CONNECTIONS,
     connectTimeoutMs: options.timeout.fetchMs,
     resolver,
     clock,
-    allowsAddress: (host) => allowed === undefined || allowed.has(host) || named.has(host),
+    allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
+    named,
   })
 }
 
@@ -267,9 +267,6 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<Parts, 'trap' | 'sameCon
     sameContent: (host, page) => contents.isRepeated(host, page.url, page.body),
   }
 }
-
-/** Around an IPv6 address in a URL; connections know it without. */
-const BRACKETS = /^\[|\]$/g
 
 function asItIs(host: string): string {
   return host

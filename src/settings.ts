@@ -156,8 +156,9 @@ export abstract class Settings {
   }
 
   /**
-   * Addresses that the public internet cannot reach are refused unless a seed named their host. This allows the named
-   * hosts too, or with no argument every host: only where no stranger's page is read.
+   * Addresses that the public internet cannot reach are refused unless a seed named their host, which must have been
+   * private from the start. This allows the named hosts any address, or with no argument every host: only where no
+   * stranger's page is read.
    */
   allowPrivate(...hosts: string[]): this {
     return this.withAccess({ allowPrivate: access.privateHosts(hosts) })

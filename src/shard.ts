@@ -68,6 +68,7 @@ export class Shard {
       pageOver: (page) => this.#bridge.pageOver(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
+      advise: (message) => this.#main.post({ kind: 'advice', message }),
       exchange: (spool) => {
         this.#exchange = new PortExchange({
           self: data.shard.index,

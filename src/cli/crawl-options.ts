@@ -166,7 +166,7 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
   },
   'allow-private': {
     group: 'Network',
-    help: 'follow links to private addresses; hosts of the given URLs are always allowed',
+    help: 'follow links to private addresses; hosts of the given URLs may be private anyway',
     to: (crawler) => crawler.allowPrivate(),
   },
 

@@ -267,7 +267,9 @@ export class Engine {
   }
 
   #slots(): number {
-    return this.#paused ? 0 : this.#rules.concurrency - this.#inFlight
+    if (this.#paused) return 0
+    const { capacity = Number.POSITIVE_INFINITY } = this.#parts.fetcher
+    return Math.min(this.#rules.concurrency, capacity) - this.#inFlight
   }
 
   /** Ending rouses the loop: to end again at every turn would be to spin until the last visit is over. */

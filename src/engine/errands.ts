@@ -9,6 +9,7 @@ import type { Fetching, Wish } from './fetching.js'
 import { type HealthRules, setback } from './host-health.js'
 import type { Parts } from './parts.js'
 import { fromPlain } from './plain-answer.js'
+import { isOurs } from './settle.js'
 import type { Tally } from './tally.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
@@ -20,6 +21,9 @@ const ASK_AGAIN_MS = 1000
 const LOST_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
+
+/** robots.txt files of which it is remembered that the last request for them failed. */
+const FAILED_REMEMBERED = 10_000
 
 /** Origins whose sitemaps wait for a page; those of others are not read. */
 const UNREAD_REMEMBERED = 10_000
@@ -39,6 +43,8 @@ export class Errands {
   readonly #records: StateSpace
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
   readonly #underWay = new Map<string, Promise<void>>()
+  /** robots.txt files whose next request is a retry. Filled by a failure, left by an answer. */
+  readonly #failed = new Set<string>()
   /** Origins whose rules lie on another host, in whose queue they wait, and since when. Left when they are learned. */
   readonly #elsewhere = new Map<string, number>()
   /**
@@ -76,7 +82,7 @@ export class Errands {
       return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
     }
     const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
-      this.#learn(origin, url, outcome, isPage),
+      isOurs(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
     )
     this.#underWay.set(url, fetching)
     await fetching
@@ -94,6 +100,10 @@ export class Errands {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
     const outcome = await this.#ask(request)
+    if (isOurs(outcome)) {
+      const at = clock.now()
+      return { request, visitedAt: at, again: { at, attempt: request.attempt } }
+    }
     if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
     else this.#admission.sendRules(origin, request, outcome)
     const endedAt = clock.now()
@@ -122,8 +132,13 @@ export class Errands {
   }
 
   async #ask(request: CrawlRequest): Promise<Outcome> {
-    const outcome = this.#truly(await this.#fetching.fetch(request, RULES))
+    const attempt = this.#failed.has(request.url) ? 1 : request.attempt
+    const outcome = this.#truly(await this.#fetching.fetch({ ...request, attempt }, RULES))
+    if (isOurs(outcome)) return outcome
     this.#tally.robots++
+    this.#failed.delete(request.url)
+    if (!outcome.ok) this.#failed.add(request.url)
+    if (this.#failed.size > FAILED_REMEMBERED) this.#failed.delete(this.#failed.keys().next().value!)
     return outcome
   }
 

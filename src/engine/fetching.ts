@@ -1,10 +1,12 @@
 import { messageOf } from '../errors.js'
 import type { Fetcher, Outcome, Validators } from '../fetch/contract.js'
-import type { Clock } from '../time.js'
+import type { Clock, Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { Deadlines } from './deadlines.js'
 import { VisitContext } from './fetch-context.js'
 import type { Meters } from './meters.js'
+import type { Outlet } from './outlet.js'
+import { isOurs } from './settle.js'
 import type { Tally } from './tally.js'
 
 /** What is wanted of an answer. */
@@ -18,6 +20,9 @@ export interface Wish {
   readonly known?: Validators | undefined
 }
 
+/** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
+const SHORTAGE_PAUSE_MS = 1000
+
 /** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
 export class Fetching {
   readonly #fetcher: Fetcher
@@ -26,9 +31,19 @@ export class Fetching {
   readonly #meters: Meters
   readonly #tally: Tally
   readonly #running: Deadlines<VisitContext>
+  readonly #outlet: Outlet
+  /** Visits that came short of something. Filled by `#comeShort`, emptied all at once by `#goOn`. */
+  readonly #short: (() => void)[] = []
+  #pause: Timer | undefined
   #aborted = false
 
-  constructor(parts: { fetcher: Fetcher; clock: Clock }, timeoutMs: number, meters: Meters, tally: Tally) {
+  constructor(
+    parts: { fetcher: Fetcher; clock: Clock; outlet: Outlet },
+    timeoutMs: number,
+    meters: Meters,
+    tally: Tally,
+  ) {
+    this.#outlet = parts.outlet
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
     this.#timeoutMs = timeoutMs
@@ -45,11 +60,13 @@ export class Fetching {
   abort(): void {
     this.#aborted = true
     for (const context of this.#running.running()) context.abort()
+    this.#goOn()
   }
 
   /** Leaves no timer behind. */
   close(): void {
     this.#running.close()
+    this.#goOn()
   }
 
   async fetch(request: CrawlRequest, wish: Wish): Promise<Outcome> {
@@ -66,7 +83,22 @@ export class Fetching {
     this.#tally.visitEnds(request.host, endedAt)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
+    else if (isOurs(outcome)) await this.#comeShort(outcome.message)
     return outcome
+  }
+
+  /** Waits, and reports it once. The deadline is over by now: it is for servers. */
+  #comeShort(message: string): Promise<void> | undefined {
+    this.#outlet.advise(`${message} ${WHAT_IS_DONE}`)
+    if (this.#aborted) return undefined
+    this.#pause ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_PAUSE_MS, () => this.#goOn())
+    return new Promise((resolve) => this.#short.push(resolve))
+  }
+
+  #goOn(): void {
+    this.#pause?.cancel()
+    this.#pause = undefined
+    for (const goOn of this.#short.splice(0)) goOn()
   }
 
   #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
@@ -92,6 +124,10 @@ export class Fetching {
     })
   }
 }
+
+const WHAT_IS_DONE =
+  'Idle connections were closed, and the crawl goes on with fewer at once; no URL is given up for it. ' +
+  'To use more, raise the limit of the system (ulimit -n), or lower concurrency().'
 
 const NO_OUTCOME =
   'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'

@@ -32,6 +32,8 @@ export interface OutletOptions {
   readonly timeoutMs: number
   /** Told of mistakes in the user's code that nobody listens for. Absent: the process warns of the first. */
   readonly warn?: ((message: string) => void) | undefined
+  /** Told once what this machine is short of. Absent: the process warns of it. */
+  readonly advise?: ((message: string) => void) | undefined
 }
 
 /**
@@ -43,6 +45,7 @@ export class Outlet {
   readonly #waits: Waits
   #closed = false
   #warned = false
+  #advised = false
 
   constructor(options: OutletOptions) {
     this.#options = options
@@ -104,6 +107,14 @@ export class Outlet {
   /** Warns of a mistake in the user's code that has no page to be reported on. */
   warn(message: string): void {
     if (!this.#closed) this.#warn(message)
+  }
+
+  /** Reports, once a run, what this machine is short of. */
+  advise(message: string): void {
+    if (this.#closed || this.#advised) return
+    this.#advised = true
+    const advise = this.#options.advise ?? adviceOf
+    advise(message)
   }
 
   /** The crawl was aborted: pages that their reader has not taken yet stay pending. */
@@ -171,6 +182,11 @@ export class Outlet {
 /** Warns of a mistake in the user's code. */
 export function warnOf(message: string): void {
   process.emitWarning(`${message}. Listen to 'failure' to hear of each page's.`, { type: 'KumoWarning' })
+}
+
+/** Warns of what this machine is short of. */
+export function adviceOf(message: string): void {
+  process.emitWarning(message, { type: 'KumoWarning' })
 }
 
 /** Failures that are the user's code's, not the web's. */

@@ -64,6 +64,11 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules
   return failure(request, 'http-status', message, status, isTransient(status) ? rules : undefined)
 }
 
+/** The failure is this machine's: it says nothing about the host or the URL. */
+export function isOurs(outcome: Outcome): boolean {
+  return !outcome.ok && outcome.shortage === true
+}
+
 function isTransient(status: number): boolean {
   return status >= 500 && status < 600 ? !PERMANENT_5XX.has(status) : TRANSIENT_4XX.has(status)
 }

@@ -17,7 +17,7 @@ import type { EngineRules, Parts } from './parts.js'
 import type { Refreshing } from './refreshing.js'
 import type { Reports } from './reports.js'
 import { NOT_MODIFIED, Revisits, unread } from './revisits.js'
-import { judge, type Verdict } from './settle.js'
+import { isOurs, judge, type Verdict } from './settle.js'
 import type { Tally } from './tally.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
@@ -306,7 +306,7 @@ export class Visits {
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    if (this.#fetching.isAborted && verdict.code === 'aborted') {
+    if (isOurs(outcome) || (this.#fetching.isAborted && verdict.code === 'aborted')) {
       return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
     }
     await this.#reports.failure(

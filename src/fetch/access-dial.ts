@@ -8,7 +8,7 @@ import { KumoError, messageOf } from '../errors.js'
 import { require } from '../require.js'
 import type { Clock } from '../time.js'
 import type { TlsOptions } from './access.js'
-import { AddressRefusedError, isPublic } from './address-guard.js'
+import { AddressRefusedError, isPublic, isTrustable, type NamedHosts } from './address-guard.js'
 import { guardedConnector } from './connector.js'
 import type { Resolver } from './dns.js'
 import { literalAddress, type ProxyServer, proxiedClient } from './proxy.js'
@@ -53,6 +53,7 @@ export interface DialerOptions {
   /** Default: real time. */
   readonly clock?: Clock | undefined
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
+  readonly named?: NamedHosts | undefined
 }
 
 /** What the owner of a client wants to do itself, or to hear of. */
@@ -94,9 +95,9 @@ export class Dialer {
     this.#tls = { ...options.tls, timeout: connectTimeoutMs, allowH2: http2 }
     const toServer = undici.buildConnector(this.#tls)
     const toProxy = undici.buildConnector({ ...this.#tls, allowH2: false })
-    const guarded = (connect: buildConnector.connector, allows: typeof allowsAddress) =>
-      resolver ? guardedConnector({ connect, resolver, allows, clock }) : connect
-    this.#toServer = guarded(toServer, allowsAddress)
+    const guarded = (connect: buildConnector.connector, allows: typeof allowsAddress, named?: NamedHosts) =>
+      resolver ? guardedConnector({ connect, resolver, allows, named, clock }) : connect
+    this.#toServer = guarded(toServer, allowsAddress, options.named)
     this.#toProxy = guarded(toProxy, () => true)
   }
 
@@ -125,9 +126,15 @@ export class Dialer {
  *
  * @throws AddressRefusedError
  */
-export function checkLiteral(origin: string, allows: (hostname: string, address: string) => boolean): void {
+export function checkLiteral(
+  origin: string,
+  allows: (hostname: string, address: string) => boolean,
+  named: NamedHosts | undefined,
+): void {
   const literal = literalAddress(origin)
   if (literal === undefined) return
   const { hostname, address } = literal
-  if (!isPublic(address) && !allows(hostname, address)) throw new AddressRefusedError(hostname, address)
+  if (isPublic(address) || allows(hostname, address)) return
+  const isNamed = named?.has(new URL(origin).host) === true
+  if (!isNamed || !isTrustable(address)) throw new AddressRefusedError(hostname, address, isNamed)
 }

@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
 import { type Clock, systemClock, type Timer } from '../time.js'
 import { Dialer, type DialerOptions, type Undici } from './access-dial.js'
-import type { Connecting } from './connector.js'
+import { Allowance } from './allowance.js'
+import type { Connecting, Target } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
 import type { ProxyServer } from './proxy.js'
 
@@ -96,6 +97,8 @@ export class Connection implements Linked<Connection> {
   idleTimer: Timer | undefined
   /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
   answers = 0
+  /** The last visit to the host failed, so that what is known of its name may be wrong. */
+  isRetry = false
   client!: Dispatcher
 
   constructor(
@@ -111,6 +114,8 @@ export class Connections {
   readonly #options: ConnectionsOptions
   readonly #clock: Clock
   readonly #dialer: Dialer
+  /** Bounds `#all`; below `maxConnections` while this machine is short of something. */
+  readonly #allowance: Allowance
   readonly #hosts = new Map<string, Host>()
   readonly #all = new Set<Connection>()
   /** Least recently used first. Filled by `giveBack`, emptied by the next borrower or by whoever needs room. */
@@ -126,6 +131,13 @@ export class Connections {
     this.#options = options
     this.#clock = options.clock ?? systemClock()
     this.#dialer = new Dialer(undici, options)
+    this.#allowance = new Allowance(options.maxConnections, this.#clock)
+  }
+
+  /** How many may be lent at once while this machine is short of something; undefined if it is not. */
+  get capacity(): number | undefined {
+    const { most, full } = this.#allowance
+    return most < full ? most : undefined
   }
 
   /** Sockets that are open or being opened. */
@@ -159,8 +171,7 @@ export class Connections {
     if (host.taken >= this.#options.connectionsPerHost)
       return enqueue(host.waiting, new Ticket(host, borrower, proxy))
     host.taken++
-    if (this.#lent >= this.#options.maxConnections)
-      return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
+    if (this.#lent >= this.#allowance.most) return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
     this.#lend(host, borrower, proxy)
     return undefined
   }
@@ -178,6 +189,10 @@ export class Connections {
   /** The response is complete and the connection can carry another. */
   giveBack(connection: Connection): void {
     if (connection.state !== 'lent') return
+    if (this.#all.size > this.#allowance.most) {
+      this.drop(connection)
+      return
+    }
     connection.answers++
     connection.state = 'idle'
     connection.host.idle.push(connection)
@@ -196,6 +211,12 @@ export class Connections {
   /** Closes what is idle to a host: when one of its connections was stale, so are probably the others. */
   dropIdle(host: Host): void {
     while (host.idle.length > 0) this.#discard(host.idle[0]!)
+  }
+
+  /** This machine could not make a connection for want of something: idle ones make room, and fewer are held from now on. */
+  makeRoom(): void {
+    while (this.#idle.first) this.#discard(this.#idle.first)
+    this.#allowance.shrink(this.#lent)
   }
 
   /** Destroys everything; resolves when every socket is gone. */
@@ -223,7 +244,7 @@ export class Connections {
       if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
         this.#discard(host.idle[0])
       // Fewer are lent than may exist, so if there is no room, something is idle.
-      if (this.#all.size >= this.#options.maxConnections) this.#discard(this.#idle.first!)
+      if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
       connection = this.#open(host, proxy)
     }
     borrower.lent(connection)
@@ -237,13 +258,13 @@ export class Connections {
 
   /** Hands free places to those in line. */
   #serve(host: Host): void {
-    const { connectionsPerHost, maxConnections } = this.#options
+    const { connectionsPerHost } = this.#options
     if (!this.#closed) {
       if (host.waiting.first && host.taken < connectionsPerHost) {
         host.taken++
         enqueue(this.#waiting, host.waiting.shift()!)
       }
-      while (this.#lent < maxConnections && this.#waiting.first) {
+      while (this.#lent < this.#allowance.most && this.#waiting.first) {
         const ticket = this.#waiting.shift()!
         ticket.line = undefined
         this.#lend(ticket.host, ticket.borrower, ticket.proxy)
@@ -278,7 +299,8 @@ export class Connections {
   ): void {
     // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
     // would be no way to let go of a connection that is still being made.
-    const socket = connector(options, callback) as unknown as Socket | Connecting
+    const target: Target = { ...options, isRetry: connection.isRetry }
+    const socket = connector(target, callback) as unknown as Socket | Connecting
     connection.socket = socket
     connection.answers = 0
     this.#openSockets++

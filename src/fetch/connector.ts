@@ -9,7 +9,8 @@ import { isIP, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { KumoError } from '../errors.js'
 import { type Clock, systemClock, type Timer } from '../time.js'
-import { AddressRefusedError, isPublic } from './address-guard.js'
+import type { MaybePromise } from '../types.js'
+import { AddressRefusedError, isPublic, isTrustable, type NamedHosts } from './address-guard.js'
 import { LookupError, type Resolver } from './dns.js'
 
 export interface GuardedConnectorOptions {
@@ -17,18 +18,23 @@ export interface GuardedConnectorOptions {
   readonly connect: buildConnector.connector
   readonly resolver: Resolver
   /**
-   * Whether an address that is not public may be connected to for the sake of this host: the place that knows the
-   * caller's seeds. The host is spelled as in `new URL(url).hostname`, an IPv6 address without its brackets.
+   * Whether an address that is not public may be connected to for the sake of this host, at any port. The host is spelled
+   * as in `new URL(url).hostname`, an IPv6 address without its brackets.
    */
   readonly allows: (hostname: string, address: string) => boolean
+  /** Hosts that may have a private address if they had one from the start. */
+  readonly named?: NamedHosts | undefined
   readonly clock?: Clock | undefined
 }
 
+/** Where to connect, and why now. */
+export interface Target extends buildConnector.Options {
+  /** The last visit to the host failed. */
+  readonly isRetry?: boolean | undefined
+}
+
 /** A connector for undici's clients. What it returns stands for the socket until there is one, and after. */
-export type GuardedConnector = (
-  options: buildConnector.Options,
-  callback: buildConnector.Callback,
-) => Connecting
+export type GuardedConnector = (options: Target, callback: buildConnector.Callback) => Connecting
 
 /** RFC 8305, section 5: an address that has not answered by then gets a rival, but is still waited for. */
 const HEAD_START_MS = 250
@@ -41,13 +47,13 @@ const GIVEN_UP = 'The connection was given up.'
 
 /** A connector that connects only to public addresses and to those that `allows` accepts. */
 export function guardedConnector(options: GuardedConnectorOptions): GuardedConnector {
-  const { connect, resolver, allows, clock = systemClock() } = options
+  const { connect, resolver, allows, named, clock = systemClock() } = options
   return (target, callback) => {
     const connecting = new Connecting(connect, target, clock, callback)
     // A socket that is there already leads to a proxy, which does its own look-up.
     if (target.httpSocket) connecting.begin([target.hostname])
     else {
-      checkedAddresses(target.hostname, resolver, allows).then(
+      checkedAddresses(target, resolver, allows, named).then(
         (addresses) => connecting.begin(addresses),
         (error: Error) => connecting.destroy(error),
       )
@@ -58,14 +64,15 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
 
 /** The addresses of a host if all may be connected to. A host with one foul address among good ones is refused. */
 async function checkedAddresses(
-  host: string,
+  { hostname: bracketed, host = '', isRetry }: Target,
   resolver: Resolver,
   allows: GuardedConnectorOptions['allows'],
+  named: NamedHosts | undefined,
 ): Promise<readonly string[]> {
-  const hostname = host.replace(/^\[(.*)\]$/, '$1')
+  const hostname = bracketed.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(hostname)
     ? [hostname]
-    : (await resolver.resolve(hostname)).map(({ address }) => address)
+    : (await resolver.resolve(hostname, { isRetry })).map(({ address }) => address)
   if (addresses.length === 0) throw new LookupError(hostname, 'ENOTFOUND')
   for (const address of addresses) {
     if (isIP(address) === 0) {
@@ -73,9 +80,28 @@ async function checkedAddresses(
       const message = `The resolver answered ${JSON.stringify(address)} for ${hostname}, which is not an IP address.`
       throw new KumoError('KUMO_CONTRACT_BROKEN', message)
     }
-    if (!isPublic(address) && !allows(hostname, address)) throw new AddressRefusedError(hostname, address)
+  }
+  const isNamed = named?.has(host) === true
+  const isTrusted = isNamed && (await hadPrivate(host, hostname, addresses, named))
+  for (const address of addresses) {
+    if (isPublic(address) || allows(hostname, address)) continue
+    if (!isTrusted || !isTrustable(address)) throw new AddressRefusedError(hostname, address, isNamed)
   }
   return addresses.slice(0, MOST_ATTEMPTS)
+}
+
+/** An address names itself, today and for ever; the first that a name had is remembered. */
+function hadPrivate(
+  host: string,
+  hostname: string,
+  addresses: readonly string[],
+  named: NamedHosts,
+): MaybePromise<boolean> {
+  if (isIP(hostname)) return true
+  return named.wasPrivate(
+    host,
+    addresses.every((address) => !isPublic(address) && isTrustable(address)),
+  )
 }
 
 /**

@@ -12,6 +12,8 @@ import type { CrawlRequest, FailureCode, MaybePromise } from '../types.js'
  */
 export interface Fetcher {
   fetch(request: CrawlRequest, context: FetchContext): MaybePromise<Outcome>
+  /** Requests that it can carry at once just now, if that is fewer than usual. The crawl starts no more than that. */
+  readonly capacity?: number | undefined
   close?(): MaybePromise<void>
 }
 
@@ -60,6 +62,11 @@ export interface FetchFailure {
   readonly code: FailureCode
   /** What happened, in a sentence. */
   readonly message: string
+  /**
+   * True: this machine was short of something (descriptors, ports, memory), so that nothing is known of the host. No
+   * host, URL or retry pays for it: the request stays as it is and has its turn again.
+   */
+  readonly shortage?: boolean | undefined
   /** Bytes read before it failed. */
   readonly wireBytes?: number
   readonly cause?: unknown

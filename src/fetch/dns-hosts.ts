@@ -7,6 +7,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { Clock } from '../time.js'
 import type { Address } from './dns.js'
+import { isShortage } from './failures.js'
 
 /** Block-lists kept as hosts files have a few MB; a larger file is a mistake, and only its names would be missing. */
 const LARGEST_FILE_BYTES = 16 * 1024 * 1024
@@ -33,7 +34,7 @@ export class HostsFile {
 
   /** The names as known now; a promise only before the first reading is done. */
   names(): Names | Promise<Names> {
-    if (this.#reading === undefined && this.#clock.now() >= this.#nextCheck) {
+    if (this.#reading === undefined && (this.#names === undefined || this.#clock.now() >= this.#nextCheck)) {
       this.#reading = this.#read().finally(() => {
         this.#reading = undefined
         this.#nextCheck = this.#clock.now() + this.#checkMs
@@ -50,7 +51,12 @@ export class HostsFile {
         this.#names = size > LARGEST_FILE_BYTES ? NO_NAMES : parseHosts(await readFile(this.#path, 'utf8'))
         this.#version = version
       }
-    } catch {
+    } catch (error) {
+      // It may well be there: what is known stays, and who knows nothing yet must ask again.
+      if (isShortage(error)) {
+        if (this.#names === undefined) throw error
+        return this.#names
+      }
       this.#names = NO_NAMES
       this.#version = ''
     }

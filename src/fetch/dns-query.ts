@@ -4,8 +4,11 @@
  */
 
 import type { Resolver as DnsClient } from 'node:dns/promises'
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { type Clock, LATE, within } from '../time.js'
 import type { Address } from './dns.js'
+import { isShortage } from './failures.js'
 
 /** Why there is no address, in words that failures.ts knows. */
 export type LookupCode =
@@ -17,6 +20,8 @@ export type LookupCode =
   | 'EAI_FAIL'
   /** The resolver was closed. */
   | 'ECANCELLED'
+  /** Nobody was asked, because this process cannot open another file or socket. */
+  | 'EMFILE'
 
 /** What is known of a name. */
 export type Answer =
@@ -29,17 +34,19 @@ const MOST_ADDRESSES = 8
 /** RFC 8305, section 3: how long the second family may keep the first waiting. Some servers never answer AAAA. */
 const IPV6_GRACE_MS = 50
 
+const REFUSED = 'ECONNREFUSED'
+
 const MEANING: Readonly<Record<string, LookupCode>> = {
   ENOTFOUND: 'ENOTFOUND',
   ENODATA: 'ENOTFOUND',
   EBADNAME: 'ENOTFOUND',
   ETIMEOUT: 'EAI_AGAIN',
-  ECONNREFUSED: 'EAI_AGAIN',
+  [REFUSED]: 'EAI_AGAIN',
   ECANCELLED: 'ECANCELLED',
 }
 
 /** From the least to the most telling: what one family could not say outweighs that the other has nothing. */
-const BY_WEIGHT: readonly LookupCode[] = ['ENOTFOUND', 'EAI_FAIL', 'EAI_AGAIN', 'ECANCELLED']
+const BY_WEIGHT: readonly LookupCode[] = ['ENOTFOUND', 'EAI_FAIL', 'EAI_AGAIN', 'EMFILE', 'ECANCELLED']
 
 interface Reply {
   readonly addresses: readonly Address[]
@@ -68,8 +75,19 @@ async function ask(
     const addresses = records.map(({ address }) => ({ address, family }))
     return { addresses, ttlMs: Math.min(...records.map(({ ttl }) => ttl)) * 1000, code: 'ENOTFOUND' }
   } catch (error) {
-    const code = MEANING[(error as { code?: string }).code ?? ''] ?? 'EAI_FAIL'
+    const { code: said = '' } = error as { code?: string }
+    const code = said === REFUSED && isOutOfFiles() ? 'EMFILE' : (MEANING[said] ?? 'EAI_FAIL')
     return { addresses: [], ttlMs: Number.POSITIVE_INFINITY, code }
+  }
+}
+
+/** c-ares says "refused" also when it cannot open a socket; whether that is so, only trying shows. */
+function isOutOfFiles(): boolean {
+  try {
+    closeSync(openSync(devNull, 'r'))
+    return false
+  } catch (error) {
+    return isShortage(error)
   }
 }
 

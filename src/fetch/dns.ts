@@ -22,19 +22,24 @@ export interface Address {
  * Host name → addresses, in the order in which they should be tried; at least one.
  *
  * Without an address it rejects with an error whose `code` is `ENOTFOUND`, `EAI_AGAIN`, `EAI_FAIL`, or `ECANCELLED`
- * after `close`. An IP address is answered with itself.
+ * after `close`; or `EMFILE`, if nobody could be asked for want of a socket. An IP address is answered with itself.
  */
 export interface Resolver {
-  resolve(host: string): Promise<readonly Address[]>
+  resolve(host: string, how?: LookupOptions): Promise<readonly Address[]>
   close?(): void
+}
+
+export interface LookupOptions {
+  /** The last visit to this host failed: a failure that is remembered does not count, the name is asked for again. */
+  readonly isRetry?: boolean | undefined
 }
 
 export interface CachingResolverOptions {
   /** Name servers as `address` or `address:port`, asked in this order. Default: those of the system. */
   readonly servers?: readonly string[] | undefined
-  /** How long the first try may take; each further try takes twice as long. Default 2,000. */
+  /** How long each try may take at least; later ones may take longer. Default 2,000. */
   readonly timeoutMs?: number | undefined
-  /** How often each server is asked before it counts as silent. Default 2, so a dead name takes 6 s. */
+  /** How often each server is asked before it counts as silent. Default 2, so a dead name takes 4 to 7 s. */
   readonly tries?: number | undefined
   /**
    * Names asked at the same time; others wait. Default 100: their 200 questions fit the receive buffer of a name
@@ -47,9 +52,9 @@ export interface CachingResolverOptions {
   readonly minTtlMs?: number | undefined
   /** Addresses are believed for at most this long. Default 1 h. */
   readonly maxTtlMs?: number | undefined
-  /** How long a name without address is believed to have none. Default 5 min. */
+  /** How long a name without address is believed to have none, but by a retry. Default 5 min. */
   readonly negativeTtlMs?: number | undefined
-  /** How long a name is not asked again after its server failed or did not answer. Default 5 s. */
+  /** How long a name is not asked again after its server failed or did not answer, but by a retry. Default 5 s. */
   readonly failureTtlMs?: number | undefined
   /** Names listed there are not asked. Default: the system's; `false` for none. */
   readonly hostsFile?: string | false | undefined
@@ -100,6 +105,7 @@ const REASONS: Readonly<Record<LookupCode, string>> = {
   EAI_AGAIN: 'could not be looked up, the name server did not answer',
   EAI_FAIL: 'could not be looked up, the name server failed',
   ECANCELLED: 'was not looked up, the resolver was closed',
+  EMFILE: 'was not looked up, this process has too many open files',
 }
 
 /** Why a host name has no address. */
@@ -124,6 +130,9 @@ class Lookups implements CachingResolver {
   readonly #options: typeof DEFAULTS
   readonly #clock: Clock
   readonly #client: DnsClient
+  /** Filled by `#askPatiently` for as long as each is asked. */
+  readonly #patient = new Set<DnsClient>()
+  readonly #servers: readonly string[] | undefined
   readonly #hosts: HostsFile | undefined
   readonly #cache: ExpiringCache<Answer>
   /** Names that are being asked or wait for their turn. Entered by the first who wants one, left when answered. */
@@ -141,13 +150,13 @@ class Lookups implements CachingResolver {
   }: CachingResolverOptions) {
     this.#options = withDefaults(numbers)
     this.#clock = clock
-    this.#client = new DnsClient({ timeout: this.#options.timeoutMs, tries: this.#options.tries })
-    if (servers) this.#client.setServers(servers)
+    this.#servers = servers
+    this.#client = this.#newClient()
     if (hostsFile) this.#hosts = new HostsFile(hostsFile, this.#options.hostsCheckMs, clock)
     this.#cache = new ExpiringCache(this.#options.maxEntries)
   }
 
-  async resolve(host: string): Promise<readonly Address[]> {
+  async resolve(host: string, { isRetry = false }: LookupOptions = {}): Promise<readonly Address[]> {
     const name = host.replace(/^\[|[\].]$/g, '').toLowerCase()
     const family = isIP(name)
     if (family === 4 || family === 6) return [{ address: name, family }]
@@ -155,7 +164,9 @@ class Lookups implements CachingResolver {
     if (name === '' || name.length > LONGEST_NAME) throw new LookupError(host, 'ENOTFOUND')
     const listed = (await this.#hosts?.names())?.get(name)
     if (listed) return listed
-    const answer = this.#cache.get(name, this.#clock.now()) ?? (await this.#answer(name))
+    const known = this.#cache.get(name, this.#clock.now())
+    const isGood = known !== undefined && !(isRetry && 'code' in known)
+    const answer = isGood ? known : await this.#answer(name)
     if ('code' in answer) throw new LookupError(host, answer.code)
     return answer.addresses
   }
@@ -164,6 +175,7 @@ class Lookups implements CachingResolver {
     this.#closed = true
     // Those that are cancelled hand their places to those that wait, which find it closed.
     this.#client.cancel()
+    for (const client of this.#patient) client.cancel()
     this.#cache.clear()
   }
 
@@ -182,9 +194,7 @@ class Lookups implements CachingResolver {
     if (this.#asking < this.#options.concurrency) this.#asking++
     else await new Promise<void>((begin) => this.#waiting.push(begin))
     // What waited may find that the resolver was closed meanwhile.
-    const answer: Answer = this.#closed
-      ? { code: 'ECANCELLED' }
-      : await askBoth(this.#client, name, this.#clock)
+    const answer: Answer = this.#closed ? { code: 'ECANCELLED' } : await this.#askPatiently(name)
     // Whoever waits longest takes over the place; otherwise it is free.
     const next = this.#waiting.shift()
     if (next) next()
@@ -194,9 +204,35 @@ class Lookups implements CachingResolver {
     return answer
   }
 
+  /**
+   * After some quick answers c-ares waits for five times their average only, 250 ms at first; a name whose own servers
+   * are slow then has no chance. So what was given up early is asked once more by a client that has learned nothing yet.
+   */
+  async #askPatiently(name: string): Promise<Answer> {
+    const { timeoutMs, tries } = this.#options
+    const askedAt = this.#clock.now()
+    const answer = await askBoth(this.#client, name, this.#clock)
+    const isEarly = this.#clock.now() - askedAt < timeoutMs * tries
+    if (this.#closed || !isEarly || !('code' in answer) || answer.code !== 'EAI_AGAIN') return answer
+    const client = this.#newClient()
+    this.#patient.add(client)
+    const second = await askBoth(client, name, this.#clock)
+    this.#patient.delete(client)
+    return second
+  }
+
+  #newClient(): DnsClient {
+    const client = new DnsClient({ timeout: this.#options.timeoutMs, tries: this.#options.tries })
+    if (this.#servers) client.setServers(this.#servers)
+    return client
+  }
+
   #lifeOf(answer: Answer): number {
     const { minTtlMs, maxTtlMs, negativeTtlMs, failureTtlMs } = this.#options
-    if ('code' in answer) return answer.code === 'ENOTFOUND' ? negativeTtlMs : failureTtlMs
+    if ('code' in answer) {
+      if (answer.code === 'EMFILE') return 0
+      return answer.code === 'ENOTFOUND' ? negativeTtlMs : failureTtlMs
+    }
     return Math.min(Math.max(answer.ttlMs, minTtlMs), maxTtlMs)
   }
 }

@@ -3,6 +3,7 @@
  * soon, depends on these words.
  */
 
+import { isIPv6 } from 'node:net'
 import { messageOf } from '../errors.js'
 import { owned } from '../owned.js'
 import type { FailureCode } from '../types.js'
@@ -40,6 +41,8 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
   EPERM: { code: 'connect-failed', what: 'may not be connected to from this machine' },
   EMFILE: { code: 'connect-failed', what: 'was not connected to, this process has too many open files' },
   ENFILE: { code: 'connect-failed', what: 'was not connected to, this machine has too many open files' },
+  ENOBUFS: { code: 'connect-failed', what: 'was not connected to, this machine has no memory left for it' },
+  ENOMEM: { code: 'connect-failed', what: 'was not connected to, this machine has no memory left for it' },
   UND_ERR_CONNECT_TIMEOUT: { code: 'connect-failed', what: 'did not accept the connection in time' },
   ECONNRESET: { code: 'connection-lost', what: 'reset the connection' },
   ECONNABORTED: { code: 'connection-lost', what: 'lost the connection' },
@@ -99,6 +102,25 @@ export function failureKind(error: unknown, phase: ExchangePhase): FailureKind {
     return { code: lost, what: `could not be talked to (${code})` }
   }
   return { code: 'fetcher-failed', what: `could not be fetched: ${message}` }
+}
+
+const SHORTAGES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM'])
+
+/** Errors are wrapped by the proxy, by several addresses, by TLS; not more often than this. */
+const DEEPEST = 5
+
+/** Whether an error says that this machine is short of something, and nothing about the host. Pure. */
+export function isShortage(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > DEEPEST) return false
+  const { code, address, port, errors, cause } = error as Record<string, unknown>
+  if (SHORTAGES.has(code)) return code !== 'EADDRNOTAVAIL' || !hasNoWay(address, port)
+  const inside = Array.isArray(errors) ? errors : [cause]
+  return inside.some((each) => isShortage(each, depth + 1))
+}
+
+/** The system says "no address available" also where it has no IPv6, and some do for port 0. That does not pass. */
+function hasNoWay(address: unknown, port: unknown): boolean {
+  return port === 0 || isIPv6(String(address))
 }
 
 /**

@@ -12,13 +12,13 @@ import { checkLiteral, tlsSettings } from './access-dial.js'
 import { AccessRefused, accessFailure } from './access-failures.js'
 import { OriginHeaders } from './access-headers.js'
 import { Http2ResponseReader } from './access-http2.js'
-import { loadRanges } from './address-guard.js'
+import { loadRanges, type NamedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import type { Resolver } from './dns.js'
-import { CLOSED, type FailureKind, failureKind } from './failures.js'
+import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
@@ -49,6 +49,8 @@ export interface HttpFetcherOptions extends AccessOptions {
    * every address may be.
    */
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
+  /** Hosts that may have a private address besides, if they had one from the start; needs `allowsAddress`. */
+  readonly named?: NamedHosts | undefined
 }
 
 export interface HttpFetcher extends Fetcher {
@@ -86,18 +88,19 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, clock, http2, proxy } = options
+  const { resolver, allowsAddress, named, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
   const access: Access = {
     headers: new OriginHeaders(options),
     cookies: options.cookies ? Cookies.load() : undefined,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
     allowsAddress,
+    named,
     http2HeaderBytes: http2 ? settings.maxHeaderBytes : undefined,
   }
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
-  const dial = { resolver, allowsAddress, clock, http2, tls }
+  const dial = { resolver, allowsAddress, named, clock, http2, tls }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
 
@@ -116,6 +119,9 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
       closing ??= connections.close()
       return closing
     },
+    get capacity() {
+      return connections.capacity
+    },
     stats: {
       get openConnections() {
         return connections.openSockets
@@ -129,7 +135,16 @@ type Settings = Required<typeof HTTP_DEFAULTS>
 /** A misspelt limit must not pass for one that was left out. */
 function checkOptions(options: HttpFetcherOptions): void {
   const limits = Object.keys(HTTP_DEFAULTS).filter((key) => key !== 'headers')
-  const known = ['userAgent', 'headers', ...limits, ...ACCESS_KEYS, 'resolver', 'allowsAddress', 'clock']
+  const known = [
+    'userAgent',
+    'headers',
+    ...limits,
+    ...ACCESS_KEYS,
+    'resolver',
+    'allowsAddress',
+    'named',
+    'clock',
+  ]
   if (typeof options !== 'object' || options === null) {
     throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
   }
@@ -180,6 +195,7 @@ interface Access {
   cookies: Cookies | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
   readonly allowsAddress: HttpFetcherOptions['allowsAddress']
+  readonly named: NamedHosts | undefined
   /** Most bytes of headers if responses may come over HTTP/2, undefined if not. */
   readonly http2HeaderBytes: number | undefined
 }
@@ -239,6 +255,7 @@ class Call implements Borrower, ResponseOwner {
   lent(connection: Connection): void {
     this.#ticket = undefined
     this.#connection = connection
+    connection.isRetry = isRetry(this.#request)
     const { cookies, http2HeaderBytes } = this.#access
     this.#response =
       http2HeaderBytes === undefined
@@ -281,6 +298,11 @@ class Call implements Borrower, ResponseOwner {
     this.#keepCookies(response)
     const stale = isStale(connection, response, failure)
     this.#connections!.drop(connection)
+    if (isShortage(cause)) {
+      this.#connections!.makeRoom()
+      this.#fail(failure.code, failure.what, response.wireBytes, cause, true)
+      return
+    }
     if (stale && !this.#triedAgain) {
       this.#triedAgain = true
       this.#connections!.dropIdle(connection.host)
@@ -291,9 +313,9 @@ class Call implements Borrower, ResponseOwner {
   }
 
   #chooseProxy(proxyFor: (url: string) => ProxyServer | undefined): void {
-    const { allowsAddress } = this.#access
+    const { allowsAddress, named } = this.#access
     this.#proxy = proxyFor(this.#request.url)
-    if (this.#proxy && allowsAddress) checkLiteral(this.#origin, allowsAddress)
+    if (this.#proxy && allowsAddress) checkLiteral(this.#origin, allowsAddress, named)
   }
 
   #keepCookies(response: ResponseReader): void {
@@ -311,9 +333,9 @@ class Call implements Borrower, ResponseOwner {
     }
   }
 
-  #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown): void {
+  #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown, shortage = false): void {
     const failure: FetchFailure = { ok: false, code, message: `${this.#request.host} ${what}.`, wireBytes }
-    this.#settle(cause === undefined ? failure : { ...failure, cause })
+    this.#settle(cause === undefined ? failure : { ...failure, cause, ...(shortage && { shortage }) })
   }
 
   #settle(outcome: Outcome): void {
@@ -331,4 +353,9 @@ class Call implements Borrower, ResponseOwner {
  */
 function isStale(connection: Connection, response: ResponseReader, failure: FailureKind): boolean {
   return connection.answers > 0 && response.phase === 'waiting' && failure.code === 'connection-lost'
+}
+
+/** The request, or the last one to its host, has failed before. */
+function isRetry({ attempt, hostTrouble }: CrawlRequest): boolean {
+  return attempt > 0 || (hostTrouble?.incidents ?? 0) > 0
 }

@@ -20,6 +20,10 @@ interface Gathered {
   delay: number | undefined
 }
 
+/** A `$` that is not the last character stands for itself. */
+const INNER_DOLLAR = /\$(?!$)/g
+/** What a path may spell in other ways than rules do. */
+const UNSPELLED_IN_ADDRESS = /[$*]|%(?:[0-9A-Fa-f][a-f]|[a-f][0-9A-F])/g
 /** What is not written as it is compared: bytes beyond ASCII, and escapes in lower case. */
 const UNESCAPED = /[\x80-\xff]+|%(?:[0-9A-Fa-f][a-f]|[a-f][0-9A-F])/g
 /** What a canonical URL has escaped, in its path and in its query. */
@@ -61,7 +65,7 @@ export function groupFor(bytes: string, agent: string, spell: (pattern: string) 
         forRules.end()
         forDelays.end()
         const group = forRules.us ? ours : forRules.everyone && ours === undefined ? everyone : undefined
-        if (group !== undefined) addRule(group.rules, spell(value), field === 'allow')
+        if (group !== undefined) addRule(group.rules, plainDollars(spell(value)), field === 'allow')
         return
       }
     }
@@ -94,6 +98,20 @@ export function canonicalPattern(pattern: string): string {
   if (question < 0) return spellEscapes(pattern.replace(UNSPELLED_IN_PATH, escaped))
   const path = pattern.slice(0, question).replace(UNSPELLED_IN_PATH, escaped)
   return spellEscapes(path + pattern.slice(question).replace(UNSPELLED_IN_QUERY, escaped))
+}
+
+/**
+ * A path as rules are compared with it. In a rule `*` and a final `$` are wildcards, and whoever means the characters
+ * writes `%2A` and `%24` (RFC 9309, 2.2.3); so the characters of a path, and a `$` inside of a rule, become those.
+ */
+export function comparable(path: string): string {
+  return path.replace(UNSPELLED_IN_ADDRESS, (found) =>
+    found[0] === '%' ? found.toUpperCase() : escaped(found),
+  )
+}
+
+function plainDollars(pattern: string): string {
+  return pattern.replace(INNER_DOLLAR, escaped)
 }
 
 function escaped(bytes: string): string {

@@ -1,14 +1,14 @@
 /** A robots.txt for whoever has one in hand: the matcher of the crawl as a function, for any crawler's name. */
 
-import { escapePattern, type Group, groupFor, namesIn } from './robots-group.js'
+import { comparable, escapePattern, type Group, groupFor, namesIn } from './robots-group.js'
 import { byteText, readLines, textOfBytes } from './robots-lines.js'
 
 /** What a robots.txt says. Nothing here throws, whatever the file contains. */
 export interface Robots {
   /**
    * Whether the crawler may fetch the URL. `agent` is the crawler's name (`MyBot`) or the user agent that it sends
-   * (`MyBot/1.0 (+https://…)`). The URL is compared as written: give it as it would be requested, with escapes. Its host
-   * is not looked at.
+   * (`MyBot/1.0 (+https://…)`). The URL is compared as written, but for the case of escapes: give it as it would be
+   * requested. Its host is not looked at.
    */
   allows(url: string, agent: string): boolean
   /** The pause that the crawler is asked to make between requests, in seconds. */
@@ -51,7 +51,7 @@ export function parseRobots(text: string | Uint8Array): Robots {
     return group
   }
   return {
-    allows: (url, agent) => groupOf(agent).rules.allows(pathAndQuery(url)),
+    allows: (url, agent) => groupOf(agent).rules.allows(comparable(pathAndQuery(url))),
     crawlDelay: (agent) => groupOf(agent).delay,
     sitemaps: sitemapsIn(bytes),
   }

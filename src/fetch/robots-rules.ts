@@ -8,6 +8,7 @@ import { askPath, findPiece, isTooMuch } from './robots-path.js'
 
 const STAR = 0x2a
 const DOLLAR = 0x24
+const DOLLAR_ESCAPE = '%24'
 
 /** Patterns and whether they allow. Of two equal patterns the one that allows counts. */
 export type RuleSet = Map<string, boolean>
@@ -26,7 +27,7 @@ export class Rules {
     const keys = new Float64Array(rules.size)
     // Numbers are sorted much faster than rules are: what decides first is smallest, and ends with its index.
     for (const [pattern, allows] of rules) {
-      keys[patterns.length] = patterns.length - (pattern.length * 2 + Number(allows)) * MAX_RULES
+      keys[patterns.length] = patterns.length - (lengthOf(pattern) * 2 + Number(allows)) * MAX_RULES
       patterns.push(pattern)
     }
     keys.sort()
@@ -54,7 +55,7 @@ export class Rules {
   }
 
   /**
-   * Whether a path (with its query) may be fetched. A question that takes far more work than honest rules cause is
+   * Whether a path (with its query), made `comparable`, may be fetched. A question that takes far more work than honest rules cause is
    * answered with no: only who made it so is hurt.
    */
   allows(path: string): boolean {
@@ -121,4 +122,13 @@ export class Rules {
     }
     return true
   }
+}
+
+/** How much a rule says. A `$` counts as one character, escaped or not, so that two spellings of one rule are equal. */
+function lengthOf(pattern: string): number {
+  let length = pattern.length
+  for (let at = pattern.indexOf(DOLLAR_ESCAPE); at >= 0; at = pattern.indexOf(DOLLAR_ESCAPE, at + 1)) {
+    length -= DOLLAR_ESCAPE.length - 1
+  }
+  return length
 }

@@ -9,6 +9,7 @@ import type { CrawlRequest } from '../types.js'
 import { originOf, pathOf } from '../url/canonicalise.js'
 import type { Outcome } from './contract.js'
 import type { RobotsGate, RobotsVerdict } from './robots-contract.js'
+import { comparable } from './robots-group.js'
 import { byteText } from './robots-lines.js'
 import { Generations } from './robots-memory.js'
 import { productName, sitemapsIn } from './robots-parse.js'
@@ -122,7 +123,7 @@ class Gate implements RememberingGate {
     const path = pathOf(request.url)
     // The rules themselves are always open to read.
     if (path === ROBOTS_FILE) return 'allow'
-    return standing.kind === 'rules' && standing.group.rules.allows(path) ? 'allow' : 'deny'
+    return standing.kind === 'rules' && standing.group.rules.allows(comparable(path)) ? 'allow' : 'deny'
   }
 
   learn(origin: string, fetched: string, outcome: Outcome, now: number): void {

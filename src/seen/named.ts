@@ -1,3 +1,5 @@
+import type { StateSpace } from '../stores/contract.js'
+import type { MaybePromise } from '../types.js'
 import { fingerprint } from '../url/fingerprint.js'
 import { FingerprintSet } from './table.js'
 
@@ -17,5 +19,61 @@ export class Named {
   has(name: string): boolean {
     fingerprint(name, this.#print)
     return this.#names.has(this.#print, 0)
+  }
+}
+
+/** Under the host: whether its first addresses were private. */
+const FIRST_WAS_PRIVATE = 'private'
+
+/**
+ * The hosts and origins of the seeds. A host may have private addresses if its first ones were; that is a fact which
+ * outlives the run and goes where the host goes, or the next run or worker would take any address for the first.
+ */
+export class NamedHosts {
+  readonly #facts: StateSpace
+  readonly #hosts = new Named()
+  readonly #origins = new Named()
+  /** What was first private, and what was first something else, as far as this thread knows. */
+  readonly #private = new Named()
+  readonly #other = new Named()
+
+  constructor(facts: StateSpace) {
+    this.#facts = facts
+  }
+
+  add(host: string, origin: string): void {
+    this.#hosts.add(host)
+    this.#origins.add(origin)
+  }
+
+  has(host: string): boolean {
+    return this.#hosts.has(host)
+  }
+
+  hasOrigin(origin: string): boolean {
+    return this.#origins.has(origin)
+  }
+
+  /** Whether the first addresses of a host were private; if these are the first, `isPrivate` says so. */
+  wasPrivate(host: string, isPrivate: boolean): MaybePromise<boolean> {
+    const known = this.#known(host)
+    if (known !== undefined) return known
+    const asked = this.#facts.get(FIRST_WAS_PRIVATE, host)
+    if (asked instanceof Promise) return asked.then((kept) => this.#learn(host, kept, isPrivate))
+    return this.#learn(host, asked, isPrivate)
+  }
+
+  #known(host: string): boolean | undefined {
+    return this.#private.has(host) ? true : this.#other.has(host) ? false : undefined
+  }
+
+  #learn(host: string, kept: unknown, isPrivate: boolean): boolean {
+    // Another connection may have been first while the store was asked.
+    const known = this.#known(host)
+    if (known !== undefined) return known
+    const was = typeof kept === 'boolean' ? kept : isPrivate
+    if (kept !== was) this.#facts.put(FIRST_WAS_PRIVATE, was, host)
+    ;(was ? this.#private : this.#other).add(host)
+    return was
   }
 }

@@ -102,6 +102,7 @@ export type ToMain =
   | { readonly kind: 'rouse' }
   | { readonly kind: 'store'; readonly event: StoreEvent }
   | { readonly kind: 'warn'; readonly message: string }
+  | { readonly kind: 'advice'; readonly message: string }
   | {
       readonly kind: 'ask'
       readonly id: number

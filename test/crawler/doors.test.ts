@@ -1,9 +1,13 @@
 /** What is closed: by the operator, by addresses, by pages and links that ask. */
 
-import { SESSION_PARAMETERS, TRACKING_PARAMETERS } from 'kumo'
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Crawler, level, SESSION_PARAMETERS, TRACKING_PARAMETERS } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { dnsServer } from '../fetch/dns-server.js'
 import type { Route } from '../loopback/site.js'
-import { askedPaths, crawl, direct, htmlOutcome, linksTo, pathsOf, quick, site } from './support.js'
+import { askedPaths, crawl, direct, htmlOutcome, linksTo, pathsOf, quick, site, WORKERS } from './support.js'
 
 const OTHER = '127.0.0.42'
 const to = (location: string): Route => ({ status: 302, headers: { location } })
@@ -118,6 +122,92 @@ describe('the address guard', () => {
     expect(rebound.failures).toMatchObject([
       { url: expect.stringContaining('public.example'), code: 'address-refused' },
     ])
+  })
+})
+
+describe('a seed and the address guard', () => {
+  /** Each request on a connection of its own, so that each has its look-up. */
+  const alone: Route = { headers: { 'content-type': 'text/html', connection: 'close' }, body: 'x' }
+  const PUBLIC = '93.184.215.14'
+
+  /** What became of `/0`, `/1`, … of one host whose addresses change from look-up to look-up. */
+  async function outcomes(...answers: string[][]): Promise<string[]> {
+    const paths = answers.map((_, i) => `/${i}`)
+    const { url } = await site(Object.fromEntries(paths.map((path) => [path, alone])))
+    const { port } = new URL(url())
+    const left = [...answers]
+    const resolver = {
+      resolve: async () =>
+        left
+          .shift()!
+          .map((address) => ({ address, family: address.includes(':') ? (6 as const) : (4 as const) })),
+    }
+    const crawler = direct
+      .retries(0)
+      .dns(resolver)
+      .seeds(paths.map((path) => `http://seed.test:${port}${path}`))
+    const { pages, failures } = await crawl(crawler)
+    const codes = new Map(failures.map(({ url, code }) => [new URL(url).pathname, code]))
+    for (const page of pages) codes.set(new URL(page.url).pathname, 'page' as never)
+    return paths.map((path) => String(codes.get(path)))
+  }
+
+  test.each<[string[][], string[]]>([
+    [
+      [['127.0.0.1'], ['127.0.0.1']],
+      ['page', 'page'],
+    ],
+    [
+      [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']],
+      ['page', 'address-refused', 'page'],
+    ],
+    [
+      [['127.0.0.1'], ['168.63.129.16']],
+      ['page', 'address-refused'],
+    ],
+    [
+      [[PUBLIC, '127.0.0.1'], ['127.0.0.1']],
+      ['address-refused', 'address-refused'],
+    ],
+    [
+      [['169.254.169.254'], ['127.0.0.1']],
+      ['address-refused', 'address-refused'],
+    ],
+  ])('with the addresses %j: %j', async (answers, expected) => {
+    expect(await outcomes(...answers)).toEqual(expected)
+  })
+
+  test('opens no other port of its host', async () => {
+    const other = await site({ '/': 'other', '/robots.txt': 'x' })
+    const { url } = await site({ '/': linksTo(other.url('/')) })
+    const { pages, failures } = await crawl(quick.scope('all').seeds(url()))
+    expect(pages.map((page) => page.url)).toEqual([url()])
+    expect(failures).toMatchObject([{ url: other.url('/'), code: 'address-refused', final: true }])
+    expect(other.requests).toEqual([])
+    expect((await crawl(quick.scope('all').allowPrivate('127.0.0.1').seeds(url()))).pages).toHaveLength(2)
+  })
+
+  test('is remembered by a durable store for what it was first', async () => {
+    const { url } = await site({ '/a': alone, '/b': alone })
+    const { port } = new URL(url())
+    const folder = await mkdtemp(join(tmpdir(), 'kumo-seed-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const run = async (addresses: string[], path: string) => {
+      const server = await dnsServer(() => ({ addresses }))
+      const crawler = new Crawler()
+        .workers(WORKERS)
+        .delay(0)
+        .robots(false)
+        .retries(0)
+        .dns({ servers: [server.server] })
+        .store(level(folder))
+      const seeds = ['outside', 'inside'].map((name) => `http://${name}.test:${port}${path}`)
+      return crawl(crawler.seeds(addresses.length > 1 ? seeds.slice(0, 1) : seeds))
+    }
+    expect((await run([PUBLIC, '127.0.0.1'], '/a')).summary.failures).toEqual({ 'address-refused': 1 })
+    const { pages, failures } = await run(['127.0.0.1'], '/b')
+    expect(pages.map((page) => page.host)).toEqual([`inside.test:${port}`])
+    expect(failures.map((failure) => failure.code)).toEqual(['address-refused'])
   })
 })
 

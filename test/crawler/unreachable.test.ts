@@ -1,8 +1,10 @@
 import { createServer } from 'node:net'
-import { Crawler, type Failure } from 'kumo'
+import { Crawler, cachingResolver, type Failure, type Resolver } from 'kumo'
 import { virtualClock } from 'kumo/sim'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { dnsServer, type Reply } from '../fetch/dns-server.js'
 import { startSite } from '../loopback/site.js'
+import { crawl, linksTo, quick, site } from './support.js'
 
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -45,5 +47,36 @@ describe('a host that cannot be reached', () => {
     const summary = await clock.run(run)
     expect(summary.failures).toEqual({ 'dns-failed': 3 })
     expect(asked).toEqual(Array(3).fill('https://dead.example/robots.txt'))
+  })
+})
+
+describe('a name that is not found at first', () => {
+  it.each<[reply: Reply, robots: boolean]>([
+    ['servfail', false],
+    ['servfail', true],
+    ['nxdomain', false],
+    ['nxdomain', true],
+    ['silent', false],
+  ])('is asked for again by the retry: %s, robots.txt: %s', async (reply, robots) => {
+    const { url } = await site({ '/': linksTo('/a'), '/a': 'a' })
+    const failed = new Set<string>()
+    const server = await dnsServer(({ name }) => (failed.has(name) ? { addresses: ['127.0.0.1'] } : reply))
+    const asked = cachingResolver({ servers: [server.server], hostsFile: false, timeoutMs: 100 })
+    onTestFinished(() => asked.close())
+    // A server that knows the name once it has failed, however often c-ares asks by itself.
+    const resolver: Resolver = {
+      resolve: (host, how) =>
+        asked.resolve(host, how).catch((error) => {
+          failed.add(host)
+          throw error
+        }),
+    }
+    const names = Array.from({ length: 5 }, (_, i) => `n${i}.test`)
+    const seeds = names.map((name) => `http://${name}:${new URL(url()).port}/`)
+    const { summary } = await crawl(
+      quick.robots(robots).dns(resolver).allowPrivate().retries({ backoff: 100 }).seeds(seeds),
+    )
+    expect(summary.failures).toEqual({})
+    expect(summary.pages).toBe(10)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AddressRefusedError, isPublic } from '../../src/fetch/address-guard.js'
+import { AddressRefusedError, isPublic, isTrustable } from '../../src/fetch/address-guard.js'
 import { failureKind } from '../../src/fetch/failures.js'
 import { suiteFile } from './support.js'
 
@@ -24,6 +24,8 @@ const NOT_PUBLIC: Record<string, string[]> = {
   private: ['10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.255.255'],
   'link-local and metadata': ['169.254.0.1', '169.254.169.254', 'fe80::1', 'febf::1'],
   'metadata over IPv6': ['fd00:ec2::254', 'fd20:ce::254'],
+  'metadata in a public range': ['168.63.129.16', '::ffff:168.63.129.16', '::ffff:a83f:8110'],
+  'not given out': ['64:ff9c::1', '1::1', '1fff::1', '4000::1', '8000::', 'e000::1', 'fbff::1', 'ff00::'],
   'carrier-grade NAT': ['100.64.0.0', '100.127.255.255', '100.100.100.200'],
   'unique local and site-local': ['fc00::1', 'fdff:ffff::1', 'fec0::1'],
   multicast: ['224.0.0.251', '239.255.255.250', 'ff02::1', 'ff0e::1'],
@@ -84,8 +86,48 @@ describe('isPublic', () => {
     expect(cases.length).toBeGreaterThan(50)
     const wrong = cases.filter(({ ip, allowed }) => isPublic(ip) !== allowed)
     console.log(`ip_policy.json: ${cases.length - wrong.length} of ${cases.length}`)
-    expect(wrong).toEqual([])
+    // It shows where 64:ff9b::/96 ends; but nothing outside of 2000::/3 was ever given out.
+    expect(wrong.map(({ ip }) => ip)).toEqual(['64:ff9c::1'])
   })
+})
+
+describe('isTrustable', () => {
+  it.each([
+    ...[
+      '127.0.0.1',
+      '10.0.0.1',
+      '192.168.1.1',
+      '100.64.0.1',
+      '0.0.0.0',
+      '::1',
+      'fc00::1',
+      'fd12::7',
+      'fec0::1',
+    ],
+    ...['::ffff:10.0.0.1', '64:ff9b::10.0.0.1', '::10.0.0.1', '4000::1'],
+  ])('%s', (address) => expect(isTrustable(address)).toBe(true))
+
+  it.each([
+    ...['169.254.0.1', '169.254.169.254', 'fe80::1', 'febf::1', 'fe80::1%eth0', 'fc00::1%eth0'],
+    ...[
+      '168.63.129.16',
+      '100.100.100.200',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'FD00:0EC2:0::0254',
+      'fd20:ce::254',
+    ],
+    ...[
+      '::ffff:169.254.169.254',
+      '::ffff:a9fe:a9fe',
+      '::ffff:0:169.254.169.254',
+      '::169.254.169.254',
+      '::a9fe:a9fe',
+    ],
+    ...['64:ff9b::a9fe:a9fe', '64:ff9b:1::169.254.169.254', '2002:a9fe:a9fe::1', '64:ff9b::168.63.129.16'],
+    // Teredo writes the address of its client inverted.
+    ...['2001:0:4136:e378:8000:63bf:5601:5601', 'localhost', ''],
+  ])('not %s, whoever names it', (address) => expect(isTrustable(address)).toBe(false))
 })
 
 describe('AddressRefusedError', () => {
@@ -99,5 +141,11 @@ describe('AddressRefusedError', () => {
     const { code, what } = failureKind(error, 'connecting')
     expect(code).toBe('address-refused')
     expect(`${host} ${what}.`).toBe(error.message)
+  })
+
+  it('does not advise to name a seed that was named', () => {
+    const { message } = new AddressRefusedError('wiki.test', '10.0.0.1', true)
+    expect(message).toMatch(/^wiki\.test has the address 10\.0\.0\.1, .*from the start.*allowPrivate\(\)\.$/)
+    expect(message).not.toMatch(/name host/)
   })
 })

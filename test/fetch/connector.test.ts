@@ -7,6 +7,9 @@ import { AddressRefusedError } from '../../src/fetch/address-guard.js'
 import { type Connecting, type GuardedConnectorOptions, guardedConnector } from '../../src/fetch/connector.js'
 import { cachingResolver, type Resolver } from '../../src/fetch/dns.js'
 import { failureKind } from '../../src/fetch/failures.js'
+import { NamedHosts } from '../../src/seen/named.js'
+import { memoryState } from '../../src/stores/memory-state.js'
+import { hostOf, originOf } from '../../src/url/canonicalise.js'
 import { ManualClock } from '../engine/manual-clock.js'
 import { dnsServer } from './dns-server.js'
 import { rawServer, sleep, until } from './support.js'
@@ -166,6 +169,72 @@ describe('guardedConnector', () => {
       reached.push(socket !== null)
     }
     expect(reached).toEqual([true, false, false, true, true])
+  })
+
+  describe('a host that the caller named', () => {
+    /** Answers in turn; each is looked up once, and `refusing` keeps it from leaving this machine. */
+    async function reached(
+      url: string,
+      seeds: string[],
+      ...answers: string[][]
+    ): Promise<(boolean | string)[]> {
+      const named = new NamedHosts(memoryState().space('addresses'))
+      for (const seed of seeds) named.add(hostOf(seed), originOf(seed))
+      const came: (boolean | string)[] = []
+      for (const answer of answers) {
+        const { connect, tried } = refusing()
+        const { error } = await open(url, { connect, named, resolver: fixed(...answer) })
+        came.push(tried.length > 0 || (error as AddressRefusedError).address)
+      }
+      return came
+    }
+
+    it.each<[what: string, answers: string[][], reached: (boolean | string)[]]>([
+      [
+        'private from the start',
+        [['10.0.0.1'], ['10.0.0.1'], ['192.168.0.9'], ['::1']],
+        [true, true, true, true],
+      ],
+      ['private, then public, then private', [['10.0.0.1'], [PUBLIC], ['10.0.0.1']], [true, true, true]],
+      ['public, then private', [[PUBLIC], ['10.0.0.1'], [PUBLIC]], [true, '10.0.0.1', true]],
+      ['public, then metadata', [[PUBLIC], ['169.254.169.254']], [true, '169.254.169.254']],
+      ['private, then metadata', [['10.0.0.1'], ['169.254.169.254']], [true, '169.254.169.254']],
+      ['private, then Azure', [['10.0.0.1'], ['168.63.129.16']], [true, '168.63.129.16']],
+      ['metadata, then private', [['169.254.169.254'], ['10.0.0.1']], ['169.254.169.254', '10.0.0.1']],
+      ['metadata beside private', [['10.0.0.1', 'fd00:ec2::254']], ['10.0.0.1']],
+      ['both at once, then private', [[PUBLIC, '10.0.0.1'], ['10.0.0.1']], ['10.0.0.1', '10.0.0.1']],
+      ['private, then both at once', [['10.0.0.1'], [PUBLIC, '10.0.0.1']], [true, true]],
+    ])('%s', async (_, answers, expected) => {
+      expect(await reached('http://seed.test/', ['http://seed.test/'], ...answers)).toEqual(expected)
+    })
+
+    it.each<[url: string, seed: string, isReached: boolean]>([
+      ['http://seed.test:81/', 'http://seed.test/', false],
+      ['http://seed.test/', 'http://seed.test:81/', false],
+      ['http://seed.test:81/', 'http://seed.test:81/x', true],
+      ['https://seed.test/', 'http://seed.test/', true],
+      ['http://www.seed.test/', 'http://seed.test/', false],
+      ['http://10.0.0.1/', 'http://10.0.0.1/x', true],
+      ['http://10.0.0.1:8080/', 'http://10.0.0.1/', false],
+      ['http://10.0.0.1/', 'http://seed.test/', false],
+      ['http://[::1]:81/', 'http://[::1]:81/', true],
+      ['http://[::1]:81/', 'http://[::1]/', false],
+      ['http://169.254.169.254/', 'http://169.254.169.254/', false],
+      ['http://168.63.129.16/', 'http://168.63.129.16/', false],
+      ['http://[fe80::1]/', 'http://[fe80::1]/', false],
+    ])('%s by the seed %s: %s', async (url, seed, isReached) => {
+      expect(await reached(url, [seed], ['10.0.0.1'])).toEqual([isReached ? true : expect.any(String)])
+    })
+
+    it('may have what the caller allows besides', async () => {
+      const named = new NamedHosts(memoryState().space('addresses'))
+      named.add('seed.test', 'http://seed.test')
+      const { connect, addresses } = refusing()
+      for (const answer of [PUBLIC, '169.254.169.254']) {
+        await open('http://seed.test/', { connect, named, resolver: fixed(answer), allows: everything })
+      }
+      expect(addresses()).toEqual([PUBLIC, '169.254.169.254'])
+    })
   })
 
   it.each([

@@ -113,6 +113,58 @@ describe('cachingResolver', () => {
     expect(asked(server)).toBeGreaterThan(questions)
   })
 
+  it.each<Reply>(['nxdomain', { addresses: [] }, 'servfail', 'silent'])(
+    'a retry asks again after %j',
+    async (reply) => {
+      let now = reply
+      const { resolver, server } = await setUp(() => now, { timeoutMs: 50, tries: 1 })
+      await expect(resolver.resolve('no.test')).rejects.toThrow()
+      now = { addresses: ['192.0.2.1'] }
+      await expect(resolver.resolve('no.test')).rejects.toThrow()
+      expect(await resolver.resolve('no.test', { isRetry: true })).toEqual([
+        { address: '192.0.2.1', family: 4 },
+      ])
+      const questions = server.questions.length
+      // An address that is known is as good as a new one.
+      await resolver.resolve('no.test', { isRetry: true })
+      expect(server.questions).toHaveLength(questions)
+    },
+  )
+
+  it('gives a slow name its time, however fast the others were', async () => {
+    let answers = 0
+    const { resolver } = await setUp(
+      () => ({
+        addresses: ['192.0.2.1'],
+        // Much longer than five times what the first ones took, much shorter than the limit.
+        ...(++answers > 60 && { after: new Promise((resolve) => setTimeout(resolve, 1500)) }),
+      }),
+      { timeoutMs: 10_000, tries: 1 },
+    )
+    for (let i = 0; i < 30; i++) await resolver.resolve(`fast${i}.test`)
+    expect(await Promise.all(['a', 'b', 'c'].map((name) => codeOf(resolver, `${name}.test`)))).toEqual([
+      'resolved',
+      'resolved',
+      'resolved',
+    ])
+  })
+
+  it('close ends what is asked with patience', async () => {
+    let isSilent = false
+    const { resolver, server } = await setUp(() => (isSilent ? 'silent' : { addresses: ['192.0.2.1'] }), {
+      timeoutMs: 60_000,
+      tries: 1,
+    })
+    for (let i = 0; i < 30; i++) await resolver.resolve(`fast${i}.test`)
+    isSilent = true
+    const code = codeOf(resolver, 'slow.test')
+    const asking = () =>
+      server.questions.filter(({ name, type }) => name === 'slow.test' && type === 'A').length
+    await vi.waitFor(() => expect(asking()).toBe(2), 20_000)
+    resolver.close()
+    expect(await code).toBe('ECANCELLED')
+  })
+
   it('says of every failure what failures.ts calls dns-failed', async () => {
     const replies: Record<string, Reply> = {
       'a.test': 'nxdomain',

@@ -1,6 +1,6 @@
 import { errors } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { type ExchangePhase, failureKind } from '../../src/fetch/failures.js'
+import { type ExchangePhase, failureKind, isShortage } from '../../src/fetch/failures.js'
 import type { FailureCode } from '../../src/types.js'
 
 const system = (code: string) => Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' })
@@ -48,5 +48,38 @@ describe('failureKind', () => {
     const kind = failureKind(error, phase)
     expect(kind.code).toBe(code)
     expect(kind.what).toMatch(/^[a-z].*[^.]$/)
+  })
+})
+
+describe('a shortage of our own', () => {
+  const at = (code: string, address?: string, port = 80) => Object.assign(system(code), { address, port })
+
+  it.each<[error: unknown, isOurs: boolean]>([
+    [system('EMFILE'), true],
+    [system('ENFILE'), true],
+    [system('ENOBUFS'), true],
+    [system('ENOMEM'), true],
+    [at('EADDRNOTAVAIL', '192.0.2.1'), true],
+    [at('EMFILE', '2001:db8::1'), true],
+    // Where there is no IPv6, every address of it is "not available".
+    [at('EADDRNOTAVAIL', '2001:db8::1'), false],
+    [at('EADDRNOTAVAIL', '192.0.2.1', 0), false],
+    [new AggregateError([at('ECONNREFUSED', '192.0.2.1'), at('EADDRNOTAVAIL', '2001:db8::1')]), false],
+    [new AggregateError([at('ECONNREFUSED', '192.0.2.1'), at('EMFILE', '2001:db8::1')]), true],
+    [new Error('the proxy could not be talked to', { cause: system('EMFILE') }), true],
+    [new Error('the proxy could not be talked to', { cause: new AggregateError([system('ENFILE')]) }), true],
+    [system('ECONNREFUSED'), false],
+    [system('ETIMEDOUT'), false],
+    [new Error('EMFILE'), false],
+    [undefined, false],
+    ['EMFILE', false],
+  ])('%#: %s is one: %s', (error, isOurs) => {
+    expect(isShortage(error)).toBe(isOurs)
+  })
+
+  it('is not looked for without end', () => {
+    const error = new Error('round')
+    error.cause = error
+    expect(isShortage(error)).toBe(false)
   })
 })

@@ -190,6 +190,41 @@ describe('a file', () => {
   })
 })
 
+/** RFC 9309, 2.2.3: `$` and `*` are written as escapes where they do not stand for something else. */
+const SPECIAL: [rule: string, closed: string[], open: string[]][] = [
+  ['/path/foo-%24', ['/path/foo-$', '/path/foo-%24', '/path/foo-$/x'], ['/path/foo-', '/path/foo-x']],
+  ['/path/foo-%24$', ['/path/foo-$', '/path/foo-%24'], ['/path/foo-$x', '/path/foo-']],
+  ['/a%24b', ['/a$b', '/a%24b'], ['/ab', '/a']],
+  ['/a$b', ['/a$b', '/a%24b'], ['/a', '/ab']],
+  ['/*$api', ['/x$api', '/x%24api/y'], ['/x', '/api']],
+  ['/a$$', ['/a$', '/a%24'], ['/a', '/a$b', '/a$$']],
+  ['/a$', ['/a'], ['/a$', '/a%24']],
+  ['/b-%2A', ['/b-*', '/b-%2A', '/b-%2a/x', '/b-**'], ['/b-', '/b-x']],
+  ['/b-%2a$', ['/b-*', '/b-%2A', '/b-%2a'], ['/b-x', '/b-*x']],
+  ['/c*%2A*%24', ['/c*$', '/cx%2ax%24x', '/c*%24'], ['/c$*', '/cxx']],
+  ['/q?a=%24*', ['/q?a=$1', '/q?a=%241'], ['/q?a=1']],
+  ['/e%2f%C3%a9', ['/e%2F%c3%A9', '/e%2f%c3%a9/x'], ['/e/%C3%A9']],
+]
+
+it.each(SPECIAL)('%s closes %j and not %j', (rule, closed, open) => {
+  const robots = parseRobots(`User-agent: *\nDisallow: ${rule}`)
+  expect([...closed, ...open].filter((path) => !robots.allows(path, 'Kumo'))).toEqual(closed)
+})
+
+it('two spellings of one rule are one rule, and the one that allows decides', () => {
+  for (const [allowed, closed] of [
+    ['/a$b', '/a%24b'],
+    ['/a%24b', '/a$b'],
+    ['/a%2ab', '/a%2Ab'],
+  ]) {
+    const robots = parseRobots(`User-agent: *\nDisallow: ${closed}\nAllow: ${allowed}\nDisallow: /a`)
+    expect(robots.allows(allowed!, 'Kumo')).toBe(true)
+    expect(robots.allows('/ab', 'Kumo')).toBe(false)
+  }
+  const longer = parseRobots('User-agent: *\nDisallow: /*$api\nAllow: /123456')
+  expect(longer.allows('/123456$api', 'Kumo')).toBe(true)
+})
+
 describe('a name', () => {
   const text =
     'User-agent: Kumo/2 (x)\nDisallow: /kumo\n\nUser-agent: mj12bot\nDisallow: /mj\n\nUser-agent: *\nDisallow: /all'

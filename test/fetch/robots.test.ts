@@ -116,6 +116,26 @@ describe('rules', () => {
     expect(verdict(`User-agent: *\n${rule}`, path)).toBe('deny')
   })
 
+  it.each([
+    ['/path/foo-%24', ['/path/foo-$', '/path/foo-%24', '/path/foo-$/x'], ['/path/foo-', '/path/foo-x']],
+    ['/path/foo-%24$', ['/path/foo-$', '/path/foo-%24'], ['/path/foo-$x', '/path/foo-']],
+    ['/a$b', ['/a$b', '/a%24b'], ['/a', '/ab']],
+    ['/a$', ['/a'], ['/a$', '/a%24']],
+    ['/b-%2a', ['/b-*', '/b-%2A', '/b-%2a/x'], ['/b-', '/b-x']],
+    ['/c*%2A*%24', ['/c*$', '/cx%2ax%24x'], ['/c$*', '/cxx']],
+  ])('compare $ and * as characters where they are escaped: %s', (rule, closed, open) => {
+    const gate = gateWith()
+    gate.learn(ORIGIN, ROBOTS, answer(200, `User-agent: *\nDisallow: ${rule}`), NOW)
+    const restored = gateWith()
+    restored.restore(JSON.parse(JSON.stringify(gate.record(ORIGIN))))
+    for (const each of [gate, restored]) {
+      const denied = [...closed, ...open].filter(
+        (path) => each.check(requestFor(canonicalise(`${ORIGIN}${path}`)!), NOW) === 'deny',
+      )
+      expect(denied).toEqual(closed)
+    }
+  })
+
   it('beyond 500 KiB are not read, and no line is read by half', () => {
     const filler = `${'#'.repeat(99)}\n`
     const head = filler.repeat(5119)
