@@ -52,6 +52,7 @@ export interface CrawlOptions {
   readonly depth: number
   readonly limit: {
     readonly pages: number
+    readonly requests: number
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number
@@ -204,6 +205,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   depth: Number.POSITIVE_INFINITY,
   limit: {
     pages: Number.POSITIVE_INFINITY,
+    requests: Number.POSITIVE_INFINITY,
     bytes: Number.POSITIVE_INFINITY,
     timeMs: Number.POSITIVE_INFINITY,
     pagesPerHost: Number.POSITIVE_INFINITY,

@@ -247,6 +247,7 @@ const mistakes: Mistake[] = [
     () => crawler.allowPrivate('http://10.0.0.1/'),
     ["allowPrivate: got 'http://10.0.0.1/';", 'host names'],
   ],
+  ['limit({ requests: 0 })', () => crawler.limit({ requests: 0 }), ['limit.requests: got 0;']],
   ['limit({ pagesPerSite: 0 })', () => crawler.limit({ pagesPerSite: 0 }), ['limit.pagesPerSite: got 0;']],
   [
     'headers({}, { all })',

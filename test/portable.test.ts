@@ -152,7 +152,7 @@ const everything = crawler
   .traps({ pathDepth: 5, identifiers: ['id'], sameContent: Number.POSITIVE_INFINITY })
   .sitemaps({ wellKnown: true, urlsPerHost: 5 })
   .depth(4)
-  .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8 })
+  .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8, requests: 9 })
   .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
   .maxBodyBytes(1000)
   .retries({ times: 1, setAside: '1m' })

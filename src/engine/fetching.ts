@@ -62,6 +62,7 @@ export class Fetching {
     const endedAt = this.#clock.now()
     this.#meters.leave('fetch', endedAt)
     this.#tally.visitEnds(request.host, endedAt)
+    if (context.resends > 0) this.#tally.resent(context.resends)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
     return outcome

@@ -1,8 +1,8 @@
 import type { StateSpace, StateStore } from '../stores/contract.js'
-import type { Failure } from '../types.js'
+import type { CrawlRequest } from '../types.js'
 import type { HostQuota } from './host-quota.js'
 import type { EndReason } from './stats.js'
-import { addedCounts, type Tally, type TallyRecord } from './tally.js'
+import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
 import type { Visited } from './visits.js'
 
 /** Failures that a store remembers one by one: the last so many. */
@@ -25,8 +25,8 @@ export interface EarlierRuns {
 
 /**
  * What the engine itself must know across runs: its counts, so that limits go on, and how the crawl ended. It lives in
- * the store's state under names of the crawl's own. Pages count from their settlement on: a page whose settlement a
- * crash takes away is delivered again, and must not count twice.
+ * the store's state under names of the crawl's own. Pages, failures and redirects count from the settlement of their
+ * visit on: if a crash takes the settlement away, the visit is made again and must not count twice.
  */
 export class Ledger {
   readonly #tally: Tally
@@ -38,6 +38,9 @@ export class Ledger {
   readonly #sitePages: StateSpace
   readonly #failures: StateSpace
   #settledPages = 0
+  #keptFailures = 0
+  /** What came of visits that are not settled yet. */
+  readonly #unsettled = new Map<CrawlRequest, Fate[]>()
   #earlier: CrawlRecord | undefined = undefined
   readonly #told: EarlierRuns | undefined
   /** Records of shards that this run does not have: their counts are part of this one's. */
@@ -80,10 +83,11 @@ export class Ledger {
       const { sum, others } = await earlierRecords(this.#crawl)
       this.#earlier = sum
       this.#absorbed = others
-    } else this.#earlier = (await this.#crawl.get(recordName(this.#shard))) as CrawlRecord | undefined
+    } else this.#earlier = asRecord(await this.#crawl.get(recordName(this.#shard)))
     this.#startedAt = this.#earlier?.startedAt ?? now
     if (this.#earlier !== undefined) tally.restore(this.#earlier)
     this.#settledPages = tally.pages
+    this.#keptFailures = tally.failed
     for (const [quota, space] of [
       [this.#quotas.host, this.#hostPages],
       [this.#quotas.site, this.#sitePages],
@@ -97,8 +101,9 @@ export class Ledger {
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     for (const { delivered, request } of visits) {
+      const fates = this.#unsettled.size > 0 ? this.#settledFates(request) : undefined
       if (delivered !== true) continue
-      this.#settledPages++
+      if (fates?.some(isUnread) !== true) this.#settledPages++
       const { host, revisit } = request
       // A known page has had its place.
       if (revisit === true) continue
@@ -109,8 +114,24 @@ export class Ledger {
     }
   }
 
-  failed({ url, code, message, status, attempt }: Failure, at: number): void {
-    const place = this.#tally.failed % FAILURES_KEPT
+  /** Something came of a visit that is under way; without a request, of none. */
+  note(fate: Fate, request: CrawlRequest | undefined): void {
+    if (request === undefined) this.#keep(fate)
+    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
+  }
+
+  #settledFates(request: CrawlRequest): readonly Fate[] | undefined {
+    const fates = this.#unsettled.get(request)
+    for (const fate of fates ?? []) this.#keep(fate)
+    this.#unsettled.delete(request)
+    return fates
+  }
+
+  #keep(fate: Fate): void {
+    if (fate.kind !== 'failure') return
+    const { url, code, message, status, attempt } = fate.failure
+    const { at } = fate
+    const place = ++this.#keptFailures % FAILURES_KEPT
     this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
       url,
       code,
@@ -124,7 +145,7 @@ export class Ledger {
   /** Puts the counts where the next commit takes them. */
   write(ended?: EndReason): void {
     const record: CrawlRecord = {
-      ...this.#tally.record(),
+      ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
       pages: this.#settledPages,
       runs: this.earlierRuns + 1,
       startedAt: this.#startedAt,
@@ -149,10 +170,16 @@ export async function earlierRecords(
   const others: string[] = []
   for await (const [name, record] of crawl.entries()) {
     if (!name.startsWith(recordName(0))) continue
-    records.push(record as CrawlRecord)
+    records.push(asRecord(record)!)
     if (name !== recordName(0)) others.push(name)
   }
   return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+}
+
+/** Crawls that were begun when requests were not counted yet have none. */
+function asRecord(value: unknown): CrawlRecord | undefined {
+  const record = value as CrawlRecord | undefined
+  return record && { ...record, requests: record.requests ?? 0 }
 }
 
 export function isDone({ ended }: CrawlRecord): boolean {

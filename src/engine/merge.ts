@@ -57,6 +57,7 @@ type CountName = keyof ReturnType<typeof addedCounts>
 
 const NOTHING: Pick<Stats, CountName> = {
   pages: 0,
+  requests: 0,
   bytes: 0,
   redirects: 0,
   robots: 0,

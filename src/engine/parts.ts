@@ -47,6 +47,7 @@ export interface Parts {
   readonly memory: CrawlMemory
   /** What all shards together may fetch. Absent: this shard is alone. */
   readonly budget?: Budget | undefined
+  readonly requestBudget?: Budget | undefined
   /** What earlier runs left behind, if somebody else has taken it up for all shards. */
   readonly earlier?: EarlierRuns | undefined
   /** How partitions go to other shards and come from them, if the store knows how. */
@@ -109,6 +110,7 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number
+    readonly requests: number
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number

@@ -241,7 +241,6 @@ export class Visits {
         return this.#went(request, startedAt, endedAt)
       }
       if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
-      this.#tally.sitemaps++
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
         if (this.#fetching.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
         await this.#admission.sitemapEntries(entries, request, purpose)
@@ -249,6 +248,7 @@ export class Visits {
         // A large sitemap is read in slices, between which others have their turn.
         await breathe(clock)
       }
+      this.#tally.sitemaps++
       return this.#went(request, startedAt, endedAt)
     } finally {
       this.#sitemapsUnderWay--
@@ -281,9 +281,8 @@ export class Visits {
         this.#reports.skipped(request.url, verdict.reason, request.parent)
         return this.#went(request, startedAt, endedAt)
       case 'redirect': {
-        this.#tally.redirects++
         const status = (outcome as FetchedResponse).status
-        await this.#parts.outlet.tell('redirect', { url: request.url, to: verdict.to, status })
+        await this.#reports.redirected(request, verdict.to, status)
         const found = await this.#admission.redirect(verdict.to, request)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
@@ -332,8 +331,9 @@ export class Visits {
   }
 }
 
-/** A settlement, and whether a page was delivered by the visit that it settles. */
+/** A settlement, and what the engine itself must know of the visit that it settles. */
 export type Visited = Settlement & {
+  /** A page came of it: see `Handled`. */
   readonly delivered?: boolean
   /** What is to be remembered of the page. */
   readonly record?: PageRecord | undefined

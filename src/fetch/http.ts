@@ -290,6 +290,7 @@ class Call implements Borrower, ResponseOwner {
     this.#connections!.drop(connection)
     if (stale && !this.#triedAgain) {
       this.#triedAgain = true
+      this.#context.sendsAgain?.()
       this.#connections!.dropIdle(connection.host)
       this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
       return

@@ -153,6 +153,33 @@ describe('a schedule', () => {
     expect(seen.map(({ change }) => change).slice(0, 3)).toEqual(['new', 'unchanged', 'unchanged'])
   })
 
+  test('every page that is delivered counts, for limits too: new, unchanged by a 304, and gone', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>', etag: '"1"' },
+      '/a': { content: 'a', etag: '"1"' },
+      '/b': { content: 'b', etag: '"1"' },
+    }
+    const { url } = await changing(pages)
+    const seen: [path: string, change: Change, status: number][] = []
+    const crawler = stored(folder())
+      .seeds(url())
+      .refresh({ rounds: 1, unchanged: true })
+      .on('page', ({ url, change, status }) => {
+        seen.push([new URL(url).pathname, change, status])
+      })
+    expect(await crawler.run()).toMatchObject({ pages: 3 })
+    pages['/b'] = { content: '', status: 410 }
+    const second = await crawler.run()
+    expect(seen.slice(3).sort()).toEqual([
+      ['/', 'unchanged', 304],
+      ['/a', 'unchanged', 304],
+      ['/b', 'gone', 410],
+    ])
+    expect(second).toMatchObject({ pages: 6, changes: { unchanged: 2, gone: 1 } })
+    expect(await crawler.limit({ pages: 7 }).run()).toMatchObject({ pages: 7, reason: 'limit' })
+    expect(seen).toHaveLength(7)
+  })
+
   test('a server that lies about changes is found out', async () => {
     const pages: Record<string, Changing> = { '/': { content: 'version 0', etag: '"always"' } }
     const { url } = await changing(pages)
