@@ -65,6 +65,8 @@ export interface CrawlOptions {
     readonly times: number
   }
   /** Redirects followed in a row. */
+  /** Whether URLs that earlier runs gave up are tried again. */
+  readonly retryFailed: boolean
   readonly redirects: number
   readonly robots: {
     /** Whether robots.txt is obeyed. */
@@ -225,6 +227,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     setAsides: 3,
   },
   // Browsers give up at 20; a crawler gains nothing from the second ten.
+  retryFailed: false,
   redirects: 10,
   robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
   refresh: undefined,

@@ -293,6 +293,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
     limit: options.limit,
     ...options.retries,
     retries: options.retries.times,
+    retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
     circles: options.access.cookies,
     adaptive: options.adaptive,

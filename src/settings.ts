@@ -268,6 +268,17 @@ export abstract class Settings {
     return this.with({ retries: check.retries(this.options.retries, rules) })
   }
 
+  /**
+   * Whether URLs that earlier runs of this store gave up are tried again, once, at the beginning of this run: after an
+   * outage, or once an extractor is mended. Needs a durable store. With `refresh()` such URLs have a schedule anyway.
+   *
+   * @example
+   * await new Crawler().seeds('https://example.com/').store(level('./crawl')).retryFailed().run()
+   */
+  retryFailed(again = true): this {
+    return this.with({ retryFailed: check.boolean('retryFailed', again) })
+  }
+
   /** How many redirects in a row are followed. Default 10. */
   redirects(most: number): this {
     return this.with({ redirects: check.integer('redirects', most, 0, 100) })

@@ -180,6 +180,7 @@ const mistakes: Mistake[] = [
 
   ['maxBodyBytes(0)', () => crawler.maxBodyBytes(0), ['maxBodyBytes: got 0;', '1 or more']],
   ["maxBodyBytes('8mb')", () => crawler.maxBodyBytes('8mb'), ["maxBodyBytes: got '8mb';"]],
+  ['retryFailed(1)', () => crawler.retryFailed(1), ['retryFailed: got 1;', 'true or false']],
   ['retries(-1)', () => crawler.retries(-1), ['retries: got -1;', '0 or more']],
   ['retries(Infinity)', () => crawler.retries(Number.POSITIVE_INFINITY), ['retries: got Infinity;']],
   ["robots('no')", () => crawler.robots('no'), ["robots: got 'no';", 'true or false']],

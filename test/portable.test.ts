@@ -156,6 +156,7 @@ const everything = crawler
   .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
   .maxBodyBytes(1000)
   .retries({ times: 1, setAside: '1m' })
+  .retryFailed()
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })
   .refresh({ min: '1m', rounds: 2, digest: elsewhere })

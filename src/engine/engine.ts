@@ -109,6 +109,7 @@ export class Engine {
       exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.rouse)
+      if (this.#rules.retryFailed) void this.#take(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
@@ -322,6 +323,14 @@ export class Engine {
   async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
     for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.rulesCame(purpose)
     await this.#admission.arrivals.take(requests)
+  }
+
+  #retryFailed(): Promise<void> {
+    const { frontier, ownership, partitioner } = this.#parts
+    return this.#ledger.retryFailed({
+      isMine: (host) => ownership.ownerOf(partitioner.partition(host)) === ownership.self,
+      add: (requests) => frontier.add(requests),
+    })
   }
 
   /** The crawl is not over while something is taken in. */

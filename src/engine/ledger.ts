@@ -1,5 +1,6 @@
 import type { StateSpace, StateStore } from '../stores/contract.js'
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, FailureCode } from '../types.js'
+import { FailedUrls, type RetrySink } from './failed-urls.js'
 import type { HostQuota } from './host-quota.js'
 import type { EndReason } from './stats.js'
 import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
@@ -37,6 +38,7 @@ export class Ledger {
   readonly #hostPages: StateSpace
   readonly #sitePages: StateSpace
   readonly #failures: StateSpace
+  readonly #failedUrls: FailedUrls
   #settledPages = 0
   #keptFailures = 0
   /** What came of visits that are not settled yet. */
@@ -65,6 +67,7 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
+    this.#failedUrls = new FailedUrls(state)
   }
 
   get earlierRuns(): number {
@@ -100,13 +103,13 @@ export class Ledger {
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    for (const { delivered, request } of visits) {
-      const fates = this.#unsettled.size > 0 ? this.#settledFates(request) : undefined
+    for (const visit of visits) {
+      const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
+      const { delivered, takesPlace, request } = visit
       if (delivered !== true) continue
       if (fates?.some(isUnread) !== true) this.#settledPages++
-      const { host, revisit } = request
-      // A known page has had its place.
-      if (revisit === true) continue
+      if (takesPlace !== true) continue
+      const { host } = request
       if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
       if (!siteQuota.isLimited) continue
       const site = this.#siteOf(host)
@@ -120,10 +123,25 @@ export class Ledger {
     else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
   }
 
-  #settledFates(request: CrawlRequest): readonly Fate[] | undefined {
+  /** Tries what earlier runs gave up again. */
+  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> {
+    const takenBack = (code: FailureCode) => this.#tally.takenBack(code)
+    return this.#failedUrls.retry(this.#run, { ...sink, takenBack })
+  }
+
+  get #run(): number {
+    return this.earlierRuns + 1
+  }
+
+  #settledFates({ request, again, record }: Visited): readonly Fate[] | undefined {
     const fates = this.#unsettled.get(request)
-    for (const fate of fates ?? []) this.#keep(fate)
     this.#unsettled.delete(request)
+    for (const fate of fates ?? []) {
+      this.#keep(fate)
+      // What has a next visit is not given up.
+      if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
+      if (request.purpose === undefined) this.#failedUrls.put(request, fate.failure.code, this.#run)
+    }
     return fates
   }
 
@@ -147,7 +165,7 @@ export class Ledger {
     const record: CrawlRecord = {
       ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
       pages: this.#settledPages,
-      runs: this.earlierRuns + 1,
+      runs: this.#run,
       startedAt: this.#startedAt,
       ended,
     }

@@ -93,6 +93,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly fetchTimeoutMs: number
   /** The visit interval of the crawl. */
   readonly delayMs: number
+  /** Whether URLs that earlier runs gave up are tried again. */
+  readonly retryFailed: boolean
   /** Links followed from a seed; Infinity for no bound. */
   readonly maxDepth: number
   /** With several connections to one host, the gap between visits says nothing and is not reported. */

@@ -87,6 +87,12 @@ export class Revisits {
     }
   }
 
+  /** A page was asked for the first time and given up: from now on it is one that is asked for again, rarely. */
+  failed(request: CrawlRequest, settled: Settlement, verdict?: Exclude<Verdict, { kind: 'page' }>): Visited {
+    const miss = verdict === undefined ? 'failed' : missOf(verdict)
+    return { ...settled, ...this.#refreshing.again(this.#refreshing.failed(request, miss)) }
+  }
+
   /** A known page was not there. */
   async missed(
     request: CrawlRequest,

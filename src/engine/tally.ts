@@ -103,6 +103,13 @@ export class Tally {
     this.failures[code] = (this.failures[code] ?? 0) + 1
   }
 
+  /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
+  takenBack(code: FailureCode): void {
+    this.failed--
+    this.failures[code] = (this.failures[code] ?? 0) - 1
+    if (this.failures[code] === 0) delete this.failures[code]
+  }
+
   skip(reason: SkipReason): void {
     this.skipped++
     this.skips[reason] = (this.skips[reason] ?? 0) + 1
@@ -206,6 +213,9 @@ export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
 
 function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
   const sum: Record<PropertyKey, number | undefined> = { ...a }
-  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
+  for (const [name, count] of Object.entries(b)) {
+    sum[name] = (sum[name] ?? 0) + (count ?? 0)
+    if (sum[name] === 0) delete sum[name]
+  }
   return sum as T
 }

@@ -78,6 +78,8 @@ export interface PageRecord {
   readonly misses?: number | undefined
   /** Tries since it is gone; absent while it is there. */
   readonly gone?: number | undefined
+  /** It was asked for and never seen; then it counts as gone from the start. */
+  readonly unseen?: true | undefined
   /** The pass that it was last queued for: see `RefreshRules.rounds`. */
   readonly round?: number | undefined
 }
@@ -175,6 +177,8 @@ export interface Refresh {
   conditionOf(record: PageRecord, chance: number): Validators | undefined
   /** A page was seen; `before` is what was known of it, if anything. */
   saw(host: string, before: PageRecord | undefined, sight: Sight): Planned
+  /** A page was asked for the first time, and not seen. */
+  failed(host: string, depth: number, miss: Miss, at: number): Planned
   /** A known page was not seen. */
   missed(host: string, before: PageRecord, miss: Miss, at: number): Planned
   /** What is to be remembered of a server. */
