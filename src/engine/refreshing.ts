@@ -186,6 +186,11 @@ export class Refreshing {
     })
   }
 
+  /** The visit is over but for its settlement. */
+  held({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
+    this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
+  }
+
   /** A page was asked for the first time, and not seen. */
   failed({ host, depth }: CrawlRequest, miss: Miss): Planned {
     return this.schedule.failed(host, depth, miss, this.#parts.clock.now())

@@ -56,10 +56,12 @@ export class Revisits {
         ? await this.#handling.tell(request, page)
         : NOTHING_CAME
       if (told !== UNREAD) this.#tally.change('unchanged')
+      refreshing.held(request, timing)
       return this.#handled(request, { ...went, ...refreshing.again(planned) }, told)
     }
     const handled = await this.#handling.handle(request, response, timing, page)
     if (handled !== UNREAD) this.#tally.change(change!)
+    refreshing.held(request, timing)
     return this.#handled(request, { ...went, ...refreshing.again(planned) }, handled)
   }
 

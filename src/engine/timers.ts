@@ -28,7 +28,7 @@ export function startTelling(outlet: Outlet, clock: Clock, stats: () => Stats | 
 function isNews(before: Feasibility | undefined, now: Feasibility): boolean {
   // That everything is well is no news at first.
   if (before === undefined) return !now.feasible
-  if (before.feasible !== now.feasible || before.infeasibleServers !== now.infeasibleServers) return true
+  if (before.bottleneck !== now.bottleneck || before.infeasibleServers !== now.infeasibleServers) return true
   return Math.max(before.stretch, now.stretch) > NEWS * Math.min(before.stretch, now.stretch)
 }
 

@@ -90,8 +90,10 @@ export interface ServerRecord {
   readonly pages: number
   /** L_i: the sum of 1 / `every` over them. */
   readonly load: number
-  /** e_i: the mean time of a download. 0: not known yet. */
+  /** The mean time of a download. 0: not known yet. */
   readonly download: number
+  /** The mean time for which a visit holds its slot after the download, for extractors and hooks. e_i is both together. */
+  readonly held?: number | undefined
   /** The pause that it asked for itself; absent if the crawl's own is as long. */
   readonly delay?: number | undefined
   /** The mean of the logarithms of its pages' change intervals, and of how many it is the mean. */
@@ -117,6 +119,13 @@ export interface Feasibility {
   /** Servers with more pages than their visit interval allows: how many, and the worst of them. */
   readonly infeasibleServers: number
   readonly worst: readonly InfeasibleServer[]
+  /**
+   * What falls short. `hooks`: sockets would suffice for downloads, but extractors, hooks and listeners hold them.
+   * `sockets`: they do not suffice for downloads. `politeness`: only single servers, for their pauses.
+   */
+  readonly bottleneck: 'hooks' | 'sockets' | 'politeness' | undefined
+  /** The same in a sentence, and what can be done. */
+  readonly why: string | undefined
   /** The policy that chooses among servers now. */
   readonly policy: Exclude<RefreshPolicy, 'auto'>
 }
@@ -181,6 +190,8 @@ export interface Refresh {
   failed(host: string, depth: number, miss: Miss, at: number): Planned
   /** A known page was not seen. */
   missed(host: string, before: PageRecord, miss: Miss, at: number): Planned
+  /** The visit held its slot for so long after the download. */
+  held(host: string, ms: number): void
   /** What is to be remembered of a server. */
   serverOf(host: string): ServerRecord | undefined
   /** Takes up a page that was known before this run; needed only where the aim is `fresh`. */

@@ -121,6 +121,10 @@ export class Refresher implements Refresh {
     return { change: before.gone === undefined ? 'gone' : undefined, record, at: this.#next(host, at, every) }
   }
 
+  held(host: string, ms: number): void {
+    this.servers.held(host, ms)
+  }
+
   serverOf(host: string): ServerRecord | undefined {
     return this.servers.get(host)
   }
