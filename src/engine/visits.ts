@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js'
+import { counted, messageOf } from '../errors.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
@@ -214,7 +214,7 @@ export class Visits {
 
   async #hostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
-    const message = `${request.host} has failed ${incidents} times in a row; its URLs are not tried any more`
+    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
     return this.#givenUp(request)
   }

@@ -3,7 +3,7 @@
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
-import { KumoError } from '../errors.js'
+import { KumoError, sentence } from '../errors.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access.js'
@@ -320,7 +320,12 @@ class Call implements Borrower, ResponseOwner {
   }
 
   #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown): void {
-    const failure: FetchFailure = { ok: false, code, message: `${this.#request.host} ${what}.`, wireBytes }
+    const failure: FetchFailure = {
+      ok: false,
+      code,
+      message: sentence(`${this.#request.host} ${what}`),
+      wireBytes,
+    }
     this.#settle(cause === undefined ? failure : { ...failure, cause })
   }
 
