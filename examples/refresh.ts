@@ -9,13 +9,19 @@ import { Crawler, level } from 'kumo'
 
 const [seed = 'https://example.com/', folder = './refreshed'] = process.argv.slice(2)
 
-const { changes, statuses } = await new Crawler()
+// Counted here, because most counts of a stored crawl, `statuses` among them, are of all its runs. `changes` are of this one.
+let saidSo = 0
+
+const { changes } = await new Crawler()
   .userAgent('KumoExample/1.0 (+https://example.com/bot)')
   .seeds(seed)
   .limit({ pagesPerHost: 50 })
   .store(level(folder))
-  .refresh({ rounds: 1 })
-  .on('page', ({ change, url, title }) => console.log(change, url, title))
+  .refresh({ rounds: 1, unchanged: true })
+  .on('page', ({ change, status, url, title }) => {
+    if (change !== 'unchanged') console.log(change, url, title)
+    else if (status === 304) saidSo++
+  })
   .run()
 
-console.log(`${changes.unchanged ?? 0} unchanged; the server said so itself ${statuses[304] ?? 0} times`)
+console.log(`${changes.unchanged ?? 0} unchanged; the server said so itself ${saidSo} times`)

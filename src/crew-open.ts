@@ -5,6 +5,7 @@ import type { CrawlEvents } from './engine/events.js'
 import { earlierRecords, isDone, recordName } from './engine/ledger.js'
 import type { Reader } from './engine/outlet.js'
 import { Patience } from './engine/patience.js'
+import { pagesForLimits } from './engine/tally.js'
 import { asKumoError, KumoError, messageOf } from './errors.js'
 import { completePage, FetchedPage } from './extract/page.js'
 import { productName } from './fetch/robots.js'
@@ -41,7 +42,9 @@ export interface CrewParts {
 export interface EarlierTotals {
   readonly runs: number
   readonly wasDone: boolean
+  /** As limits count them. */
   readonly pages: number
+  readonly requests: number
   readonly bytes: number
 }
 
@@ -95,11 +98,12 @@ async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
 async function takeUp(shared: SharedStore | undefined): Promise<EarlierTotals> {
   const crawl = shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
-  if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, bytes: 0 }
+  if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
   crawl!.put(recordName(0), sum)
   for (const name of others) crawl!.delete(name)
   await shared!.flush?.()
-  return { runs: sum.runs, wasDone: isDone(sum), pages: sum.pages, bytes: sum.bytes }
+  const { runs, requests, bytes } = sum
+  return { runs, wasDone: isDone(sum), pages: pagesForLimits(sum), requests, bytes }
 }
 
 async function openClosures(

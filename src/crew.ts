@@ -45,6 +45,7 @@ export class Crew {
   readonly #stats: CrewStats
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
+  readonly #requestBudget: SharedArrayBuffer
   readonly #suspects = new Suspects()
   readonly #outlet: Outlet
   readonly #seeds: SeedSource
@@ -75,6 +76,7 @@ export class Crew {
     this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
     this.#ownership = new OwnershipBook(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
+    this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
     this.#stats = new CrewStats(this.#slots, (shard) => this.#ownership.ownedBy(shard).length, isContinuous)
     this.#outlet = outletOf(options, clock)
@@ -187,7 +189,7 @@ export class Crew {
 
   /** Nothing more is to be begun, however much there is. */
   get #isEnding(): boolean {
-    return this.#ending !== undefined || isUsedUp(this.#budget)
+    return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
   }
 
   #dataFor(shard: number, replaces: boolean): ThreadData {
@@ -205,6 +207,7 @@ export class Crew {
       concurrency: this.#slots[shard]!,
       origin: originOf(clock),
       budget: this.#budget,
+      requestBudget: this.#requestBudget,
       underWay: underWayMemory(this.#slots[shard]!),
       earlier: { runs: earlier.runs, wasDone: earlier.wasDone },
       fatal: this.#suspects.fatal,
@@ -313,6 +316,7 @@ export class Crew {
     const isDurable = this.#parts.shared?.state !== undefined
     this.#suspects.note(under, why)
     giveBackOf(this.#budget, shard)
+    giveBackOf(this.#requestBudget, shard)
     this.#troubles.forget(shard)
     const retried = under.length
     if (!isDurable && retried > 0) void this.#retry(shard, under)

@@ -72,3 +72,14 @@ export function asKumoError(error: unknown, code: KumoErrorCode, what: string): 
   if (error instanceof KumoError) return error
   return new KumoError(code, `${what}: ${messageOf(error)}`, { cause: error })
 }
+
+/** A text with one full stop at its end. What others wrote may have one already, or another mark. */
+export function sentence(text: string): string {
+  const written = text.trimEnd()
+  return /[.!?…]$/.test(written) ? written : `${written}.`
+}
+
+/** `1 page`, `2 pages`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -52,6 +52,7 @@ export interface CrawlOptions {
   readonly depth: number
   readonly limit: {
     readonly pages: number
+    readonly requests: number
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number
@@ -66,6 +67,8 @@ export interface CrawlOptions {
     readonly times: number
   }
   /** Redirects followed in a row. */
+  /** Whether URLs that earlier runs gave up are tried again. */
+  readonly retryFailed: boolean
   readonly redirects: number
   readonly robots: {
     /** Whether robots.txt is obeyed. */
@@ -206,6 +209,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   depth: Number.POSITIVE_INFINITY,
   limit: {
     pages: Number.POSITIVE_INFINITY,
+    requests: Number.POSITIVE_INFINITY,
     bytes: Number.POSITIVE_INFINITY,
     timeMs: Number.POSITIVE_INFINITY,
     pagesPerHost: Number.POSITIVE_INFINITY,
@@ -226,6 +230,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     setAsides: 3,
   },
   // Browsers give up at 20; a crawler gains nothing from the second ten.
+  retryFailed: false,
   redirects: 10,
   robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
   refresh: undefined,

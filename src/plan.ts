@@ -52,7 +52,7 @@ export interface Plan {
 
 /** What a shard of several is given in place of the parts of one that is alone. */
 export interface ShardPlace
-  extends Pick<Parts, 'ownership' | 'budget' | 'earlier' | 'pageOver' | 'underWay'> {
+  extends Pick<Parts, 'ownership' | 'budget' | 'requestBudget' | 'earlier' | 'pageOver' | 'underWay'> {
   readonly shard: ShardContext
   readonly clock: Clock
   readonly reader: Reader | undefined
@@ -190,8 +190,9 @@ function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions
   return new Refresher(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function placed({ ownership, budget, earlier, pageOver, underWay }: ShardPlace): Partial<Parts> {
-  return { ownership, budget, earlier, pageOver, underWay }
+function placed(place: ShardPlace): Partial<Parts> {
+  const { ownership, budget, requestBudget, earlier, pageOver, underWay } = place
+  return { ownership, budget, requestBudget, earlier, pageOver, underWay }
 }
 
 async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
@@ -289,6 +290,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
     limit: options.limit,
     ...options.retries,
     retries: options.retries.times,
+    retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
     circles: options.access.cookies,
     adaptive: options.adaptive,

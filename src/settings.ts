@@ -209,19 +209,24 @@ export abstract class Settings {
   }
 
   /**
-   * When to end. `pages` is exact. Once `bytes` (of bodies, on the wire) are reached no visit starts; at `time`
-   * visits are ended; a host gives at most `pagesPerHost`, a site (registrable domain) `pagesPerSite`.
+   * When to end. `pages` is exact; a page that could not be extracted counts as well. `requests` counts all that is
+   * asked for, with robots.txt, sitemaps, redirects and retries. Once `bytes` (of bodies, on the wire) are reached no
+   * visit starts; at `time` visits are ended; a host gives at most `pagesPerHost`, a site (registrable domain)
+   * `pagesPerSite`.
    */
   limit(limits: {
     pages?: number
+    requests?: number
     bytes?: number
     time?: Duration
     pagesPerHost?: number
     pagesPerSite?: number
   }): this {
-    const given = check.record('limit', limits, ['pages', 'bytes', 'time', 'pagesPerHost', 'pagesPerSite'])
+    const keys = ['pages', 'bytes', 'time', 'pagesPerHost', 'pagesPerSite', 'requests'] as const
+    const given = check.record('limit', limits, keys)
     const limit = { ...this.options.limit }
     if (given.pages !== undefined) limit.pages = check.count('limit.pages', given.pages, 1)
+    if (given.requests !== undefined) limit.requests = check.count('limit.requests', given.requests, 1)
     if (given.bytes !== undefined) limit.bytes = check.count('limit.bytes', given.bytes, 1)
     if (given.time !== undefined) limit.timeMs = check.timeLimit('limit.time', given.time)
     if (given.pagesPerHost !== undefined) {
@@ -269,6 +274,17 @@ export abstract class Settings {
    */
   retries(rules: number | RetryOptions): this {
     return this.with({ retries: check.retries(this.options.retries, rules) })
+  }
+
+  /**
+   * Whether URLs that earlier runs of this store gave up are tried again, once, at the beginning of this run: after an
+   * outage, or once an extractor is mended. Needs a durable store. With `refresh()` such URLs have a schedule anyway.
+   *
+   * @example
+   * await new Crawler().seeds('https://example.com/').store(level('./crawl')).retryFailed().run()
+   */
+  retryFailed(again = true): this {
+    return this.with({ retryFailed: check.boolean('retryFailed', again) })
   }
 
   /** How many redirects in a row are followed. Default 10. */

@@ -39,6 +39,7 @@ export class Shard {
   readonly #table: OwnershipTable
   readonly #bridge: Bridge
   readonly #budget: SharedBudget
+  readonly #requestBudget: SharedBudget
   #exchange: PortExchange | undefined = undefined
   #plan: Plan | undefined = undefined
   #engine: Engine | undefined = undefined
@@ -51,7 +52,10 @@ export class Shard {
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
     this.#bridge = new Bridge((message, transfer) => main.post(message, transfer), addedLinks)
-    this.#budget = new SharedBudget(data.budget, data.shard.index, () => main.post({ kind: 'rouse' }))
+    const share = (memory: SharedArrayBuffer) =>
+      new SharedBudget(memory, data.shard.index, () => main.post({ kind: 'rouse' }))
+    this.#budget = share(data.budget)
+    this.#requestBudget = share(data.requestBudget)
   }
 
   /** `adapt` may change the options before anything is opened: for simulations. */
@@ -62,6 +66,7 @@ export class Shard {
       clock: this.#clock,
       ownership: this.#table,
       budget: this.#budget,
+      requestBudget: this.#requestBudget,
       earlier: data.earlier,
       underWay: new UnderWayLog(data.underWay, new Map(data.fatal)),
       reader: data.hasReader ? this.#bridge.reader() : undefined,
@@ -131,6 +136,7 @@ export class Shard {
         break
       case 'rouse':
         this.#budget.changed()
+        this.#requestBudget.changed()
         break
       case 'over':
         this.#exchange!.over()

@@ -190,6 +190,7 @@ const mistakes: Mistake[] = [
     ["maxBodyBytes: got 'cut';", 'the keys truncate'],
   ],
   ["maxBodyBytes('8mb')", () => crawler.maxBodyBytes('8mb'), ["maxBodyBytes: got '8mb';"]],
+  ['retryFailed(1)', () => crawler.retryFailed(1), ['retryFailed: got 1;', 'true or false']],
   ['retries(-1)', () => crawler.retries(-1), ['retries: got -1;', '0 or more']],
   ['retries(Infinity)', () => crawler.retries(Number.POSITIVE_INFINITY), ['retries: got Infinity;']],
   ["robots('no')", () => crawler.robots('no'), ["robots: got 'no';", 'true or false']],
@@ -257,6 +258,7 @@ const mistakes: Mistake[] = [
     () => crawler.allowPrivate('http://10.0.0.1/'),
     ["allowPrivate: got 'http://10.0.0.1/';", 'host names'],
   ],
+  ['limit({ requests: 0 })', () => crawler.limit({ requests: 0 }), ['limit.requests: got 0;']],
   ['limit({ pagesPerSite: 0 })', () => crawler.limit({ pagesPerSite: 0 }), ['limit.pagesPerSite: got 0;']],
   [
     'headers({}, { all })',

@@ -45,6 +45,11 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     ofStore: () => ({ repair: true }),
   },
 
+  'retry-failed': {
+    group: 'Start',
+    help: 'try the URLs of DIR again that earlier runs gave up',
+    to: (crawler) => crawler.retryFailed(),
+  },
   rounds: {
     group: 'Start',
     value: 'N',
@@ -89,6 +94,12 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     value: 'N',
     help: 'after N pages, not one more',
     to: (crawler, pages) => crawler.limit({ pages: number(pages) }),
+  },
+  'limit-requests': {
+    group: 'End',
+    value: 'N',
+    help: 'after N requests, whatever comes of them',
+    to: (crawler, requests) => crawler.limit({ requests: number(requests) }),
   },
   'limit-time': {
     group: 'End',

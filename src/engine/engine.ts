@@ -1,6 +1,6 @@
 import { asKumoError, type KumoError } from '../errors.js'
 import type { Timer } from '../time.js'
-import type { CrawlRequest, Failure } from '../types.js'
+import type { CrawlRequest } from '../types.js'
 import { Admission } from './admit.js'
 import { HostQuota } from './host-quota.js'
 import { Ledger } from './ledger.js'
@@ -78,14 +78,15 @@ export class Engine {
     const { siteOf, memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
     this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, parts.ownership.self, parts.earlier)
-    const note = (failure: Failure) => this.#ledger.failed(failure, parts.clock.now())
-    const reports = new Reports(parts.outlet, this.#tally, note)
+    const reports = new Reports(parts.outlet, this.#tally, parts.clock, (fate, request) =>
+      this.#ledger.note(fate, request),
+    )
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
     const sink = { changed: this.#wake.rouse, failed: (error: unknown) => this.#fail(error) }
     this.refreshing = parts.refresh && new Refreshing(parts.refresh, parts, sink)
     const counting = { meters: this.#meters, tally: this.#tally, reports }
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.refreshing)
-    this.#purse = new Purse(this.#tally, rules.limit, parts.budget)
+    this.#purse = new Purse(this.#tally, rules.limit, parts.budget, parts.requestBudget)
     this.#moving = new Moving(parts, hostQuota, siteQuota, this.#admission.passage)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
@@ -108,6 +109,7 @@ export class Engine {
       exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.rouse)
+      if (this.#rules.retryFailed) void this.#take(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
@@ -323,6 +325,14 @@ export class Engine {
   async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
     for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.rulesCame(purpose)
     await this.#admission.arrivals.take(requests)
+  }
+
+  #retryFailed(): Promise<void> {
+    const { frontier, ownership, partitioner } = this.#parts
+    return this.#ledger.retryFailed({
+      isMine: (host) => ownership.ownerOf(partitioner.partition(host)) === ownership.self,
+      add: (requests) => frontier.add(requests),
+    })
   }
 
   /** The crawl is not over while something is taken in. */

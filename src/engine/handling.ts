@@ -4,19 +4,21 @@ import type { FetchedResponse } from '../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
 import type { Admission } from './admit.js'
 import type { Meters } from './meters.js'
-import { UNREAD } from './outlet.js'
+import { type Problem, UNREAD } from './outlet.js'
 import type { EngineRules, Parts } from './parts.js'
 import type { Reports } from './reports.js'
 import type { Tally } from './tally.js'
 
 /** What came of a page. */
 export interface Handled {
+  /** It counts for limits: it was delivered, or it could not be extracted, which must not make a crawl endless. */
   readonly delivered: boolean
   /** For the settlement of the visit to bring in. */
   readonly found: readonly CrawlRequest[] | undefined
 }
 
 export const NOTHING_CAME: Handled = { delivered: false, found: undefined }
+const DELIVERED: Handled = { delivered: true, found: undefined }
 
 /** What is made of a page that was fetched: extract → hooks → admit. */
 export class Handling {
@@ -62,12 +64,34 @@ export class Handling {
   }
 
   /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
-  async tell(request: CrawlRequest, page: Page): Promise<typeof UNREAD | undefined> {
-    const { outlet, pageOver } = this.#parts
-    const problem = await outlet.deliver(page)
-    pageOver?.(page)
+  async tell(request: CrawlRequest, page: Page): Promise<Handled | typeof UNREAD> {
+    const delivering = this.#deliver(request, page, this.#parts.clock.now())
+    const delivered = delivering instanceof Promise ? await delivering : delivering
+    this.#parts.pageOver?.(page)
+    return delivered === UNREAD ? UNREAD : DELIVERED
+  }
+
+  /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
+  #deliver(request: CrawlRequest, page: Page, startedAt: number): MaybePromise<typeof UNREAD | undefined> {
+    const { clock, outlet, underWay } = this.#parts
+    this.#meters.enter('hooks', startedAt)
+    underWay?.enter(request)
+    const delivering = outlet.deliver(page)
+    underWay?.leave()
+    this.#meters.worked('hooks', clock.now() - startedAt)
+    if (delivering instanceof Promise) return delivering.then((problem) => this.#delivered(request, problem))
+    return this.#delivered(request, delivering)
+  }
+
+  #delivered(
+    request: CrawlRequest,
+    problem: Problem | typeof UNREAD | undefined,
+  ): MaybePromise<typeof UNREAD | undefined> {
+    const now = this.#parts.clock.now()
+    this.#meters.leave('hooks', now)
     if (problem === UNREAD) return UNREAD
-    if (problem !== undefined) await this.#reports.failure(request, problem, true)
+    this.#tally.page(now)
+    if (problem !== undefined) return this.#reports.failure(request, problem, true).then(() => undefined)
     return undefined
   }
 
@@ -76,11 +100,11 @@ export class Handling {
     begun: Begun | ExtractionProblem,
     extractAt: number,
   ): Promise<Handled | typeof UNREAD> {
-    const { clock, outlet, underWay } = this.#parts
+    const { clock } = this.#parts
     if (!(begun instanceof Begun)) {
       this.#meters.leave('extract', clock.now())
       await this.#reports.failure(request, begun, true)
-      return NOTHING_CAME
+      return DELIVERED
     }
     const { page, running } = begun
     const busyUntil = clock.now()
@@ -89,34 +113,24 @@ export class Handling {
     const hooksAt = running instanceof Promise ? clock.now() : busyUntil
     this.#meters.leave('extract', hooksAt)
 
-    let delivered = false
     if (extracted.problem === undefined) {
-      this.#meters.enter('hooks', hooksAt)
-      underWay?.enter(request)
-      const delivering = outlet.deliver(page)
-      underWay?.leave()
-      this.#meters.worked('hooks', clock.now() - hooksAt)
-      const problem = delivering instanceof Promise ? await delivering : delivering
-      this.#meters.leave('hooks', clock.now())
-      if (problem === UNREAD) return UNREAD
-      delivered = true
-      this.#tally.page(clock.now())
-      if (problem !== undefined) await this.#reports.failure(request, problem, true)
+      const delivering = this.#deliver(request, page, hooksAt)
+      if ((delivering instanceof Promise ? await delivering : delivering) === UNREAD) return UNREAD
     } else {
       await this.#reports.failure(request, extracted.problem, true)
     }
     if (this.#rules.nofollow && page.robots.nofollow) {
       if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
-      return { delivered, found: undefined }
+      return DELIVERED
     }
     if (this.#parts.sameContent?.(request.host, page) === true) {
       this.#reports.skipped(page.url, 'same-content', page.parent)
-      return { delivered, found: undefined }
+      return DELIVERED
     }
     const admitAt = clock.now()
     const admitting = this.#admission.links(extracted, request)
     this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
-    return { delivered, found: admitting instanceof Promise ? await admitting : admitting }
+    return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
   }
 
   /** Never throws: what cannot be made a page is reported as that page's failure. */

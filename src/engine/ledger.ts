@@ -1,8 +1,9 @@
 import type { StateSpace, StateStore } from '../stores/contract.js'
-import type { Failure } from '../types.js'
+import type { CrawlRequest, FailureCode } from '../types.js'
+import { FailedUrls, type RetrySink } from './failed-urls.js'
 import type { HostQuota } from './host-quota.js'
 import type { EndReason } from './stats.js'
-import { addedCounts, type Tally, type TallyRecord } from './tally.js'
+import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
 import type { Visited } from './visits.js'
 
 /** Failures that a store remembers one by one: the last so many. */
@@ -25,8 +26,8 @@ export interface EarlierRuns {
 
 /**
  * What the engine itself must know across runs: its counts, so that limits go on, and how the crawl ended. It lives in
- * the store's state under names of the crawl's own. Pages count from their settlement on: a page whose settlement a
- * crash takes away is delivered again, and must not count twice.
+ * the store's state under names of the crawl's own. Pages, failures and redirects count from the settlement of their
+ * visit on: if a crash takes the settlement away, the visit is made again and must not count twice.
  */
 export class Ledger {
   readonly #tally: Tally
@@ -37,7 +38,11 @@ export class Ledger {
   readonly #hostPages: StateSpace
   readonly #sitePages: StateSpace
   readonly #failures: StateSpace
+  readonly #failedUrls: FailedUrls
   #settledPages = 0
+  #keptFailures = 0
+  /** What came of visits that are not settled yet. */
+  readonly #unsettled = new Map<CrawlRequest, Fate[]>()
   #earlier: CrawlRecord | undefined = undefined
   readonly #told: EarlierRuns | undefined
   /** Records of shards that this run does not have: their counts are part of this one's. */
@@ -62,6 +67,7 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
+    this.#failedUrls = new FailedUrls(state)
   }
 
   get earlierRuns(): number {
@@ -80,10 +86,11 @@ export class Ledger {
       const { sum, others } = await earlierRecords(this.#crawl)
       this.#earlier = sum
       this.#absorbed = others
-    } else this.#earlier = (await this.#crawl.get(recordName(this.#shard))) as CrawlRecord | undefined
+    } else this.#earlier = asRecord(await this.#crawl.get(recordName(this.#shard)))
     this.#startedAt = this.#earlier?.startedAt ?? now
     if (this.#earlier !== undefined) tally.restore(this.#earlier)
     this.#settledPages = tally.pages
+    this.#keptFailures = tally.failed
     for (const [quota, space] of [
       [this.#quotas.host, this.#hostPages],
       [this.#quotas.site, this.#sitePages],
@@ -96,12 +103,13 @@ export class Ledger {
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    for (const { delivered, request } of visits) {
+    for (const visit of visits) {
+      const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
+      const { delivered, takesPlace, request } = visit
       if (delivered !== true) continue
-      this.#settledPages++
-      const { host, revisit } = request
-      // A known page has had its place.
-      if (revisit === true) continue
+      if (fates?.some(isUnread) !== true) this.#settledPages++
+      if (takesPlace !== true) continue
+      const { host } = request
       if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
       if (!siteQuota.isLimited) continue
       const site = this.#siteOf(host)
@@ -109,8 +117,39 @@ export class Ledger {
     }
   }
 
-  failed({ url, code, message, status, attempt }: Failure, at: number): void {
-    const place = this.#tally.failed % FAILURES_KEPT
+  /** Something came of a visit that is under way; without a request, of none. */
+  note(fate: Fate, request: CrawlRequest | undefined): void {
+    if (request === undefined) this.#keep(fate)
+    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
+  }
+
+  /** Tries what earlier runs gave up again. */
+  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> {
+    const takenBack = (code: FailureCode) => this.#tally.takenBack(code)
+    return this.#failedUrls.retry(this.#run, { ...sink, takenBack })
+  }
+
+  get #run(): number {
+    return this.earlierRuns + 1
+  }
+
+  #settledFates({ request, again, record }: Visited): readonly Fate[] | undefined {
+    const fates = this.#unsettled.get(request)
+    this.#unsettled.delete(request)
+    for (const fate of fates ?? []) {
+      this.#keep(fate)
+      // What has a next visit is not given up.
+      if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
+      if (request.purpose === undefined) this.#failedUrls.put(request, fate.failure.code, this.#run)
+    }
+    return fates
+  }
+
+  #keep(fate: Fate): void {
+    if (fate.kind !== 'failure') return
+    const { url, code, message, status, attempt } = fate.failure
+    const { at } = fate
+    const place = ++this.#keptFailures % FAILURES_KEPT
     this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
       url,
       code,
@@ -124,9 +163,9 @@ export class Ledger {
   /** Puts the counts where the next commit takes them. */
   write(ended?: EndReason): void {
     const record: CrawlRecord = {
-      ...this.#tally.record(),
+      ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
       pages: this.#settledPages,
-      runs: this.earlierRuns + 1,
+      runs: this.#run,
       startedAt: this.#startedAt,
       ended,
     }
@@ -149,10 +188,16 @@ export async function earlierRecords(
   const others: string[] = []
   for await (const [name, record] of crawl.entries()) {
     if (!name.startsWith(recordName(0))) continue
-    records.push(record as CrawlRecord)
+    records.push(asRecord(record)!)
     if (name !== recordName(0)) others.push(name)
   }
   return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+}
+
+/** Crawls that were begun when requests were not counted yet have none. */
+function asRecord(value: unknown): CrawlRecord | undefined {
+  const record = value as CrawlRecord | undefined
+  return record && { ...record, requests: record.requests ?? 0 }
 }
 
 export function isDone({ ended }: CrawlRecord): boolean {

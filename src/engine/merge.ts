@@ -57,6 +57,7 @@ type CountName = keyof ReturnType<typeof addedCounts>
 
 const NOTHING: Pick<Stats, CountName> = {
   pages: 0,
+  requests: 0,
   bytes: 0,
   redirects: 0,
   robots: 0,
@@ -128,6 +129,7 @@ function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
   const [first] = told
   if (first === undefined) return undefined
   const total = (value: (of: Feasibility) => number) => told.reduce((sum, each) => sum + value(each), 0)
+  const tightest = told.reduce((most, each) => (tightnessOf(each) > tightnessOf(most) ? each : most))
   return {
     feasible: told.every(({ feasible }) => feasible),
     tight: told.every(({ feasible }) => feasible) && told.some(({ tight }) => tight),
@@ -144,8 +146,15 @@ function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
       .flatMap(({ worst }) => worst)
       .sort((a, b) => b.stretch - a.stretch)
       .slice(0, MOST_WORST),
+    bottleneck: tightest?.bottleneck,
+    why: tightest?.why,
     policy: told.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
   }
+}
+
+/** Which of two that cannot keep their schedules says more. */
+function tightnessOf({ bottleneck, stretch }: Feasibility): number {
+  return bottleneck === undefined ? 0 : stretch
 }
 
 /** Servers that are named. */

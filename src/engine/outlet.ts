@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'eventemitter3'
-import { messageOf } from '../errors.js'
+import { messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
 import { type Clock, LATE, Waits } from '../time.js'
@@ -24,6 +24,9 @@ export interface Reader {
 /** The page was offered, but its reader left or the crawl was aborted first: it is still to be delivered. */
 export const UNREAD = Symbol('unread')
 
+/** When `end` comes all is closed, and whoever awaits the run waits for its listeners alone. They may go on by themselves. */
+const LONGEST_END_MS = 30_000
+
 export interface OutletOptions {
   readonly clock: Clock
   readonly hooks: readonly Hook[]
@@ -43,13 +46,16 @@ export interface OutletOptions {
 export class Outlet {
   readonly #options: OutletOptions
   readonly #waits: Waits
+  readonly #endWaits: Waits
   #closed = false
   #warned = false
   #advised = false
 
   constructor(options: OutletOptions) {
     this.#options = options
-    this.#waits = new Waits(options.clock, options.timeoutMs)
+    const { clock, timeoutMs } = options
+    this.#waits = new Waits(clock, timeoutMs)
+    this.#endWaits = new Waits(clock, Math.min(timeoutMs, LONGEST_END_MS))
   }
 
   /** Answers at once if nobody asked for time. */
@@ -83,7 +89,10 @@ export class Outlet {
     if (this.#closed) return
     const { hooks } = this.#options
     const heard = this.hears('failure') || hooks.some((hook) => hook.failure !== undefined)
-    if (!heard && OWN_MISTAKES.has(failure.code)) this.#warn(`${failure.url}: ${failure.message}`)
+    if (!heard && OWN_MISTAKES.has(failure.code))
+      this.#warn(
+        `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to hear of each page's.`,
+      )
     for (const hook of hooks) {
       if (!hook.failure) continue
       this.#warnOf(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
@@ -126,19 +135,22 @@ export class Outlet {
   close(): void {
     this.#closed = true
     this.#waits.close()
+    this.#endWaits.close()
   }
 
   /** The one event that comes after the close. */
   end(summary: Summary): MaybePromise<void> {
-    return this.#emit('end', [summary])
+    return this.#emit('end', [summary], this.#endWaits)
   }
 
-  #emit(event: keyof CrawlEvents, args: readonly unknown[]): MaybePromise<void> {
+  #emit(event: keyof CrawlEvents, args: readonly unknown[], waits = this.#waits): MaybePromise<void> {
     if (!this.hears(event)) return
     const running: Promise<unknown>[] = []
     for (const listener of this.#options.events.listeners(event)) {
-      const answer = this.#call(`a ${event} listener`, () =>
-        (listener as (...a: unknown[]) => unknown)(...args),
+      const answer = this.#call(
+        `${event === 'end' ? 'an' : 'a'} ${event} listener`,
+        () => (listener as (...a: unknown[]) => unknown)(...args),
+        waits,
       )
       if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnOf(problem)))
       else this.#warnOf(answer)
@@ -155,23 +167,23 @@ export class Outlet {
     if (this.#warned) return
     this.#warned = true
     const warn = this.#options.warn ?? warnOf
-    warn(message)
+    warn(sentence(message))
   }
 
-  #call(who: string, call: () => unknown): MaybePromise<Problem | undefined> {
+  #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<Problem | undefined> {
     try {
       const answer = call()
-      if (isThenable(answer)) return this.#await(who, answer)
+      if (isThenable(answer)) return this.#await(who, answer, waits)
       return undefined
     } catch (error) {
       return failed(who, error)
     }
   }
 
-  async #await(who: string, answer: PromiseLike<unknown>): Promise<Problem | undefined> {
+  async #await(who: string, answer: PromiseLike<unknown>, waits: Waits): Promise<Problem | undefined> {
     try {
-      if ((await this.#waits.wait(answer)) !== LATE) return undefined
-      const message = `${who} did not finish within ${this.#waits.ms} ms`
+      if ((await waits.wait(answer)) !== LATE) return undefined
+      const message = `${who} did not finish within ${waits.ms} ms`
       return { code: 'hook-timeout', message, cause: undefined }
     } catch (error) {
       return failed(who, error)
@@ -181,7 +193,7 @@ export class Outlet {
 
 /** Warns of a mistake in the user's code. */
 export function warnOf(message: string): void {
-  process.emitWarning(`${message}. Listen to 'failure' to hear of each page's.`, { type: 'KumoWarning' })
+  process.emitWarning(message, { type: 'KumoWarning' })
 }
 
 /** Warns of what this machine is short of. */

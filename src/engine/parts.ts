@@ -47,6 +47,7 @@ export interface Parts {
   readonly memory: CrawlMemory
   /** What all shards together may fetch. Absent: this shard is alone. */
   readonly budget?: Budget | undefined
+  readonly requestBudget?: Budget | undefined
   /** What earlier runs left behind, if somebody else has taken it up for all shards. */
   readonly earlier?: EarlierRuns | undefined
   /** How partitions go to other shards and come from them, if the store knows how. */
@@ -92,6 +93,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly fetchTimeoutMs: number
   /** The visit interval of the crawl. */
   readonly delayMs: number
+  /** Whether URLs that earlier runs gave up are tried again. */
+  readonly retryFailed: boolean
   /** Links followed from a seed; Infinity for no bound. */
   readonly maxDepth: number
   /** With several connections to one host, the gap between visits says nothing and is not reported. */
@@ -111,6 +114,7 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number
+    readonly requests: number
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number

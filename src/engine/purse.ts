@@ -1,55 +1,79 @@
 import { type Budget, OwnBudget } from './budget.js'
 import type { EngineRules } from './parts.js'
-import type { Tally } from './tally.js'
+import { pagesForLimits, type Tally } from './tally.js'
 import type { Visited } from './visits.js'
 
-/** What this shard takes from the crawl's budget, and gives back. */
+/** What this shard takes from the crawl's budgets, and gives back: each visit may bring a page, and may cost a request. */
 export class Purse {
   readonly #tally: Tally
   readonly #limit: EngineRules['limit']
-  #budget: Budget
-  /** Bytes that the budget knows of. */
+  readonly #isShared: boolean
+  #pages: Budget
+  #requests: Budget
+  /** Bytes and requests that the budgets know of. */
   #bytesSpent = 0
-  /** There was room for visits, but nothing left of the budget: others may give back. */
+  #requestsSpent = 0
+  /** There was room for visits, but nothing left of a budget: others may give back. */
   isEmpty = false
 
-  constructor(tally: Tally, limit: EngineRules['limit'], shared: Budget | undefined) {
+  /** `shared` are the budgets of all shards: of pages and bytes, and of requests. */
+  constructor(
+    tally: Tally,
+    limit: EngineRules['limit'],
+    shared: Budget | undefined,
+    sharedRequests?: Budget | undefined,
+  ) {
     this.#tally = tally
     this.#limit = limit
-    this.#budget = shared ?? new OwnBudget(limit.pages, limit.bytes)
+    this.#isShared = shared !== undefined
+    this.#pages = shared ?? new OwnBudget(limit.pages, limit.bytes)
+    this.#requests = sharedRequests ?? new OwnBudget(limit.requests, Number.POSITIVE_INFINITY)
   }
 
   /** To be called once it is known what earlier runs have used: limits go on from there. */
   open(rouse: () => void): void {
-    const { pages, bytes } = this.#tally
-    if (this.#budget instanceof OwnBudget) {
-      this.#budget = new OwnBudget(this.#limit.pages - pages, this.#limit.bytes - bytes)
+    const { bytes, requests } = this.#tally
+    const limit = this.#limit
+    if (!this.#isShared) {
+      this.#pages = new OwnBudget(limit.pages - pagesForLimits(this.#tally), limit.bytes - bytes)
+      this.#requests = new OwnBudget(limit.requests - requests, Number.POSITIVE_INFINITY)
     }
     this.#bytesSpent = bytes
-    this.#budget.watch(rouse)
+    this.#requestsSpent = requests
+    this.#pages.watch(rouse)
+    this.#requests.watch(rouse)
   }
 
   get isUsedUp(): boolean {
-    return this.#budget.isUsedUp
+    return this.#pages.isUsedUp || this.#requests.isUsedUp
   }
 
   /** Only if something is due: shards that claim in vain, and give back, would keep each other awake. */
   claim(visits: number, isDue: boolean): number {
-    const claimed = isDue ? this.#budget.claim(visits) : 0
+    const requests = isDue ? this.#requests.claim(visits) : 0
+    const claimed = requests > 0 ? this.#pages.claim(requests) : 0
+    if (requests > claimed) this.#requests.giveBack(requests - claimed)
     this.isEmpty = isDue && claimed === 0
     return claimed
   }
 
   giveBack(visits: number): void {
-    if (visits > 0) this.#budget.giveBack(visits)
+    if (visits === 0) return
+    this.#pages.giveBack(visits)
+    this.#requests.giveBack(visits)
   }
 
   settle(visits: readonly Visited[]): void {
     let pages = 0
     for (const { delivered } of visits) if (delivered === true) pages++
-    const { bytes } = this.#tally
-    this.#budget.spend(pages, bytes - this.#bytesSpent)
-    this.#bytesSpent = bytes
-    this.giveBack(visits.length - pages)
+    const bytes = this.#tally.bytes - this.#bytesSpent
+    // Also those of visits under way, whose shares then come back when they are settled.
+    const requests = this.#tally.requests - this.#requestsSpent
+    this.#pages.spend(pages, bytes)
+    this.#requests.spend(requests, 0)
+    this.#bytesSpent += bytes
+    this.#requestsSpent += requests
+    if (visits.length > pages) this.#pages.giveBack(visits.length - pages)
+    if (visits.length !== requests) this.#requests.giveBack(visits.length - requests)
   }
 }

@@ -186,6 +186,22 @@ export class Refreshing {
     })
   }
 
+  /** The visit is over but for its settlement. */
+  held({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
+    this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
+  }
+
+  /** A page was asked for the first time, and not seen. */
+  failed({ host, depth }: CrawlRequest, miss: Miss): Planned {
+    return this.schedule.failed(host, depth, miss, this.#parts.clock.now())
+  }
+
+  /** Whether a known page was ever there: some were only asked for. */
+  async wasSeen({ url, host }: CrawlRequest): Promise<boolean> {
+    const known = (await this.#pages.get(url, host)) as PageRecord | undefined
+    return known?.unseen !== true
+  }
+
   /** A known page was not seen. Undefined if nothing is known of it after all. */
   async missed(request: CrawlRequest, look: Look | undefined, miss: Miss): Promise<Planned | undefined> {
     const known =

@@ -1,19 +1,23 @@
 import { owned } from '../owned.js'
+import type { Clock } from '../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../types.js'
 import type { HostQuota } from './host-quota.js'
 import type { Outlet } from './outlet.js'
-import type { Tally } from './tally.js'
+import type { Fate, Tally } from './tally.js'
 import type { AdmissionReport } from './wanted.js'
+
+/** Hears what came of a request; without one, of no visit. */
+type Note = (fate: Fate, request: CrawlRequest | undefined) => void
 
 /** What did not become a page, counted and told. */
 export class Reports {
   readonly #outlet: Outlet
   readonly #tally: Tally
+  readonly #clock: Clock
+  readonly #note: Note
 
-  readonly #note: (failure: Failure) => void
-
-  /** `note` is told what was given up. */
-  constructor(outlet: Outlet, tally: Tally, note: (failure: Failure) => void) {
+  constructor(outlet: Outlet, tally: Tally, clock: Clock, note: Note) {
+    this.#clock = clock
     this.#outlet = outlet
     this.#tally = tally
     this.#note = note
@@ -24,12 +28,21 @@ export class Reports {
     if (this.#outlet.hears('skip')) void this.#outlet.tell('skip', { url: owned(url), reason, parent })
   }
 
-  async failed(failure: Failure): Promise<void> {
+  async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
     if (failure.final) {
       this.#tally.failure(failure.code)
-      this.#note(failure)
-    } else this.#tally.retries++
+      this.#note({ kind: 'failure', failure, at: this.#clock.now() }, request)
+    } else {
+      this.#tally.retries++
+      this.#note({ kind: 'retry' }, request)
+    }
     await this.#outlet.fail(failure)
+  }
+
+  async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
+    this.#tally.redirects++
+    this.#note({ kind: 'redirect' }, request)
+    await this.#outlet.tell('redirect', { url: request.url, to, status })
   }
 
   /** The failure of a request. */
@@ -39,7 +52,8 @@ export class Reports {
     final: boolean,
   ): Promise<void> {
     const { code, message, status, cause } = problem
-    return this.failed({ url: request.url, code, message, status, attempt: request.attempt, final, cause })
+    const { url, attempt } = request
+    return this.failed({ url, code, message, status, attempt, final, cause }, request)
   }
 }
 

@@ -3,7 +3,7 @@ import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { Settlement } from '../frontier/contract.js'
 import type { Miss, Planned } from '../refresh/contract.js'
 import type { CrawlRequest } from '../types.js'
-import type { Handled, Handling } from './handling.js'
+import { type Handled, type Handling, NOTHING_CAME } from './handling.js'
 import { UNREAD } from './outlet.js'
 import type { Parts } from './parts.js'
 import type { Look, Refreshing } from './refreshing.js'
@@ -52,13 +52,16 @@ export class Revisits {
     const isRead =
       change !== 'unchanged' || (refreshing.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
     if (!isRead) {
-      const told = refreshing.schedule.rules.unchanged ? await this.#handling.tell(request, page) : undefined
-      if (told === UNREAD) return unread(request, timing.fetchedAt)
-      this.#tally.change('unchanged')
-      return { ...went, ...refreshing.again(planned) }
+      const told = refreshing.schedule.rules.unchanged
+        ? await this.#handling.tell(request, page)
+        : NOTHING_CAME
+      if (told !== UNREAD) this.#tally.change('unchanged')
+      refreshing.held(request, timing)
+      return this.#handled(request, { ...went, ...refreshing.again(planned) }, told)
     }
     const handled = await this.#handling.handle(request, response, timing, page)
     if (handled !== UNREAD) this.#tally.change(change!)
+    refreshing.held(request, timing)
     return this.#handled(request, { ...went, ...refreshing.again(planned) }, handled)
   }
 
@@ -86,6 +89,12 @@ export class Revisits {
     }
   }
 
+  /** A page was asked for the first time and given up: from now on it is one that is asked for again, rarely. */
+  failed(request: CrawlRequest, settled: Settlement, verdict?: Exclude<Verdict, { kind: 'page' }>): Visited {
+    const miss = verdict === undefined ? 'failed' : missOf(verdict)
+    return { ...settled, ...this.#refreshing.again(this.#refreshing.failed(request, miss)) }
+  }
+
   /** A known page was not there. */
   async missed(
     request: CrawlRequest,
@@ -101,6 +110,7 @@ export class Revisits {
     if (planned.change === 'gone') {
       const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
       if (told === UNREAD) return unread(request, timing.fetchedAt)
+      return { ...settled, delivered: true, ...refreshing.again(planned) }
     }
     return { ...settled, ...refreshing.again(planned) }
   }
@@ -116,6 +126,7 @@ export class Revisits {
         fetchMs: 0,
       })
       if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
+      return { ...settled, delivered: true, ...this.#refreshing.again(planned) }
     }
     return { ...settled, ...this.#refreshing.again(planned) }
   }
@@ -124,7 +135,7 @@ export class Revisits {
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
-  ): Promise<typeof UNREAD | undefined> {
+  ): Promise<Handled | typeof UNREAD> {
     const { extraction } = this.#parts
     const page = extraction.pageOf(request, response, timing)
     extraction.setChange(page, 'gone')

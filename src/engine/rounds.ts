@@ -34,9 +34,12 @@ interface Word {
   readonly isDone: boolean
 }
 
-/** Pages that are gone are asked for in every second pass, then in every fourth, at last in one of 64. */
-function isLeftOut({ gone }: PageRecord, round: number): boolean {
-  return gone !== undefined && round % 2 ** Math.min(gone + 1, 6) !== 0
+/**
+ * Pages that are gone are asked for in every second pass, then in every fourth, at last in one of 64. Those that were
+ * never there are asked for in the next one, and then likewise.
+ */
+function isLeftOut({ gone, unseen }: PageRecord, round: number): boolean {
+  return gone !== undefined && round % 2 ** Math.min(unseen ? gone : gone + 1, 6) !== 0
 }
 
 /**

@@ -23,6 +23,7 @@ export function snapshot(
     pages: tally.pages,
     pagesPerSecond: ((tally.pages - tally.pagesBefore) * 1000) / Math.max(elapsedMs, 1),
     recentPagesPerSecond: tally.recentPagesPerSecond(clock.now()),
+    requests: tally.requests,
     bytes: tally.bytes,
     redirects: tally.redirects,
     robots: tally.robots,

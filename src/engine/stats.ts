@@ -37,6 +37,8 @@ export interface Stats {
   readonly pagesPerSecond: number
   /** The same over the last few seconds. */
   readonly recentPagesPerSecond: number
+  /** Requests made, whether or not an answer came: for pages, robots.txt and sitemaps. */
+  readonly requests: number
   /** Bytes of bodies read from the wire. */
   readonly bytes: number
   readonly redirects: number
@@ -68,7 +70,8 @@ export interface Stats {
   readonly hostsVisited: number
   /**
    * The shortest pause between the end of a visit and the start of the next on the same host; undefined before
-   * there was one, and when several connections to a host are allowed.
+   * there was one, and when several connections to a host are allowed. 0 if a request was sent again at once because
+   * its kept connection had been closed.
    */
   readonly shortestGapMs: number | undefined
   readonly stages: Readonly<Record<StageName, StageStats>>

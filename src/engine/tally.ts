@@ -1,4 +1,4 @@
-import type { Change, FailureCode, SkipReason } from '../types.js'
+import type { Change, Failure, FailureCode, SkipReason } from '../types.js'
 
 /** Rates over the recent past are taken from samples at least this far apart… */
 const SAMPLE_MS = 500
@@ -13,6 +13,7 @@ const FIRST_UNDER_WAY = -1
 export type TallyRecord = Pick<
   Tally,
   | 'pages'
+  | 'requests'
   | 'bytes'
   | 'redirects'
   | 'robots'
@@ -31,6 +32,8 @@ export class Tally {
   pages = 0
   /** Those of earlier runs. */
   pagesBefore = 0
+  /** Of pages, robots.txt and sitemaps, whether or not an answer came. */
+  requests = 0
   bytes = 0
   redirects = 0
   robots = 0
@@ -50,10 +53,11 @@ export class Tally {
   #samples: { at: number; pages: number }[] = []
 
   record(): TallyRecord {
-    const { pages, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
+    const { pages, requests, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
     const { failures, skips, statuses, changes } = this
     return {
       pages,
+      requests,
       bytes,
       redirects,
       robots,
@@ -73,6 +77,7 @@ export class Tally {
     const { failures, skips, statuses, ...counts } = record
     this.pages = counts.pages
     this.pagesBefore = counts.pages
+    this.requests = counts.requests
     this.bytes = counts.bytes
     this.redirects = counts.redirects
     this.robots = counts.robots
@@ -98,6 +103,13 @@ export class Tally {
     this.failures[code] = (this.failures[code] ?? 0) + 1
   }
 
+  /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
+  takenBack(code: FailureCode): void {
+    this.failed--
+    this.failures[code] = (this.failures[code] ?? 0) - 1
+    if (this.failures[code] === 0) delete this.failures[code]
+  }
+
   skip(reason: SkipReason): void {
     this.skipped++
     this.skips[reason] = (this.skips[reason] ?? 0) + 1
@@ -112,6 +124,7 @@ export class Tally {
   }
 
   visitStarts(host: string, now: number): void {
+    this.requests++
     const last = this.#lastVisit.get(host)
     if (last === undefined) {
       this.hostsVisited++
@@ -120,6 +133,12 @@ export class Tally {
     if (last === undefined || last === FIRST_UNDER_WAY) return
     const gap = now - last
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
+  }
+
+  /** The fetcher sent a request again by itself, as soon as its connection was lost: without a pause. */
+  resent(times: number): void {
+    this.requests += times
+    this.shortestGapMs = 0
   }
 
   visitEnds(host: string, now: number): void {
@@ -136,10 +155,48 @@ export class Tally {
   }
 }
 
+/** What came of a visit instead of a page. */
+export type Fate =
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly at: number }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'redirect' }
+
+const UNREAD: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
+
+/** Whether the page came, but could not be extracted. */
+export function isUnread(fate: Fate): boolean {
+  return fate.kind === 'failure' && UNREAD.has(fate.failure.code)
+}
+
+/** Pages as limits count them: see `Handled.delivered`. */
+export function pagesForLimits({ pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>): number {
+  let count = pages
+  for (const code of UNREAD) count += failures[code] ?? 0
+  return count
+}
+
+/** The counts as they were before these. */
+export function withoutFates(record: TallyRecord, fates: readonly Fate[]): TallyRecord {
+  if (fates.length === 0) return record
+  const failures = { ...record.failures }
+  let { failed, retries, redirects } = record
+  for (const fate of fates) {
+    if (fate.kind === 'retry') retries--
+    else if (fate.kind === 'redirect') redirects--
+    else {
+      failed--
+      failures[fate.failure.code]!--
+      if (failures[fate.failure.code] === 0) delete failures[fate.failure.code]
+    }
+  }
+  return { ...record, failed, retries, redirects, failures }
+}
+
 /** Counts of two shards together. */
 export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
   return {
     pages: a.pages + b.pages,
+    requests: a.requests + b.requests,
     bytes: a.bytes + b.bytes,
     redirects: a.redirects + b.redirects,
     robots: a.robots + b.robots,
@@ -156,6 +213,9 @@ export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
 
 function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
   const sum: Record<PropertyKey, number | undefined> = { ...a }
-  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
+  for (const [name, count] of Object.entries(b)) {
+    sum[name] = (sum[name] ?? 0) + (count ?? 0)
+    if (sum[name] === 0) delete sum[name]
+  }
   return sum as T
 }

@@ -28,7 +28,7 @@ export function startTelling(outlet: Outlet, clock: Clock, stats: () => Stats | 
 function isNews(before: Feasibility | undefined, now: Feasibility): boolean {
   // That everything is well is no news at first.
   if (before === undefined) return !now.feasible || now.tight
-  if (before.tight !== now.tight || before.feasible !== now.feasible) return true
+  if (before.tight !== now.tight || before.bottleneck !== now.bottleneck) return true
   if (before.infeasibleServers !== now.infeasibleServers) return true
   return Math.max(before.stretch, now.stretch) > NEWS * Math.min(before.stretch, now.stretch)
 }

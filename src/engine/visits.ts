@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js'
+import { counted, messageOf } from '../errors.js'
 import type { FetchedResponse, Outcome } from '../fetch/contract.js'
 import type { RobotsVerdict } from '../fetch/robots-contract.js'
 import type { Settlement } from '../frontier/contract.js'
@@ -44,6 +44,7 @@ export class Visits {
   readonly #wish: Wish
   readonly #refreshing: Refreshing | undefined
   readonly #revisits: Revisits | undefined
+  readonly #openedAt: number
   #sitemapsUnderWay = 0
 
   constructor(
@@ -55,6 +56,7 @@ export class Visits {
     refreshing: Refreshing | undefined,
   ) {
     this.#parts = parts
+    this.#openedAt = parts.clock.now()
     this.#refreshing = refreshing
     this.#rules = rules
     this.#admission = admission
@@ -118,16 +120,24 @@ export class Visits {
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
     if (isDown(request.hostTrouble, this.#rules)) {
       const at = lookAgainAt(request.hostTrouble!, this.#rules)
-      if (this.#revisits === undefined || request.revisit !== true) return this.#hostDown(request)
-      if (at > this.#parts.clock.now()) return this.#revisits.hostDown(request, at)
+      if (this.#revisits === undefined || request.revisit !== true) {
+        if (!this.#deservesAnother(request)) return this.#hostDown(request)
+      } else if (at > this.#parts.clock.now()) return this.#revisits.hostDown(request, at)
     }
     return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
   }
 
+  /** If earlier runs gave the host up, and this one is to try again what they did. */
+  #deservesAnother({ hostTrouble }: CrawlRequest): boolean {
+    return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
+  }
+
   async #visitPage(request: CrawlRequest): Promise<Visited> {
     const { host, site: sites } = this.#quotas
+    if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
     // A known page has had its place among those of its host.
-    if (request.revisit === true || !(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
+    if (request.revisit === true && (await this.#refreshing?.wasSeen(request)))
+      return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
     const hostTurn = this.#quotas.host.claim(request.host)
     const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
@@ -144,7 +154,7 @@ export class Visits {
     try {
       const visited = await this.#fetchPage(request)
       delivered = visited.delivered === true
-      return visited
+      return delivered ? { ...visited, takesPlace: true } : visited
     } finally {
       this.#quotas.host.release(request.host, delivered)
       this.#quotas.site.release(site, delivered)
@@ -167,7 +177,9 @@ export class Visits {
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
       const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
-      if (request.revisit !== true || settled.again !== undefined || !this.#revisits) return settled
+      if (settled.again !== undefined || !this.#revisits) return settled
+      if (request.revisit !== true)
+        return verdict.kind === 'failure' ? this.#revisits.failed(request, settled, verdict) : settled
       return this.#revisits.missed(request, look, settled, outcome, timing, verdict)
     }
     if (this.#revisits) return this.#revisits.compare(request, look, outcome as FetchedResponse, timing)
@@ -191,7 +203,7 @@ export class Visits {
     }
     if ('failed' in verdict) {
       await this.#reports.failure(request, verdict.failed, true)
-      return { request, visitedAt: undefined }
+      return this.#givenUp(request)
     }
     if ('retryAt' in verdict)
       return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
@@ -205,9 +217,16 @@ export class Visits {
 
   async #hostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
-    const message = `${request.host} has failed ${incidents} times in a row; its URLs are not tried any more`
+    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
-    return { request, visitedAt: undefined }
+    return this.#givenUp(request)
+  }
+
+  /** Nothing was asked, for the host is in trouble. */
+  #givenUp(request: CrawlRequest): Visited {
+    const settled = { request, visitedAt: undefined }
+    const isNewPage = request.purpose === undefined && request.revisit !== true
+    return isNewPage && this.#revisits ? this.#revisits.failed(request, settled) : settled
   }
 
   /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
@@ -244,7 +263,6 @@ export class Visits {
         return this.#went(request, startedAt, endedAt)
       }
       if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
-      this.#tally.sitemaps++
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
         if (this.#fetching.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
         await this.#admission.sitemapEntries(entries, request, purpose)
@@ -252,6 +270,7 @@ export class Visits {
         // A large sitemap is read in slices, between which others have their turn.
         await breathe(clock)
       }
+      this.#tally.sitemaps++
       return this.#went(request, startedAt, endedAt)
     } finally {
       this.#sitemapsUnderWay--
@@ -284,9 +303,8 @@ export class Visits {
         this.#reports.skipped(request.url, verdict.reason, request.parent)
         return this.#went(request, startedAt, endedAt)
       case 'redirect': {
-        this.#tally.redirects++
         const status = (outcome as FetchedResponse).status
-        await this.#parts.outlet.tell('redirect', { url: request.url, to: verdict.to, status })
+        await this.#reports.redirected(request, verdict.to, status)
         const found = await this.#admission.redirect(verdict.to, request)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
@@ -335,9 +353,12 @@ export class Visits {
   }
 }
 
-/** A settlement, and whether a page was delivered by the visit that it settles. */
+/** A settlement, and what the engine itself must know of the visit that it settles. */
 export type Visited = Settlement & {
+  /** A page came of it: see `Handled`. */
   readonly delivered?: boolean
+  /** It is one more of its host's pages, of which there is a limit. */
+  readonly takesPlace?: boolean
   /** What is to be remembered of the page. */
   readonly record?: PageRecord | undefined
 }

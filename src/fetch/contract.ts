@@ -5,7 +5,7 @@ import type { CrawlRequest, FailureCode, MaybePromise } from '../types.js'
  *
  * What must stay true:
  * - `fetch` resolves with an `Outcome` for whatever the network does; it rejects or throws only for a defect.
- * - One call makes one request: redirects are outcomes, not followed here, because a redirect's target has its own
+ * - One call makes one request (or says so: `sendsAgain`): redirects are outcomes, not followed here, because a redirect's target has its own
  *   host, rules and visit interval.
  * - When the context is aborted, the call lets go of its socket and resolves soon.
  * - After `close` no socket, timer or handle remains.
@@ -30,6 +30,8 @@ export interface FetchContext {
   readonly signal: AbortSignal
   /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
   onAbort: (() => void) | undefined
+  /** To be called before the same request is sent once more within one call: it counts as a request of its own. */
+  sendsAgain?(): void
   readonly aborted: boolean
 }
 

@@ -3,7 +3,7 @@
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
-import { KumoError } from '../errors.js'
+import { KumoError, sentence } from '../errors.js'
 import { require } from '../require.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
@@ -305,6 +305,7 @@ class Call implements Borrower, ResponseOwner {
     }
     if (stale && !this.#triedAgain) {
       this.#triedAgain = true
+      this.#context.sendsAgain?.()
       this.#connections!.dropIdle(connection.host)
       this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
       return
@@ -334,7 +335,8 @@ class Call implements Borrower, ResponseOwner {
   }
 
   #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown, shortage = false): void {
-    const failure: FetchFailure = { ok: false, code, message: `${this.#request.host} ${what}.`, wireBytes }
+    const message = sentence(`${this.#request.host} ${what}`)
+    const failure: FetchFailure = { ok: false, code, message, wireBytes }
     this.#settle(cause === undefined ? failure : { ...failure, cause, ...(shortage && { shortage }) })
   }
 

@@ -78,6 +78,8 @@ export interface PageRecord {
   readonly misses?: number | undefined
   /** Tries since it is gone; absent while it is there. */
   readonly gone?: number | undefined
+  /** It was asked for and never seen; then it counts as gone from the start. */
+  readonly unseen?: true | undefined
   /** The pass that it was last queued for: see `RefreshRules.rounds`. */
   readonly round?: number | undefined
 }
@@ -88,8 +90,10 @@ export interface ServerRecord {
   readonly pages: number
   /** L_i: the sum of 1 / `every` over them. */
   readonly load: number
-  /** e_i: the mean time of a download. 0: not known yet. */
+  /** The mean time of a download. 0: not known yet. */
   readonly download: number
+  /** The mean time for which a visit holds its slot after the download, for extractors and hooks. e_i is both together. */
+  readonly held?: number | undefined
   /** The pause that it asked for itself; absent if the crawl's own is as long. */
   readonly delay?: number | undefined
   /** The mean of the logarithms of its pages' change intervals, and of how many it is the mean. */
@@ -120,6 +124,13 @@ export interface Feasibility {
   /** Servers with more pages than their visit interval allows: how many, and the worst of them. */
   readonly infeasibleServers: number
   readonly worst: readonly InfeasibleServer[]
+  /**
+   * What falls short. `hooks`: sockets would suffice for downloads, but extractors, hooks and listeners hold them.
+   * `sockets`: they do not suffice for downloads. `politeness`: only single servers, for their pauses.
+   */
+  readonly bottleneck: 'hooks' | 'sockets' | 'politeness' | undefined
+  /** The same in a sentence, and what can be done. */
+  readonly why: string | undefined
   /** The policy that chooses among servers now. */
   readonly policy: Exclude<RefreshPolicy, 'auto'>
 }
@@ -180,8 +191,12 @@ export interface Refresh {
   conditionOf(record: PageRecord, chance: number): Validators | undefined
   /** A page was seen; `before` is what was known of it, if anything. */
   saw(host: string, before: PageRecord | undefined, sight: Sight): Planned
+  /** A page was asked for the first time, and not seen. */
+  failed(host: string, depth: number, miss: Miss, at: number): Planned
   /** A known page was not seen. */
   missed(host: string, before: PageRecord, miss: Miss, at: number): Planned
+  /** The visit held its slot for so long after the download. */
+  held(host: string, ms: number): void
   /** What is to be remembered of a server. */
   serverOf(host: string): ServerRecord | undefined
   /** Takes up a page that was known before this run; needed only where the aim is `fresh`. */

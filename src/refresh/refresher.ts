@@ -72,7 +72,7 @@ export class Refresher implements Refresh {
     const seen = before === undefined || before.gone !== undefined ? undefined : before
     const { change, trust } = seen === undefined ? NEW : check(seen, sight)
     const history =
-      seen === undefined ? (before?.history ?? firstSight(sight)) : observedAt(seen, sight, change)
+      seen === undefined ? before?.history || firstSight(sight) : observedAt(seen, sight, change)
     const changeMs = this.#changeMs(host, history, sight)
     const every = this.#wish(changeMs, history, seen?.every)
     const { digest = seen?.digest, etag, modified } = sight
@@ -94,6 +94,16 @@ export class Refresher implements Refresh {
     return { change, record, at: this.#next(host, sight.at, every) }
   }
 
+  /** Servers recover, and links are often there before their target: it is asked for again, as rarely as a gone page. */
+  failed(host: string, depth: number, miss: Miss, at: number): Planned {
+    const { firstMs, maxMs } = this.rules
+    // One that said nothing of the page has only had a mishap.
+    const every = miss === 'failed' ? firstMs : Math.max(firstMs, goneIntervalMs(0, 0, maxMs))
+    const record: PageRecord = { at, every, change: every, depth, history: '', gone: 0, unseen: true }
+    this.#replace(host, undefined, record)
+    return { change: undefined, record, at: this.#next(host, at, every) }
+  }
+
   missed(host: string, before: PageRecord, miss: Miss, at: number): Planned {
     const { minMs, maxMs } = this.rules
     if (miss === 'put-off')
@@ -109,6 +119,10 @@ export class Refresher implements Refresh {
     const record = { ...before, misses, gone: tries, every }
     this.#replace(host, before, record)
     return { change: before.gone === undefined ? 'gone' : undefined, record, at: this.#next(host, at, every) }
+  }
+
+  held(host: string, ms: number): void {
+    this.servers.held(host, ms)
   }
 
   serverOf(host: string): ServerRecord | undefined {

@@ -6,15 +6,17 @@ export const Field = {
   pages: 0,
   /** L_i: visits a ms that they wish. */
   load: 1,
-  /** e_i in ms; 0: not known. */
+  /** The mean time of a download in ms; 0: not known. */
   download: 2,
-  /** How many downloads e_i is the mean of, as far as they count. */
+  /** How many visits the means are of, as far as they count. */
   downloads: 3,
   /** The pause that it asked for; 0: none. */
   delay: 4,
   /** The mean of the logarithms of its pages' change intervals, and of how many. */
   habit: 5,
   habits: 6,
+  /** The mean time for which visits hold their slot after the download. */
+  held: 7,
 } as const
 
 export type Field = (typeof Field)[keyof typeof Field]
@@ -73,21 +75,24 @@ export class ServerTable {
   record(row: number): ServerRecord {
     const delay = this.read(row, Field.delay)
     const habits = this.read(row, Field.habits)
+    const held = this.read(row, Field.held)
     return {
       pages: this.read(row, Field.pages),
       load: this.read(row, Field.load),
       download: this.read(row, Field.download),
+      ...(held > 0 ? { held } : {}),
       ...(delay > 0 ? { delay } : {}),
       ...(habits > 0 ? { habit: [this.read(row, Field.habit), habits] as const } : {}),
     }
   }
 
   /** Replaces a row by what was remembered. */
-  fill(row: number, { pages, load, download, delay, habit }: ServerRecord): void {
+  fill(row: number, { pages, load, download, held, delay, habit }: ServerRecord): void {
     const habits = Number.isFinite(habit?.[0]) ? orZero(habit?.[1]) : 0
     this.write(row, Field.pages, orZero(pages))
     this.write(row, Field.load, pages > 0 ? orZero(load) : 0)
     this.write(row, Field.download, orZero(download))
+    this.write(row, Field.held, download > 0 ? orZero(held) : 0)
     this.write(row, Field.downloads, 0)
     this.write(row, Field.delay, orZero(delay))
     this.write(row, Field.habit, habits > 0 ? habit![0] : 0)

@@ -1,7 +1,7 @@
 import type { Feasibility, InfeasibleServer, RefreshPolicy, ServerRecord } from './contract.js'
 import { deadlineAt, idleAfter, POLICIES, plainPolicy } from './policies.js'
 import { Field, orZero, ServerTable } from './server-table.js'
-import { LoadClasses, ownStretch, wholeSockets, whyOverloaded } from './stretch.js'
+import { LoadClasses, ownStretch, wholeSockets, whyOverloaded, whyShort } from './stretch.js'
 
 /** What the server level of refreshing needs to know. */
 export interface ServersOptions {
@@ -24,6 +24,8 @@ export interface Pressure {
 
 /** The mean time of a download is one over so many, once there were as many: it follows a server that becomes slow. */
 const DOWNLOADS_REMEMBERED = 6
+/** The same for what comes after a download. Most visits bring no news, so that hooks have nothing to do. */
+const HOLDS_REMEMBERED = 32
 /** The same for change intervals. Many pages have a say in these, and they tell of years. */
 const HABITS_REMEMBERED = 1024
 /** A download that took no time at all, as in a simulation, is still one that is known. */
@@ -85,7 +87,7 @@ export class Servers {
     const row = this.#rowOf(host)
     this.#takeOut(row)
     this.#table.fill(row, record)
-    if (record.download > 0) this.#table.write(row, Field.downloads, DOWNLOADS_REMEMBERED)
+    if (record.download > 0) this.#table.write(row, Field.downloads, HOLDS_REMEMBERED)
     this.#bringIn(row)
   }
 
@@ -128,12 +130,25 @@ export class Servers {
     const row = this.#rowOf(host)
     this.#takeOut(row)
     const table = this.#table
-    const count = Math.min(table.read(row, Field.downloads) + 1, DOWNLOADS_REMEMBERED)
+    const count = Math.min(table.read(row, Field.downloads) + 1, HOLDS_REMEMBERED)
     const mean = table.read(row, Field.download)
+    const weight = 1 / Math.min(count, DOWNLOADS_REMEMBERED)
     table.write(row, Field.downloads, count)
-    table.write(row, Field.download, Math.max(SHORTEST_DOWNLOAD_MS, mean + (ms - mean) / count))
+    table.write(row, Field.download, Math.max(SHORTEST_DOWNLOAD_MS, mean + (ms - mean) * weight))
     if (delayMs !== undefined)
       table.write(row, Field.delay, delayMs > this.#minIntervalMs ? orZero(delayMs) : 0)
+    this.#bringIn(row)
+  }
+
+  /** A visit whose download was told held its slot for so long after it. */
+  held(host: string, ms: number): void {
+    const row = this.#table.find(host)
+    const count = row < 0 ? 0 : this.#table.read(row, Field.downloads)
+    if (count === 0 || !(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return
+    const mean = this.#table.read(row, Field.held)
+    if (ms === mean) return
+    this.#takeOut(row)
+    this.#table.write(row, Field.held, mean + (ms - mean) / count)
     this.#bringIn(row)
   }
 
@@ -171,7 +186,7 @@ export class Servers {
   /** D_i for a server that begins to wait at `t` (Tamura eq. 5); Infinity if it has no pages. */
   deadlineOf(host: string, t: number): number {
     const row = this.#table.find(host)
-    return row < 0 ? Number.POSITIVE_INFINITY : deadlineAt(this.#intervalAt(row), this.#downloadOf(row), t)
+    return row < 0 ? Number.POSITIVE_INFINITY : deadlineAt(this.#intervalAt(row), this.#visitOf(row), t)
   }
 
   /** Q_i: how long it idles after a download that ended at `t` (Tamura eq. 6). */
@@ -187,7 +202,7 @@ export class Servers {
     const intervalMs = this.#intervalAt(row)
     if (intervalMs === Number.POSITIVE_INFINITY) return intervalMs
     const policy = plainPolicy(this.#chosen, this.#classes.suffice(this.#sockets))
-    return POLICIES[policy](intervalMs, this.#downloadOf(row), readyAt)
+    return POLICIES[policy](intervalMs, this.#visitOf(row), readyAt)
   }
 
   /** What the sums tell at once, whatever the number of servers. */
@@ -209,18 +224,30 @@ export class Servers {
     let pages = 0
     let wished = 0
     let scheduled = 0
+    let visitMs = 0
+    let heldMs = 0
+    let fetching = 0
+    let heldServers = 0
     const worst: InfeasibleServer[] = []
     for (const [host, row] of this.#table.entries()) {
       pages += this.#table.read(row, Field.pages)
       wished += this.#table.read(row, Field.load)
       scheduled += 1 / this.#intervalAt(row)
+      visitMs += this.#needOf(row)
+      heldMs += this.#heldOf(row) * this.#table.read(row, Field.load)
+      fetching += this.#fetchNeedOf(row)
       const own = ownStretch(this.#needOf(row), this.#mostOf(row))
+      if (own > 1 && this.#isHeld(row)) heldServers++
       if (own === 1 || (worst.length === WORST_TOLD && own <= worst.at(-1)!.stretch)) continue
       if (worst.length === WORST_TOLD) worst.pop()
       const place = worst.findIndex((other) => other.stretch < own)
       worst.splice(place < 0 ? worst.length : place, 0, this.#infeasible(host, row, own))
     }
-    const feasible = pressure.stretch === 1 && infeasibleServers === 0
+    const isShort = pressure.stretch > 1
+    const ofServers =
+      infeasibleServers === 0 ? undefined : heldServers === infeasibleServers ? 'hooks' : 'politeness'
+    const isHeld = isShort && wholeSockets(fetching) <= this.#sockets
+    const feasible = !isShort && infeasibleServers === 0
     // A server is visited one page at a time: with a socket for each, none waits.
     const ample = Math.min(AMPLE * this.#classes.needed, this.size)
     return {
@@ -234,6 +261,8 @@ export class Servers {
       scheduledPerSecond: scheduled * 1000,
       infeasibleServers,
       worst: worst.map((server) => ({ ...server, stretch: Math.max(server.stretch, pressure.stretch) })),
+      bottleneck: isShort ? (isHeld ? 'hooks' : 'sockets') : ofServers,
+      why: isShort ? whyShort(isHeld, visitMs / wished, heldMs / wished) : worst[0]?.why,
       policy: plainPolicy(this.#chosen, this.#classes.suffice(this.#sockets)),
     }
   }
@@ -257,9 +286,20 @@ export class Servers {
     return row < 0 ? this.#table.add(host) : row
   }
 
-  /** e_i, as far as is known. */
-  #downloadOf(row: number): number {
-    return this.#table.read(row, Field.download) || this.#assumed
+  /** e_i, as far as is known: the time that a visit holds a slot. */
+  #visitOf(row: number): number {
+    const download = this.#table.read(row, Field.download)
+    return download > 0 ? download + this.#table.read(row, Field.held) : this.#assumed
+  }
+
+  /** How much of e_i comes after the download. */
+  #heldOf(row: number): number {
+    return this.#table.read(row, Field.held)
+  }
+
+  /** Whether its pause would be over before a visit is. */
+  #isHeld(row: number): boolean {
+    return this.#heldOf(row) > this.#minIntervalOf(row)
   }
 
   /** I_min of the server. */
@@ -267,26 +307,33 @@ export class Servers {
     return Math.max(this.#minIntervalMs, this.#table.read(row, Field.delay))
   }
 
-  /** The shortest access interval that is possible: a download, and the pause that begins when it ends. */
+  /** The shortest access interval that is possible: a download, and what is longer of the pause and the rest of the visit. */
   #shortestOf(row: number): number {
-    return (this.#minIntervalOf(row) + this.#downloadOf(row)) / this.#share
+    const held = this.#heldOf(row)
+    return (this.#visitOf(row) - held + Math.max(this.#minIntervalOf(row), held)) / this.#share
   }
 
   /** u_i: the part of a socket that its pages wish. */
   #needOf(row: number): number {
-    return this.#downloadOf(row) * this.#table.read(row, Field.load)
+    return this.#visitOf(row) * this.#table.read(row, Field.load)
+  }
+
+  /** What its downloads alone would need, if slots were free after them. */
+  #fetchNeedOf(row: number): number {
+    const download = this.#visitOf(row) - this.#heldOf(row)
+    const shortest = (download + this.#minIntervalOf(row)) / this.#share
+    return download * Math.min(this.#table.read(row, Field.load), 1 / shortest)
   }
 
   /** c_i: the part of a socket that it can use at most, for it is visited one page at a time. */
   #mostOf(row: number): number {
-    return this.#downloadOf(row) / this.#shortestOf(row)
+    return this.#visitOf(row) / this.#shortestOf(row)
   }
 
   /** To be called before a row is changed, with `bringIn` after: what it adds to the sums. */
   #takeOut(row: number): void {
-    const download = this.#table.read(row, Field.download)
-    if (download > 0) {
-      this.#downloadSum -= grains(download)
+    if (this.#table.read(row, Field.download) > 0) {
+      this.#downloadSum -= grains(this.#visitOf(row))
       this.#downloadsKnown--
     }
     if (this.#table.read(row, Field.load) > 0) this.#classes.remove(this.#needOf(row), this.#mostOf(row))
@@ -295,9 +342,8 @@ export class Servers {
   }
 
   #bringIn(row: number): void {
-    const download = this.#table.read(row, Field.download)
-    if (download > 0) {
-      this.#downloadSum += grains(download)
+    if (this.#table.read(row, Field.download) > 0) {
+      this.#downloadSum += grains(this.#visitOf(row))
       this.#downloadsKnown++
     }
     if (this.#table.read(row, Field.load) > 0) this.#classes.add(this.#needOf(row), this.#mostOf(row))
@@ -328,7 +374,7 @@ export class Servers {
     const pages = this.#table.read(row, Field.pages)
     const wishedMs = 1 / this.#table.read(row, Field.load)
     const possibleMs = this.#shortestOf(row)
-    const why = whyOverloaded(pages, wishedMs, possibleMs)
+    const why = whyOverloaded(pages, wishedMs, possibleMs, this.#isHeld(row))
     return { host, pages, wishedMs, possibleMs, stretch, why }
   }
 }

@@ -136,10 +136,19 @@ function grains(value: number): number {
 }
 
 /** Why a server cannot be refreshed as wished, in a sentence. */
-export function whyOverloaded(pages: number, wishedMs: number, possibleMs: number): string {
+export function whyOverloaded(pages: number, wishedMs: number, possibleMs: number, isHeld = false): string {
   const [wished, possible] = inSeconds(wishedMs, possibleMs)
   const who = pages === 1 ? '1 page wishes' : `${pages.toLocaleString('en')} pages wish`
-  return `${who} a visit every ${wished}, but a visit and the pause after it take ${possible}`
+  const what = isHeld ? 'a visit with its extractors and hooks takes' : 'a visit and the pause after it take'
+  return `${who} a visit every ${wished}, but ${what} ${possible}`
+}
+
+/** Why sockets do not suffice, in a sentence: `heldMs` of `visitMs` are for extractors and hooks. */
+export function whyShort(isHeld: boolean, visitMs: number, heldMs: number): string {
+  const [held, visit] = inSeconds(heldMs, visitMs)
+  return isHeld
+    ? `a visit holds its slot for ${visit}, ${held} of it for extractors, hooks and listeners: make these faster, or raise concurrency()`
+    : `downloads take ${((visitMs - heldMs) / 1000).toFixed(1)} s each: raise concurrency(), or lengthen intervals`
 }
 
 /** Two times with one decimal, or as many as it takes to tell them apart. */

@@ -122,6 +122,7 @@ class StartedThread implements Thread {
   readonly #parts: ThreadParts
   readonly #shard: Shard
   readonly #budget: SharedArrayBuffer
+  readonly #requestBudget: SharedArrayBuffer
   readonly #underWay: SharedArrayBuffer
   /** It has said all it had to say, and ends by itself. */
   isThrough = false
@@ -129,13 +130,15 @@ class StartedThread implements Thread {
 
   constructor(parts: ThreadParts) {
     this.#parts = parts
-    const { budget, underWay, ...rest } = parts.data
+    const { budget, requestBudget, underWay, ...rest } = parts.data
     this.#budget = copyOf(budget)
+    this.#requestBudget = copyOf(requestBudget)
     this.#underWay = copyOf(underWay)
     this.exited = new Promise((resolve) => {
       this.#gone = resolve
     })
-    const given = { ...structuredClone(rest), budget: this.#budget, underWay: this.#underWay }
+    const shared = { budget: this.#budget, requestBudget: this.#requestBudget, underWay: this.#underWay }
+    const given = { ...structuredClone(rest), ...shared }
     const post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => this.#tell(message, transfer)
     this.#shard = new Shard(given, { post, close: () => this.#close() }, parts.thread.clock)
   }
@@ -169,14 +172,16 @@ class StartedThread implements Thread {
 
   /** Others see what it has written. */
   publish(): void {
-    const { budget, underWay } = this.#parts.data
+    const { budget, requestBudget, underWay } = this.#parts.data
     copy(this.#budget, budget)
+    copy(this.#requestBudget, requestBudget)
     copy(this.#underWay, underWay)
   }
 
   /** It sees what others have written. */
   refresh(): void {
     copy(this.#parts.data.budget, this.#budget)
+    copy(this.#parts.data.requestBudget, this.#requestBudget)
   }
 
   /** It is dead: what it has said is still heard, and then that it left. */

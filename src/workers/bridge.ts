@@ -1,4 +1,5 @@
 import type { Reader } from '../engine/contract.js'
+import { messageOf, sentence } from '../errors.js'
 import type { Extraction, Extractor, Page } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
 import type { Failure, Link } from '../types.js'
@@ -161,7 +162,7 @@ function plainFailure(failure: Failure): unknown {
 function notSendable(error: unknown, page: Page | undefined): Error {
   const what = page === undefined ? 'this' : `page.data of ${page.url}`
   return new Error(
-    `${what} cannot be sent to the main thread, where somebody wants it: ${(error as Error).message}. ` +
+    `${what} cannot be sent to the main thread, where somebody wants it: ${sentence(messageOf(error))} ` +
       'Extract plain data, or give what wants it as a module, so that it runs in the worker',
   )
 }

@@ -1,4 +1,4 @@
-import { KumoError, messageOf } from '../errors.js'
+import { counted, KumoError, messageOf } from '../errors.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { PartitionLoad } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
@@ -271,7 +271,7 @@ export class Foreman {
     post.state = 'dead'
     post.deaths = post.pages > (post.firstPages ?? 0) ? 1 : post.deaths + 1
     if (post.deaths > MOST_DEATHS) {
-      const message = `a worker thread died ${post.deaths} times without handling a page; last of: ${why}`
+      const message = `a worker thread died ${counted(post.deaths, 'time')} without handling a page; last of: ${why}`
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })
       return
     }

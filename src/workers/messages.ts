@@ -19,8 +19,9 @@ export interface ThreadData {
   readonly concurrency: number
   /** So that all threads tell the same time. */
   readonly origin: TimeOrigin
-  /** The memory of the shared budget. */
+  /** The memory of the shared budget of pages and bytes, and that of requests. */
   readonly budget: SharedArrayBuffer
+  readonly requestBudget: SharedArrayBuffer
   /** The memory in which the thread says what it is doing: see under-way.ts. */
   readonly underWay: SharedArrayBuffer
   /** What earlier runs left behind. */

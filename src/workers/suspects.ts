@@ -1,3 +1,4 @@
+import { counted } from '../errors.js'
 import type { LeftBehind } from './under-way.js'
 
 /** So much suspicion is enough. */
@@ -30,7 +31,10 @@ export class Suspects {
     const found: [string, string][] = []
     for (const [url, { suspicion, deaths, why }] of this.#known) {
       if (suspicion < FATAL) continue
-      found.push([url, `worker threads died ${deaths} times while they had this page; last of: ${why}`])
+      found.push([
+        url,
+        `worker threads died ${counted(deaths, 'time')} while they had this page; last of: ${why}`,
+      ])
     }
     return found
   }

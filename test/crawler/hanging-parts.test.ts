@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Crawler, type FetchedResponse, memory, type Store } from 'kumo'
-import { describe, expect, it } from 'vitest'
+import { virtualClock } from 'kumo/sim'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 const SEED = 'http://a.example/'
 const never = () => new Promise<never>(() => {})
@@ -82,6 +83,22 @@ describe('an abort ends a run though', () => {
     const ended = await abortSoon(quick.store(stuckStore(stuck)))
     expect(ended.reason).toBe(stuck === 'open' ? 'KUMO_OPEN_FAILED' : 'aborted')
     expect(ended.ms).toBeLessThan(4000)
+  })
+})
+
+describe('without an abort', () => {
+  it('a listener of end that never returns holds a run for half a minute, and is warned of', async () => {
+    const clock = virtualClock()
+    const warnings: string[] = []
+    const note = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    const crawler = quick.clock(clock).on('end', never)
+    const start = clock.now()
+    expect(await clock.run(crawler.run())).toMatchObject({ reason: 'done' })
+    expect(clock.now() - start).toBeLessThan(40_000)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).toEqual(['an end listener did not finish within 30000 ms.'])
   })
 })
 

@@ -1,7 +1,11 @@
 /** Limits end a crawl where they say, not a little later. */
 
-import { describe, expect, test } from 'vitest'
-import { crawl, direct, linkedPages, linksTo, quick, site, web } from './support.js'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { level } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { crawl, direct, linkedPages, linksTo, quick, site, WORKERS, web } from './support.js'
 
 describe('pages', () => {
   test.each([1, 7, 64])('is exact with %i at a time, failures and skips mixed in', async (concurrency) => {
@@ -28,8 +32,8 @@ describe('pages', () => {
     expect(requests).toHaveLength(10)
   })
 
-  test('a page that its extractor failed on does not count', async () => {
-    const { url } = await site(linkedPages(20))
+  test('a page that its extractor failed on counts, or a broken extractor would crawl the whole site', async () => {
+    const { url, requests } = await site(linkedPages(20))
     let calls = 0
     const crawler = direct.seeds(url()).limit({ pages: 5 })
     const { pages, summary } = await crawl(
@@ -40,10 +44,107 @@ describe('pages', () => {
         },
       }),
     )
-    expect(pages).toHaveLength(5)
-    expect(summary).toMatchObject({ pages: 5, failures: { 'extract-failed': 4 }, reason: 'limit' })
+    expect(pages).toHaveLength(3)
+    expect(summary).toMatchObject({ pages: 3, failures: { 'extract-failed': 2 }, reason: 'limit' })
+    expect(requests).toHaveLength(5)
+  })
+
+  test('those that could not be extracted count in later runs of a store as well', async () => {
+    const { url, requests } = await site(linkedPages(20))
+    const stored = direct.store(level(folder())).workers(WORKERS).seeds(url())
+    const first = await stored
+      .limit({ pages: 4 })
+      .extract({ broken })
+      .on('failure', () => {})
+      .run()
+    expect(first).toMatchObject({ pages: 0, failures: { 'extract-failed': 4 }, reason: 'limit' })
+    const second = await stored.limit({ pages: 6 }).run()
+    expect(second).toMatchObject({ pages: 2, failures: { 'extract-failed': 4 }, reason: 'limit' })
+    expect(await stored.limit({ pages: 6 }).run()).toMatchObject({ pages: 2, failed: 4, reason: 'limit' })
+    expect(requests).toHaveLength(6)
+  })
+
+  test.each(['pagesPerHost', 'pagesPerSite'] as const)('the same holds for %s', async (limit) => {
+    const { url, requests } = await site(linkedPages(20))
+    const crawler = direct
+      .seeds(url())
+      .limit({ [limit]: 4 })
+      .extract({ broken })
+    expect(await crawler.on('failure', () => {}).run()).toMatchObject({ failures: { 'extract-failed': 4 } })
+    expect(requests).toHaveLength(4)
   })
 })
+
+const broken = () => {
+  throw new Error('always')
+}
+
+describe('requests', () => {
+  const robots = { '/robots.txt': 'User-agent: *\nSitemap: /sitemap.xml' }
+  const map = '<urlset><url><loc>/missing</loc></url></urlset>'
+
+  test.each([1, 7, 64])('is exact with %i at a time, whatever is asked for', async (concurrency) => {
+    const { url, requests } = await site({
+      ...robots,
+      '/sitemap.xml': map,
+      '/': linksTo('/moved', '/gone', '/busy', '/a', '/b'),
+      '/moved': { status: 302, headers: { location: '/target' } },
+      '/busy': { status: 503 },
+      '/a': 'a',
+      '/b': 'b',
+      '/target': 'target',
+    })
+    const seeds = Array.from({ length: 40 }, (_, i) => url('/', `127.0.3.${i}`))
+    const crawler = quick.retries({ times: 1, backoff: 1 }).seeds(seeds).concurrency(concurrency)
+    const summary = await crawler.limit({ requests: 130 }).run()
+    expect(summary).toMatchObject({ reason: 'limit', requests: 130, inFlight: 0 })
+    expect(requests).toHaveLength(130)
+  })
+
+  test.each([
+    [12, 'limit'],
+    [13, 'done'],
+  ])('of a site of 12, limit %i ends as %s', async (limit, reason) => {
+    const { url } = await site(linkedPages(12))
+    expect(await direct.seeds(url()).limit({ requests: limit }).run()).toMatchObject({ requests: 12, reason })
+  })
+
+  test('what is skipped without being asked for costs none, and holds nobody back', async () => {
+    const { url, requests } = await site({
+      '/robots.txt': 'User-agent: *\nDisallow: /no',
+      '/': linksTo(...Array.from({ length: 30 }, (_, i) => `/no/${i}`), '/yes'),
+      '/yes': 'yes',
+    })
+    const summary = await quick.seeds(url()).limit({ requests: 3 }).run()
+    expect(summary).toMatchObject({ requests: 3, pages: 2 })
+    expect(requests).toHaveLength(3)
+  })
+
+  test('together with pages, the smaller ends the crawl', async () => {
+    const seeds = async () => (await site(linkedPages(20))).url()
+    const both = async (pages: number, requests: number) =>
+      direct
+        .seeds(await seeds())
+        .limit({ pages, requests })
+        .run()
+    expect(await both(5, 9)).toMatchObject({ pages: 5, requests: 5, reason: 'limit' })
+    expect(await both(9, 5)).toMatchObject({ pages: 5, requests: 5, reason: 'limit' })
+  })
+
+  test('counts those of all runs of a store', async () => {
+    const { url, requests } = await site(linkedPages(20))
+    const stored = direct.store(level(folder())).workers(WORKERS).seeds(url())
+    expect(await stored.limit({ requests: 5 }).run()).toMatchObject({ requests: 5, reason: 'limit' })
+    expect(await stored.limit({ requests: 8 }).run()).toMatchObject({ requests: 8, reason: 'limit' })
+    expect(requests).toHaveLength(8)
+  })
+})
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'kumo-limits-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
 
 describe('bytes', () => {
   test('once they are read, no visit starts', async () => {

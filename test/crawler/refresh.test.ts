@@ -153,6 +153,62 @@ describe('a schedule', () => {
     expect(seen.map(({ change }) => change).slice(0, 3)).toEqual(['new', 'unchanged', 'unchanged'])
   })
 
+  test('every page that is delivered counts, for limits too: new, unchanged by a 304, and gone', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>', etag: '"1"' },
+      '/a': { content: 'a', etag: '"1"' },
+      '/b': { content: 'b', etag: '"1"' },
+    }
+    const { url } = await changing(pages)
+    const seen: [path: string, change: Change, status: number][] = []
+    const crawler = stored(folder())
+      .seeds(url())
+      .refresh({ rounds: 1, unchanged: true })
+      .on('page', ({ url, change, status }) => {
+        seen.push([new URL(url).pathname, change, status])
+      })
+    expect(await crawler.run()).toMatchObject({ pages: 3 })
+    pages['/b'] = { content: '', status: 410 }
+    const second = await crawler.run()
+    expect(seen.slice(3).sort()).toEqual([
+      ['/', 'unchanged', 304],
+      ['/a', 'unchanged', 304],
+      ['/b', 'gone', 410],
+    ])
+    expect(second).toMatchObject({ pages: 6, changes: { unchanged: 2, gone: 1 } })
+    expect(await crawler.limit({ pages: 7 }).run()).toMatchObject({ pages: 7, reason: 'limit' })
+    expect(seen).toHaveLength(7)
+  })
+
+  test('a URL whose first visit failed is asked for again, and is new when it comes', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/busy">a</a> <a href="/missing">b</a>' },
+      '/busy': { content: 'busy', status: 503 },
+      '/missing': { content: 'missing', status: 404 },
+    }
+    const { url, requests } = await changing(pages)
+    const seen: [string, Change][] = []
+    const crawler = direct
+      .seeds(url())
+      .retries({ times: 0, backoff: 1 })
+      .refresh({ ...HASTY, max: 400 })
+      .on('page', (page) => {
+        seen.push([new URL(page.url).pathname, page.change])
+      })
+    const running = crawler.run()
+    for (const path of ['/busy', '/missing'])
+      await until(() => visits(requests, path) >= 3, `visits to ${path}`)
+    expect(seen).toEqual([['/', 'new']])
+    for (const path of ['/busy', '/missing']) pages[path] = { content: 'here' }
+    await until(() => seen.length === 3, 'both pages')
+    crawler.stop()
+    await running
+    expect(seen.slice(1).sort()).toEqual([
+      ['/busy', 'new'],
+      ['/missing', 'new'],
+    ])
+  })
+
   test('a server that lies about changes is found out', async () => {
     const pages: Record<string, Changing> = { '/': { content: 'version 0', etag: '"always"' } }
     const { url } = await changing(pages)
@@ -246,6 +302,41 @@ describe('passes', () => {
     expect(visits(requests, '/b')).toBe(2)
     const third = await crawler.run()
     expect(third.changes).toEqual({ unchanged: 3 })
+  })
+
+  test('the next pass asks for what failed at first, later ones ever more rarely', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/back">a</a> <a href="/never">b</a>' },
+      '/back': { content: 'back', status: 404 },
+      '/never': { content: 'never', status: 404 },
+    }
+    const { url, requests } = await changing(pages)
+    const crawler = stored(folder()).seeds(url()).refresh({ rounds: 1 })
+    expect((await crawler.run()).changes).toEqual({ new: 1 })
+    pages['/back'] = { content: 'well again' }
+    expect((await crawler.run()).changes).toEqual({ unchanged: 1, new: 1 })
+    for (let pass = 3; pass <= 8; pass++) expect((await crawler.run()).changes).toEqual({ unchanged: 2 })
+    expect(visits(requests, '/back')).toBe(8)
+    // In passes 1, 2, 4 and 8.
+    expect(visits(requests, '/never')).toBe(4)
+  })
+
+  test('what failed at first takes a place of its host when it comes', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>' },
+      '/a': { content: 'a', status: 503 },
+      '/b': { content: 'b', status: 503 },
+    }
+    const { url } = await changing(pages)
+    const crawler = stored(folder())
+      .seeds(url())
+      .retries({ times: 0, backoff: 1 })
+      .limit({ pagesPerHost: 2 })
+      .refresh({ rounds: 1 })
+    expect((await crawler.run()).changes).toEqual({ new: 1 })
+    for (const path of ['/a', '/b']) pages[path] = { content: path }
+    expect((await crawler.run()).changes).toEqual({ unchanged: 1, new: 1 })
+    expect((await crawler.run()).changes).toEqual({ unchanged: 2 })
   })
 
   test('several passes follow one another', async () => {

@@ -1,8 +1,23 @@
 /** Trouble that may pass is met with patience, trouble that will not is reported once. */
 
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { level } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Route } from '../loopback/site.js'
-import { askedPaths, crawl, direct, hastyClock, linksTo, pathsOf, rawServer, reply, site } from './support.js'
+import {
+  askedPaths,
+  crawl,
+  direct,
+  hastyClock,
+  linksTo,
+  pathsOf,
+  rawServer,
+  reply,
+  site,
+  WORKERS,
+} from './support.js'
 
 /** Retries come after half their usual wait. */
 const eager = direct.random({ next: () => 0 })
@@ -86,5 +101,82 @@ describe('retries', () => {
     const { pages } = await crawl(eager.seeds(shaky.url('/', '127.0.0.5'), healthy.url('/0')))
     expect(pages).toHaveLength(22)
     expect(pages.at(-1)!.url).toBe(shaky.url('/', '127.0.0.5'))
+  })
+})
+
+describe('retryFailed', () => {
+  const stored = () => {
+    const path = mkdtempSync(join(tmpdir(), 'kumo-retries-'))
+    onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+    return direct.store(level(path)).workers(WORKERS).retries({ times: 0, backoff: 1 })
+  }
+
+  test('tries what earlier runs gave up once more, and its failures count once', async () => {
+    let isWell = false
+    const recovers: Route = (_, response) =>
+      response.writeHead(isWell ? 200 : 503, { 'content-type': 'text/html' }).end(linksTo('/found'))
+    const started = await site({
+      '/': linksTo('/back', '/missing', '/fine'),
+      '/back': recovers,
+      '/fine': 'x',
+      '/found': 'y',
+    })
+    const crawler = stored().seeds(started.url())
+    expect(await crawler.run()).toMatchObject({ pages: 2, failures: { 'http-status': 2 } })
+    isWell = true
+    expect(await crawler.run()).toMatchObject({ reason: 'already-done', pages: 2, failed: 2 })
+    started.requests.length = 0
+    const { pages, failures, summary } = await crawl(crawler.retryFailed())
+    expect(askedPaths(started).sort()).toEqual(['/back', '/found', '/missing'])
+    expect(pathsOf(pages)).toEqual(['/back', '/found'])
+    expect(pages[0]).toMatchObject({ depth: 1, parent: started.url() })
+    expect(failures).toMatchObject([{ url: started.url('/missing'), final: true }])
+    expect(summary).toMatchObject({ reason: 'done', pages: 4, failed: 1, failures: { 'http-status': 1 } })
+    started.requests.length = 0
+    expect(await crawler.retryFailed().run()).toMatchObject({ pages: 4, failed: 1 })
+    expect(askedPaths(started)).toEqual(['/missing'])
+  })
+
+  test('pages that could not be extracted are fetched again', async () => {
+    const started = await site({ '/': linksTo('/a', '/b'), '/a': 'a', '/b': 'b' })
+    const crawler = stored().seeds(started.url())
+    const broken = () => {
+      throw new Error('not yet')
+    }
+    const first = await crawler
+      .extract({ broken })
+      .on('failure', () => {})
+      .run()
+    expect(first).toMatchObject({ pages: 0, failures: { 'extract-failed': 3 } })
+    const { pages, summary } = await crawl(crawler.retryFailed())
+    expect(pathsOf(pages)).toEqual(['/', '/a', '/b'])
+    expect(summary).toMatchObject({ reason: 'done', pages: 3, failed: 0, failures: {} })
+    // They have their places back.
+    expect(await crawler.limit({ pages: 4 }).run()).toMatchObject({ reason: 'already-done' })
+  })
+
+  test('a host that was given up is looked at once more, and not for each of its URLs', async () => {
+    let isWell = false
+    const recovers: Route = (_, response) => void response.writeHead(isWell ? 200 : 503).end('x')
+    const paths = Array.from({ length: 5 }, (_, i) => `/${i}`)
+    const routes = Object.fromEntries(paths.map((path) => [path, recovers]))
+    const started = await site({ '/': linksTo(...paths), ...routes })
+    const crawler = stored()
+      .retries({ times: 0, backoff: 1, setAsideAfter: 1, setAsides: 1, setAside: 1 })
+      .seeds(started.url())
+    const stopped: typeof crawler = crawler.on('failure', ({ code }) => {
+      if (code === 'host-down') stopped.stop()
+    })
+    const first = await stopped.run()
+    expect(first).toMatchObject({ reason: 'stopped', failures: { 'http-status': 2 } })
+    expect(first.pending).toBeGreaterThan(0)
+    started.requests.length = 0
+    const second = await crawler.retryFailed().run()
+    expect(second.failed).toBe(5)
+    expect(second.failures['host-down']).toBeGreaterThan(0)
+    // A host without pending URLs has no record, so it may be looked at twice more.
+    expect(started.requests.length).toBeGreaterThan(0)
+    isWell = true
+    expect(await crawler.retryFailed().run()).toMatchObject({ failed: 0, failures: {}, statuses: { 200: 6 } })
   })
 })

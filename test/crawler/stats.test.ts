@@ -1,8 +1,22 @@
 /** `stats()` are true while a crawl runs, add up when it is over, and name what holds it back. */
 
-import type { Stats } from 'kumo'
-import { describe, expect, test } from 'vitest'
-import { direct, htmlOutcome, linkedPages, linksTo, quick, site, sleep, until, web } from './support.js'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Fetcher, inspect, level, type Stats } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  direct,
+  htmlOutcome,
+  linkedPages,
+  linksTo,
+  quick,
+  site,
+  sleep,
+  until,
+  WORKERS,
+  web,
+} from './support.js'
 
 describe('counts', () => {
   test('add up at the end: whatever is known was used, skipped, given up or is pending', async () => {
@@ -84,6 +98,52 @@ describe('counts', () => {
       .on('end', (summary) => void seen.push(summary.known, crawler.stats()?.known))
     await crawler.run()
     expect(seen).toEqual([4, 4, 4])
+  })
+
+  test('what a listener was told of a visit that was not settled counts once over all runs', async () => {
+    const { url } = await site({
+      '/': 'page',
+      '/moved': { status: 302, headers: { location: '/' } },
+      '/busy': { status: 503 },
+    })
+    const path = mkdtempSync(join(tmpdir(), 'kumo-stats-'))
+    onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+    const seeds = ['/gone', '/moved', '/busy'].map((path, i) => url(path, `127.0.4.${i}`))
+    const stored = direct.store(level(path)).workers(WORKERS).seeds(seeds)
+    const leaving = new AbortController()
+    const heard: unknown[] = []
+    const never = (what: unknown) => {
+      heard.push(what)
+      if (heard.length === 3) leaving.abort()
+      return new Promise(() => {})
+    }
+    const first = stored.retries({ times: 1, backoff: 1 }).on('failure', never).on('redirect', never)
+    await first.run({ signal: leaving.signal })
+    expect(heard).toHaveLength(3)
+    const failures: string[] = []
+    const second = await stored
+      .retries({ times: 0 })
+      .on('failure', ({ code }) => void failures.push(code))
+      .run()
+    expect(failures).toEqual(['http-status', 'http-status'])
+    expect(second).toMatchObject({
+      pages: 1,
+      redirects: 1,
+      retries: 0,
+      failed: 2,
+      failures: { 'http-status': 2 },
+    })
+    const kept = (await inspect(path)).recentFailures.map((failure) => new URL(failure.url).pathname)
+    expect(kept.sort()).toEqual(['/busy', '/gone'])
+  })
+
+  test('a request that the fetcher sends again by itself is one more, without a pause', async () => {
+    const fetch: Fetcher['fetch'] = ({ url }, context) => {
+      if (url.endsWith('/1')) context.sendsAgain?.()
+      return htmlOutcome(linksTo('/1', '/2'))
+    }
+    const crawler = direct.delay(20).fetch(fetch).seeds('http://h.example/')
+    expect(await crawler.run()).toMatchObject({ pages: 3, requests: 4, shortestGapMs: 0 })
   })
 
   test('progress comes once a second, with the counts of the moment', async () => {

@@ -42,6 +42,35 @@ describe('a mistake in user code that nobody would hear of', () => {
     expect(messages[0]).toContain('oops')
   })
 
+  it.each<[string, (crawler: Crawler) => Crawler, RegExp]>([
+    ['an end listener', (crawler) => crawler.on('end', oops), /^an end listener threw: oops\.$/],
+    [
+      'a message that is a sentence',
+      (crawler) =>
+        crawler.on('page', () => {
+          throw new Error('Nobody is there.')
+        }),
+      /: a page listener threw: Nobody is there\. Listen to 'failure' to hear of each page's\.$/,
+    ],
+    [
+      'a message that asks',
+      (crawler) =>
+        crawler.extract({
+          x() {
+            throw new Error('what is this?')
+          },
+        }),
+      / threw: what is this\? Listen to 'failure' to hear of each page's\.$/,
+    ],
+    [
+      'a failure listener',
+      (crawler) => crawler.extract({ x: oops }).on('failure', oops),
+      /^a failure listener threw: oops\.$/,
+    ],
+  ])('is told in whole sentences: %s', async (_, change, text) => {
+    expect(await warned(change)).toEqual([expect.stringMatching(text)])
+  })
+
   it('is not warned of where somebody listens', async () => {
     expect(await warned((crawler) => crawler.on('page', oops).on('failure', () => {}))).toEqual([])
   })

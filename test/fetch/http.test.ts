@@ -254,8 +254,14 @@ describe('kept connections', () => {
       if (earlier === 0) socket.write(reply('page'))
       else socket.resetAndDestroy()
     })
-    const outcomes = await fetchPaths(makeFetcher(), [server.url('/1'), server.url('/2')])
-    expect(outcomes.map(textOf)).toEqual(['page', 'page'])
+    const fetcher = makeFetcher()
+    let resent = 0
+    const fetch = (path: string) => {
+      const context = Object.assign(new TestContext(), { sendsAgain: () => resent++ })
+      return fetcher.fetch(requestFor(server.url(path)), context)
+    }
+    expect(textOf(await fetch('/1'))).toBe('page')
+    expect([textOf(await fetch('/2')), resent]).toEqual(['page', 1])
     expect(server.accepted).toBe(2)
   })
 

@@ -159,6 +159,35 @@ describe('a page that is not there', () => {
     })
   })
 
+  it.each([
+    ['failed', 1],
+    ['not-found', 2],
+    ['gone', 2],
+  ] as const)(
+    'and never was (%s): is asked for after %i days, ever more rarely, and is new then',
+    (miss, days) => {
+      const schedule = refresher({ min: HOUR, max: '8d', first: '1d' })
+      let planned = schedule.failed('a.example', 3, miss, START)
+      expect([schedule.pages, schedule.serverOf('a.example')!.pages]).toEqual([1, 1])
+      const waits = [(planned.at - START) / DAY]
+      for (let i = 0; i < 5; i++) {
+        const { record, at } = planned
+        planned = schedule.missed('a.example', record, miss, at)
+        expect(planned.change).toBeUndefined()
+        waits.push((planned.at - at) / DAY)
+      }
+      expect(waits).toEqual([days, 4, 8, 16, 32, 64])
+      const there = schedule.saw('a.example', planned.record, sight(planned.at))
+      const unknown = refresher({ min: HOUR, max: '8d', first: '1d' }).saw(
+        'a.example',
+        undefined,
+        sight(planned.at),
+      )
+      expect(there).toEqual(unknown)
+      expect(schedule.pages).toBe(1)
+    },
+  )
+
   it('no longer counts for its server at its old pace', () => {
     const schedule = refresher({ first: HOUR, max: '10d' })
     const { record } = schedule.saw('a.example', undefined, sight(START))

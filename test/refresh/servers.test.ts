@@ -300,6 +300,30 @@ describe('what is learned of a server', () => {
     expect(table.get('a.example')!.habit![1]).toBe(4)
   })
 
+  it('e_i is the time that a visit holds a slot, and a pause runs meanwhile', () => {
+    const table = servers(1)
+    table.wish('a.example', undefined, 100)
+    for (let visit = 0; visit < 3; visit++) {
+      table.downloaded('a.example', 200)
+      table.held('a.example', 300)
+    }
+    // The pause of a second begins when the download ends, and the hooks are done before it is over.
+    expect(table.intervalOf('a.example')).toBe(1200)
+    expect(table.deadlineOf('a.example', 0)).toBe(1200 - 500)
+    for (let visit = 0; visit < 200; visit++) {
+      table.downloaded('a.example', 200)
+      table.held('a.example', 5000)
+    }
+    expect(table.intervalOf('a.example')).toBeCloseTo(5200, -2)
+    const kept = table.get('a.example')!
+    const restored = servers(1)
+    restored.put('a.example', kept)
+    expect(restored.get('a.example')).toEqual(kept)
+    expect(restored.pressure()).toEqual(table.pressure())
+    table.remove('a.example')
+    expect(table.pressure().socketsNeeded).toBe(0)
+  })
+
   it('unknown downloads are taken for the mean of the others', () => {
     const table = servers(10)
     table.wish('a.example', undefined, 100)

@@ -19,15 +19,15 @@ export async function crawledWorld(path: string): Promise<RefreshWorld> {
   throw new KumoError('KUMO_STORE_MISMATCH', message)
 }
 
-/** Of all pages that were downloaded; each shard has counted its own. */
+/** Of all answers with a body; each shard has counted its own. */
 async function bytesPerPage(space: StateSpace): Promise<number | undefined> {
   let bytes = 0
-  let pages = 0
+  let answers = 0
   for await (const [name, fact] of space.entries()) {
     if (!name.startsWith('tally')) continue
-    const tally = fact as { readonly bytes?: number; readonly pages?: number }
+    const tally = fact as { readonly bytes?: number; readonly statuses?: Readonly<Record<number, number>> }
     bytes += tally.bytes ?? 0
-    pages += tally.pages ?? 0
+    answers += tally.statuses?.[200] ?? 0
   }
-  return pages === 0 ? undefined : bytes / pages
+  return answers === 0 ? undefined : bytes / answers
 }

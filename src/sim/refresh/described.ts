@@ -76,7 +76,7 @@ export async function worldOf({ servers, pages, bytesPerPage }: RefreshRecords):
     if (!byHost.has(host)) continue
     records.set(host, record)
     if (record.download > 0) {
-      downloads += record.download
+      downloads += visitMs(record)
       known++
     }
   }
@@ -93,7 +93,7 @@ function serverOf(
   record: ServerRecord | undefined,
   usual: number,
 ): SimulatedServer {
-  const downloadMs = record?.download || usual
+  const downloadMs = (record && visitMs(record)) || usual
   return record?.delay === undefined
     ? { host, pages, downloadMs }
     : { host, pages, downloadMs, delayMs: record.delay }
@@ -120,4 +120,9 @@ function assert(name: string, isFit: boolean, distribution: Distribution): void 
   if (isFit) return
   const message = `${name}: got ${JSON.stringify(distribution)}; allowed: figures above 0, the larger last`
   throw new KumoError('KUMO_INVALID_OPTION', message)
+}
+
+/** How long a visit holds its socket. */
+function visitMs({ download, held = 0 }: ServerRecord): number {
+  return download > 0 ? download + held : 0
 }

@@ -1,8 +1,9 @@
 import { copyFile, link, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../errors.js'
 import { damaged } from './database-errors.js'
+import { isAlive } from './folder.js'
 
 /** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
 const TRIES = 20
@@ -44,10 +45,25 @@ export async function copyOf(folder: string): Promise<FolderCopy> {
 /** Where links to the original are possible, if that may be written to. */
 async function besides(folder: string): Promise<string> {
   try {
-    return await mkdtemp(join(dirname(folder), '.kumo-inspect-'))
+    return await newFolder(dirname(folder))
   } catch {
-    return await mkdtemp(join(tmpdir(), 'kumo-inspect-'))
+    return await newFolder(tmpdir())
   }
+}
+
+/** Copies are named after the process that made them, so that the next one can remove what a killed process left. */
+const NAME = '.kumo-inspect-'
+/** Process numbers are of one machine or container, and a volume may be shared by several. */
+const MACHINE = hostname().replace(/[^A-Za-z0-9]/g, '_')
+const LEFT_BEHIND = new RegExp(`^\\${NAME}${MACHINE}-(\\d+)-`)
+
+async function newFolder(parent: string): Promise<string> {
+  const path = await mkdtemp(join(parent, `${NAME}${MACHINE}-${process.pid}-`))
+  for (const name of await readdir(parent)) {
+    const pid = LEFT_BEHIND.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) await remove(join(parent, name)).catch(() => {})
+  }
+  return path
 }
 
 /** The list of tables first: what it names then is there when its turn comes, or the copy is begun again. */

@@ -1,6 +1,6 @@
 /** Errors of the database in terms that a user can act on. */
 
-import { KumoError, messageOf } from '../../errors.js'
+import { KumoError, messageOf, sentence } from '../../errors.js'
 
 /** While a database is opened again, its readers find it closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
@@ -50,7 +50,7 @@ export function explained(path: string, error: unknown): KumoError {
 /** What is said of a folder whose content cannot be trusted. */
 export function damaged(path: string, what: string, cause?: unknown): KumoError {
   const message =
-    `the crawl in ${path} is damaged: ${what}. Restore the folder from a copy, begin anew in another folder, or go on ` +
+    `the crawl in ${path} is damaged: ${sentence(what)} Restore the folder from a copy, begin anew in another folder, or go on ` +
     'with what can be read: level(path, { repair: true })'
   return new KumoError('KUMO_STORE_DAMAGED', message, { cause })
 }

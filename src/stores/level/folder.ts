@@ -49,12 +49,7 @@ export class CommitCount {
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
   isOwned(): boolean {
     const owner = Number(this.#content().slice(DIGITS)) || 0
-    if (owner === 0) return false
-    try {
-      return process.kill(owner, 0)
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM'
-    }
+    return owner !== 0 && isAlive(owner)
   }
 
   write(commits: number): void {
@@ -104,6 +99,15 @@ export class CommitCount {
     } catch {
       return ''
     }
+  }
+}
+
+/** Whether there is a process of this number on this machine. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

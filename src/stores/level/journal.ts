@@ -1,4 +1,4 @@
-import { KumoError } from '../../errors.js'
+import { KumoError, sentence } from '../../errors.js'
 import type { Clock, Timer } from '../../time.js'
 import type { StoreCondition, StoreEvent } from '../contract.js'
 import { type Changes, type Database, type Once, type Staged, WITHDRAWN } from './database.js'
@@ -241,12 +241,14 @@ export class Journal {
     const { database, clock, report } = this.#options
     const explained = database.explain(error)
     if (this.#closed || !isOfTheDisk(error)) {
-      this.#fatal = new KumoError(explained.code, `${explained.message}. ${STATE_IS_WHOLE}`, { cause: error })
+      this.#fatal = new KumoError(explained.code, `${sentence(explained.message)} ${STATE_IS_WHOLE}`, {
+        cause: error,
+      })
       for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
       this.onFlushed()
       return
     }
-    const message = `${explained.message}. The crawl pauses, and goes on when writing is possible again`
+    const message = `${sentence(explained.message)} The crawl pauses, and goes on when writing is possible again`
     if (this.#trouble === undefined) report({ kind: 'paused', message, cause: error })
     this.#trouble = message
     this.#stopTimer()

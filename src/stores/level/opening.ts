@@ -1,6 +1,6 @@
 /** How a crawl in a folder is opened: the database, and the assurance that what is in it can be trusted. */
 
-import { KumoError } from '../../errors.js'
+import { counted, KumoError } from '../../errors.js'
 import type { StoreContext } from '../contract.js'
 import { type Books, blankBooks, checkMarks, readBooks, takeTogether } from './books.js'
 import { Database } from './database.js'
@@ -129,8 +129,8 @@ async function wholeBooks(
   const lost = lostCommits(told, books)
   if (lost > 0) {
     const message =
-      `the last ${lost} commits of the crawl in ${path} are gone, as after a power failure; ` +
-      'it goes on from what was before them, and fetches again what came after'
+      `the last ${counted(lost, 'commit')} of the crawl in ${path} ${lost === 1 ? 'is' : 'are'} gone, as after a power failure; ` +
+      'it goes on from what was before, and fetches again what came after'
     report?.({ kind: 'repaired', message })
   }
   return books

@@ -1,13 +1,14 @@
 /** Copies of a database that somebody is writing to: each is the database as it was at one moment. */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { inspect } from 'kumo'
 import { expect, test } from 'vitest'
 import { copyOf, sizeOf } from '../../../src/stores/level/copy.js'
 import { readCounts } from '../../../src/stores/level/counts.js'
 import { sleep } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
+import { runProgram } from '../../run-program.js'
 import { folder } from './folders.js'
 import { expectRefusal, openStore, takeIn, withDatabase } from './support.js'
 
@@ -45,6 +46,22 @@ test('copies taken while a store writes and rearranges its files hold whole comm
   await writing
   expect(last).toBeGreaterThan(1000)
   expect((await readdir(path)).some((name) => name.endsWith('.ldb'))).toBe(true)
+  expect(await readdir(dirname(path))).toEqual(['crawl'])
+})
+
+test('what a killed process left is removed by the next, and what a living one uses is not', async () => {
+  const path = join(await folder(), 'crawl')
+  const opened = await openStore(path)
+  await takeIn(opened, [requestFor('https://a.example/')])
+  await opened.close()
+  const here = await copyOf(path)
+  await runProgram('test/stores/level/copies-and-waits.ts', [path], {
+    onOutput: (_, child) => void child.kill('SIGKILL'),
+  })
+  expect((await readdir(dirname(path))).length).toBe(3)
+  await inspect(path)
+  expect((await readdir(dirname(path))).sort()).toEqual([basename(here.path), 'crawl'])
+  await here.remove()
   expect(await readdir(dirname(path))).toEqual(['crawl'])
 })
 
