@@ -9,9 +9,9 @@ import { copyOf, sizeOf } from './copy.js'
 import type { PartitionCount } from './counts.js'
 import { Database } from './database.js'
 import { CommitCount } from './folder.js'
-import { entryOf, META } from './keys.js'
-import { type Meta, readMeta } from './meta.js'
-import { readHost } from './records.js'
+import { entryOf, hostIn, META } from './keys.js'
+import { type Meta, readLaneMeta, readMeta } from './meta.js'
+import { type HostRecord, readHost } from './records.js'
 import { levelState } from './state.js'
 import { TimeScale } from './time-scale.js'
 
@@ -119,7 +119,7 @@ async function read(
   const record = await database.get(META)
   const meta = await readMeta(folder, database, {})
   if (record === undefined || meta === undefined) throw none(folder)
-  const { format } = JSON.parse(record) as Meta
+  const { format } = database.decode(META, readLaneMeta<Meta>, record)
   const books = await readBooks(database, meta)
   const scale = new TimeScale(clock, books.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
@@ -210,16 +210,16 @@ async function hostsOf(
 ): Promise<Inspection['hosts']> {
   const later = await pendingByHost(database, 'l', 'm')
   const { total, top } = await mostPending(database, later, most)
-  const records = new Map<string, string>()
+  const records = new Map<string, HostRecord>()
   const wanted = new Set(top.map(({ host }) => host))
   for await (const entries of database.scan({ from: 'q', to: 'r' })) {
     for (const [key, record] of entries) {
       const { host, wakes } = entryOf(key)
-      if (!wakes && wanted.has(host)) records.set(host, record)
+      if (!wakes && wanted.has(host)) records.set(host, database.decode(key, readHost, record))
     }
   }
   const withMostPending = top.map(({ host, pending }) => {
-    const { notBefore, resting, trouble } = readHost(records.get(host) ?? '')
+    const { notBefore, resting, trouble } = records.get(host) ?? readHost('')
     const until = scale.fromStore(Math.max(notBefore, ...resting, 0))
     return {
       host,
@@ -273,8 +273,4 @@ async function mostPending(database: Database, later: Map<string, number>, most:
 
 function best(hosts: { host: string; pending: number }[], most: number) {
   return hosts.sort((a, b) => b.pending - a.pending).slice(0, most)
-}
-
-function hostIn(key: string): string {
-  return key.slice(5, key.indexOf('\0'))
 }
