@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { crc32c } from './check/crc32c.js'
 import { FIRST_LANE } from './keys.js'
 
 const FILE = 'kumo-commits'
@@ -36,19 +37,19 @@ export class CommitCount {
     return counts
   }
 
-  /** Commits that were told; 0 for a new folder. */
+  /** Commits that were told; 0 for a new folder, and if what is there cannot be believed. */
   read(): number {
-    return Number(this.#content().slice(0, DIGITS)) || 0
+    return this.#content()?.commits ?? 0
   }
 
-  /** Whether the last who wrote here did not close. */
+  /** Whether the last who wrote here did not close, or did not say so. */
   get wasCut(): boolean {
-    return (Number(this.#content().slice(DIGITS)) || 0) !== 0
+    return this.#content()?.owner !== 0
   }
 
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
   isOwned(): boolean {
-    const owner = Number(this.#content().slice(DIGITS)) || 0
+    const owner = this.#content()?.owner ?? 0
     if (owner === 0) return false
     try {
       return process.kill(owner, 0)
@@ -95,16 +96,26 @@ export class CommitCount {
   /** Always as long as before, so that it needs no new space on a full disk. */
   #put(commits: number, owner: number): void {
     const text = String(commits).padStart(DIGITS, '0') + String(owner).padStart(DIGITS, '0')
-    writeSync(this.#file!, text, 0)
+    writeSync(this.#file!, text + checksum(text), 0)
   }
 
-  #content(): string {
+  /** Undefined: there is no such file, or it is damaged. */
+  #content(): { commits: number; owner: number } | undefined {
+    let content = ''
     try {
-      return readFileSync(this.#path, 'latin1')
+      content = readFileSync(this.#path, 'latin1')
     } catch {
-      return ''
+      // A new folder has none.
     }
+    const text = content.slice(0, 2 * DIGITS)
+    if (content.slice(2 * DIGITS) !== checksum(text)) return undefined
+    return { commits: Number(text.slice(0, DIGITS)), owner: Number(text.slice(DIGITS)) }
   }
+}
+
+/** One flipped bit makes another number of a number. */
+function checksum(text: string): string {
+  return crc32c(Buffer.from(text, 'latin1')).toString(16).padStart(8, '0')
 }
 
 const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)

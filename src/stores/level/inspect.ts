@@ -1,14 +1,13 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { FailureCode, SkipReason } from '../../types.js'
 import type { StateSpace } from '../contract.js'
 import { readBooks } from './books.js'
-import { copyOf, sizeOf } from './copy.js'
+import { sizeOf, withCopy } from './copy.js'
 import type { PartitionCount } from './counts.js'
-import { Database } from './database.js'
-import { CommitCount } from './folder.js'
+import type { Database } from './database.js'
+import { CommitCount, holdsDatabase } from './folder.js'
 import { entryOf, hostIn, META } from './keys.js'
 import { type Meta, readLaneMeta, readMeta } from './meta.js'
 import { type HostRecord, readHost } from './records.js'
@@ -83,26 +82,8 @@ const LISTED = 20
 export async function inspect(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED } = options
-  await assertCrawl(folder)
-  const copy = await copyOf(folder)
-  try {
-    const database = await Database.open(copy.path, false)
-    try {
-      return await read(folder, database, systemClock(), hosts, failures)
-    } finally {
-      await database.close()
-    }
-  } finally {
-    await copy.remove()
-  }
-}
-
-async function assertCrawl(folder: string): Promise<void> {
-  const isThere = await stat(`${folder}/CURRENT`).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) throw none(folder)
+  if (!holdsDatabase(folder)) throw none(folder)
+  return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
 }
 
 function none(folder: string): KumoError {

@@ -11,7 +11,7 @@ import { FIRST_LANE, kindOf, MARKS } from './keys.js'
 import { lostEnd, whatIsLeft } from './losses.js'
 import { type Meta, readMeta, wholeIdentity } from './meta.js'
 import { nonsenseIn } from './nonsense.js'
-import { isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
+import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
 import { mend } from './repair.js'
 import type { Settings } from './settings.js'
 import type { TimeMark } from './time-scale.js'
@@ -208,8 +208,7 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
 /** Looks at the files of a folder before LevelDB does. `tables`: also at what is in the tables. */
 async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown; tail: Fault | undefined }> {
   try {
-    if (await isRebuilding(path))
-      return { problem: damaged(path, 'its repair was interrupted'), tail: undefined }
+    if (await isRebuilding(path)) return { problem: damaged(path, INTERRUPTED), tail: undefined }
     const { faults, tail } = await examine(path, tables)
     // LevelDB would begin a new database here.
     const isGone = faults.length === 0 && hasLostItsList(path)

@@ -18,6 +18,9 @@ const ASIDE = 'damaged'
 const MOVING = 'moving'
 const BUILDING = 'building'
 
+/** What is the matter with a folder whose repair was. */
+export const INTERRUPTED = 'a repair of it was interrupted'
+
 export interface Rebuilt {
   readonly database: Database
   readonly losses: Losses

@@ -83,20 +83,15 @@ async function readList(
   faults: Fault[],
 ): Promise<TableList | undefined> {
   const current = await bytesOf(join(folder, LIST))
-  if (current === undefined) {
-    faults.push({ file: LIST, what: 'it is missing' })
-    return undefined
-  }
-  const manifest = /^(.*)\n$/.exec(Buffer.from(current).toString('latin1'))?.[1]
-  if (manifest === undefined || !MANIFEST.test(manifest)) {
-    faults.push({ file: LIST, what: 'it does not name a list of tables' })
-    return undefined
-  }
-  const content = names.includes(manifest) ? await bytesOf(join(folder, manifest)) : undefined
-  if (content === undefined) {
-    faults.push({ file: manifest, what: 'it is missing' })
-    return undefined
-  }
+  const named = /^(.*)\n$/.exec(Buffer.from(current ?? '').toString('latin1'))?.[1]
+  const manifests = names.filter((name) => MANIFEST.test(name))
+  const isThere = named !== undefined && manifests.includes(named)
+  if (current === undefined) faults.push({ file: LIST, what: 'it is missing' })
+  else if (!isThere) faults.push({ file: LIST, what: 'it does not name a list of tables that is there' })
+  // If there is only one it can be no other.
+  const manifest = isThere ? named : manifests.length === 1 ? manifests[0] : undefined
+  const content = manifest && (await bytesOf(join(folder, manifest)))
+  if (!manifest || !content) return undefined
   try {
     return readManifest(content)
   } catch (error) {
