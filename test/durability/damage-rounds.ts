@@ -98,7 +98,9 @@ export async function damageRounds(rounds: DamageRounds): Promise<Trial[]> {
     const { first } = await program.ask({ ...task, folder: control, inspects: true })
     const whole: Whole = { before, rest: new Set(first.pages) }
     if (before.size + whole.rest.size !== web.totalPages || first.pages.some((url) => before.has(url)))
-      throw new Error(`a crawl without damage has ${before.size} + ${whole.rest.size} of ${web.totalPages} pages`)
+      throw new Error(
+        `a crawl without damage has ${before.size} + ${whole.rest.size} of ${web.totalPages} pages`,
+      )
     for (const kind of kinds) {
       for (const injury of injuries) {
         for (let i = 0; i < 2 * rounds.trials; i++) {

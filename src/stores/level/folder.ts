@@ -9,7 +9,6 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { crc32c } from './check/crc32c.js'
 import { FIRST_LANE } from './keys.js'
 
 const FILE = 'kumo-commits'
@@ -42,9 +41,9 @@ export class CommitCount {
     return this.#content()?.commits ?? 0
   }
 
-  /** Whether the last who wrote here did not close, or did not say so. */
+  /** Whether the last who wrote here did not close; also if what is there cannot be believed. */
   get wasCut(): boolean {
-    return this.#content()?.owner !== 0
+    return this.#text() !== '' && this.#content()?.owner !== 0
   }
 
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
@@ -96,27 +95,26 @@ export class CommitCount {
   /** Always as long as before, so that it needs no new space on a full disk. */
   #put(commits: number, owner: number): void {
     const text = String(commits).padStart(DIGITS, '0') + String(owner).padStart(DIGITS, '0')
-    writeSync(this.#file!, text + checksum(text), 0)
+    writeSync(this.#file!, text, 0)
   }
 
   /** Undefined: there is no such file, or it is damaged. */
   #content(): { commits: number; owner: number } | undefined {
-    let content = ''
+    const [, commits, owner] = CONTENT.exec(this.#text()) ?? []
+    return commits === undefined ? undefined : { commits: Number(commits), owner: Number(owner) }
+  }
+
+  #text(): string {
     try {
-      content = readFileSync(this.#path, 'latin1')
+      return readFileSync(this.#path, 'latin1')
     } catch {
-      // A new folder has none.
+      return ''
     }
-    const text = content.slice(0, 2 * DIGITS)
-    if (content.slice(2 * DIGITS) !== checksum(text)) return undefined
-    return { commits: Number(text.slice(0, DIGITS)), owner: Number(text.slice(DIGITS)) }
   }
 }
 
-/** One flipped bit makes another number of a number. */
-function checksum(text: string): string {
-  return crc32c(Buffer.from(text, 'latin1')).toString(16).padStart(8, '0')
-}
+/** Commits, and who writes them. */
+const CONTENT = /^(\d{16})(\d{16})$/
 
 const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
 

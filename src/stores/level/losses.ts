@@ -30,16 +30,19 @@ export interface Repair {
   readonly aside: string | undefined
 }
 
-export function whatIsLeft({ path, before, after, losses, files, aside }: Repair): string {
+export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Repair): string {
   const [known, pending] = [total(after, 'known'), total(after, 'pending')]
-  const was = before && { known: total(before, 'known'), pending: total(before, 'pending') }
+  const was = repair.before && {
+    known: total(repair.before, 'known'),
+    pending: total(repair.before, 'pending'),
+  }
   const left =
     after === undefined
       ? 'nothing'
-      : `${known}${ofThose(was?.known)} known URLs, ${pending}${ofThose(was?.pending)} pending`
+      : `${known} known URLs${before(was?.known)}, ${pending} pending${before(was?.pending)}`
   // Removals that are lost bring requests back, and may hide that as many others are gone.
   const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
-  const missing = was && Math.max(0, was.pending - pending) + doubtful
+  const missing = was && Math.max(0, was.pending - pending + doubtful)
   const again = was && Math.max(0, was.known - known) + doubtful
   const sentences = [
     `the crawl in ${path} was damaged; what could be read of it: ${left}`,
@@ -54,8 +57,8 @@ export function whatIsLeft({ path, before, after, losses, files, aside }: Repair
   return sentences.filter((sentence) => sentence !== undefined).join('. ')
 }
 
-function ofThose(before: number | undefined): string {
-  return before === undefined ? '' : ` of ${before}`
+function before(count: number | undefined): string {
+  return count === undefined ? '' : ` (before: ${count})`
 }
 
 function lostIn(losses: Losses | undefined): string | undefined {

@@ -167,7 +167,8 @@ async function examineLogs(
     const content = await logIn(join(folder, file))
     const isLast = i === logs.length - 1
     const hole = content.holes[0]
-    if (hole !== undefined) faults.push({ file, what: `it cannot be read at ${hole.at}` })
+    if (hole !== undefined)
+      faults.push({ file, what: `commits at byte ${hole.at} cannot be read, so that URLs may be missing` })
     else if (!isLast && content.end !== 'whole') faults.push({ file, what: 'it lacks its end' })
     else if (content.end === 'unreadable') tail = { file, what: 'its end cannot be read' }
   }
