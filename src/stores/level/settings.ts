@@ -30,7 +30,7 @@ export interface LevelOptions {
   /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
   repair?: boolean
   /**
-   * Look for damage in all tables before they are used, at some 0.6 s of CPU time for each GB. Default true. With false a
+   * Look for damage in all tables before they are used, at some 1.3 s of CPU time for each GB. Default true. With false a
    * table that is damaged gives wrong records, or ends the process.
    */
   verify?: boolean

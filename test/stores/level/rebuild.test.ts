@@ -4,13 +4,18 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { basename, join } from 'node:path'
 import { inspect, type LevelOptions } from 'kumo'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { leaseSoon } from '../../../src/conformance/durable-lives.js'
 import { readTable } from '../../../src/stores/level/check/table.js'
 import { sizeOf } from '../../../src/stores/level/copy.js'
+import { entryKey } from '../../../src/stores/level/keys.js'
 import { rebuild } from '../../../src/stores/level/rebuild.js'
+import { readHost, writeHost } from '../../../src/stores/level/records.js'
 import { requestFor } from '../../fetch/support.js'
 import { type Crawl, crashedCrawl, everythingIn, type Found, left } from './damage-fixture.js'
 import { folder } from './folders.js'
 import { expectRefusal, filesOf, openStore, pendingUrls, takeIn, withDatabase } from './support.js'
+
+const AN_HOUR_MS = 3_600_000
 
 let crawl: Crawl
 beforeAll(async () => {
@@ -234,22 +239,21 @@ test('names in the archive are known after a repair, also where the filter over 
   await repaired.close()
 })
 
-test('of several entries of a host the one with its latest pause stays', async () => {
+test('of several entries of a host the last is true: it is not visited before its pause is over', async () => {
   const path = await folder()
   const opened = await openStore(path)
   await takeIn(opened, [requestFor('https://a.example/')])
   await opened.close()
-  const entries = await withDatabase(path, async (database) => {
+  const due = Date.now() + AN_HOUR_MS
+  await withDatabase(path, async (database) => {
     const [key] = await database.keys({ gte: 'q', lt: 'r' }).all()
-    // The same host, due at the beginning of time.
-    await database.put(`${key!.slice(0, 5)}${'0'.repeat(9)}${key!.slice(14)}`, '')
+    const record = writeHost({ ...readHost(''), notBefore: due })
+    await database.put(entryKey(key!.slice(1, 5), due, 'a.example'), record)
     const [mark] = await database.keys({ gte: 'j', lt: 'k', limit: 1 }).all()
     await database.del(mark!)
-    return [key]
   })
-  const repaired = await openStore(path, { repair: true })
-  await repaired.close()
-  await withDatabase(path, async (database) => {
-    expect(await database.keys({ gte: 'q', lt: 'r' }).all()).toEqual(entries)
-  })
+  const { frontier, close } = await openStore(path, { repair: true })
+  expect(await leaseSoon(frontier, 1, due - AN_HOUR_MS / 2)).toHaveLength(0)
+  expect(await leaseSoon(frontier, 1, due + AN_HOUR_MS)).toHaveLength(1)
+  await close()
 })

@@ -156,21 +156,25 @@ export async function tableIn(folder: string, { name, listed }: TableFile): Prom
   return file?.subarray(0, listed?.bytes) ?? new Uint8Array(0)
 }
 
-/** Answers with what is wrong with the end of the last, which may have lost its end in a crash. */
+/**
+ * Answers with what is wrong with the end of the last, which may have lost its end in a crash. Behind it there may be empty
+ * ones, of processes that were killed before they wrote anything.
+ */
 async function examineLogs(
   folder: string,
   logs: readonly string[],
   faults: Fault[],
 ): Promise<Fault | undefined> {
   let tail: Fault | undefined
-  for (const [i, file] of logs.entries()) {
-    const content = await logIn(join(folder, file))
-    const isLast = i === logs.length - 1
-    const hole = content.holes[0]
-    if (hole !== undefined)
-      faults.push({ file, what: `commits at byte ${hole.at} cannot be read, so that URLs may be missing` })
-    else if (!isLast && content.end !== 'whole') faults.push({ file, what: 'it lacks its end' })
-    else if (content.end === 'unreadable') tail = { file, what: 'its end cannot be read' }
+  let isLast = true
+  for (const file of [...logs].reverse()) {
+    const { records, holes, end } = await logIn(join(folder, file))
+    const [hole] = holes
+    const what = `commits at byte ${hole?.at} cannot be read, so that URLs may be missing`
+    if (hole !== undefined) faults.push({ file, what })
+    else if (!isLast && end !== 'whole') faults.push({ file, what: 'it lacks its end' })
+    else if (end === 'unreadable') tail = { file, what: 'its end cannot be read' }
+    if (records.length > 0) isLast = false
   }
   return tail
 }

@@ -66,6 +66,18 @@ test('changes that a log has lost are counted', async () => {
   expect((await read(path)).losses.changes).toBeGreaterThanOrEqual(40)
 })
 
+test('a log without its end is what a killed process leaves, unless another was written after it', async () => {
+  const { path } = await database(2)
+  const log = files(path, /\.log$/).at(-1)!
+  writeFileSync(join(path, log.name), log.bytes.subarray(0, -5))
+  // Of a process that was killed while it opened the database.
+  const next = join(path, `${String(Number.parseInt(log.name, 10) + 9).padStart(6, '0')}.log`)
+  writeFileSync(next, '')
+  expect(await examine(path, true)).toMatchObject({ faults: [], tail: undefined })
+  writeFileSync(next, log.bytes)
+  expect((await examine(path, true)).faults).toEqual([{ file: log.name, what: 'it lacks its end' }])
+})
+
 test('a missing table is a fault, junk behind a table is none, and a short one is found without reading it', async () => {
   const { path, entries } = await database(3)
   const [table] = files(path, /\.ldb$/)
