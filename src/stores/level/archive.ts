@@ -61,7 +61,7 @@ export class Archive {
     return questions.map(({ print }, i) => {
       const page = byKey.get(keys[i]!)
       if (page === undefined) return false
-      const prints = printsOf(page)
+      const prints = this.#database.decode(keys[i]!, readPrints, page)
       const at = lastNotAfter(prints, print)
       return at >= 0 && prints[at] === print
     })
@@ -92,8 +92,7 @@ export class Archive {
       for await (const entries of this.#database.scanBytes(range)) {
         for (const [key, bytes] of entries) {
           const partition = partitionIn(key)
-          const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-          const filter = new Filter(bytes.slice(COUNT_BYTES))
+          const { count, filter } = this.#database.decode(key, readShelf, bytes)
           this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
         }
       }
@@ -126,7 +125,7 @@ export class Archive {
       for await (const entries of this.#database.scanBytes(range)) {
         for (const [key, bytes] of entries) {
           changes.set(key, null)
-          parts.push(printsOf(bytes))
+          parts.push(this.#database.decode(key, readPrints, bytes))
         }
       }
     }
@@ -166,8 +165,14 @@ export class Archive {
 const COUNT_BYTES = 4
 
 /** A fingerprint's low half comes first, as in memory: eight bytes in the order of this machine's numbers. */
-function printsOf(bytes: Uint8Array): BigUint64Array {
+export function readPrints(bytes: Uint8Array): BigUint64Array {
   return new BigUint64Array(bytes.slice().buffer)
+}
+
+/** The filter over a partition's pages, and how many fingerprints they have. */
+export function readShelf(bytes: Uint8Array): Pick<Shelf, 'count' | 'filter'> {
+  const count = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0)
+  return { count, filter: new Filter(bytes.slice(COUNT_BYTES)) }
 }
 
 /** All of them in order, each once. */

@@ -20,7 +20,7 @@ import {
   parcelKey,
   partitionIn,
 } from './keys.js'
-import type { LaneEnd, LaneMeta, Meta } from './meta.js'
+import { type LaneEnd, type LaneMeta, type Meta, readLaneMeta } from './meta.js'
 import { FORMAT } from './migrations.js'
 import type { TimeMark } from './time-scale.js'
 
@@ -51,7 +51,7 @@ export async function readBooks(database: Database, meta: Meta): Promise<Books> 
   let latest: TimeMark = meta
   for await (const entries of database.scan(LANES)) {
     for (const [key, record] of entries) {
-      const lane = JSON.parse(record) as LaneMeta
+      const lane = database.decode(key, readLaneMeta, record)
       for (const count of readCounts(lane.counts)) counts.set(count.partition, count)
       lanes[partitionIn(key)] = endOf(lane)
       seq = Math.max(seq, lane.seq)
@@ -61,7 +61,7 @@ export async function readBooks(database: Database, meta: Meta): Promise<Books> 
   }
   for await (const entries of database.scan(PARCELS)) {
     for (const [key, record] of entries) {
-      const parcel = readParcel(partitionIn(key), record)
+      const parcel = database.decode(key, readParcel, partitionIn(key), record)
       counts.set(parcel.partition, parcel)
       seq = Math.max(seq, parcel.seq)
       scattered.push(key)
@@ -116,8 +116,9 @@ export async function takeTogether(
 
 /** What a lane has written of itself, in this run or in one before its partitions were last taken together. */
 export async function readLane(database: Database, lane: number): Promise<LaneMeta | undefined> {
-  const record = await database.get(metaKey(lane))
-  return record === undefined ? undefined : (JSON.parse(record) as LaneMeta)
+  const key = metaKey(lane)
+  const record = await database.get(key)
+  return record === undefined ? undefined : database.decode(key, readLaneMeta, record)
 }
 
 /** Every commit leaves a mark, so that one that is missing is noticed: LevelDB passes over what it cannot read. */

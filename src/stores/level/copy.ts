@@ -1,9 +1,12 @@
 import { copyFile, link, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { messageOf } from '../../errors.js'
-import { damaged } from './database-errors.js'
+import { KumoError, messageOf } from '../../errors.js'
+import { examine, inWords } from './check/examine.js'
+import { Database } from './database.js'
+import { damaged, explained } from './database-errors.js'
 import { isAlive } from './folder.js'
+import { INTERRUPTED, isRebuilding } from './rebuild.js'
 
 /** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
 const TRIES = 20
@@ -40,6 +43,34 @@ export async function copyOf(folder: string): Promise<FolderCopy> {
     await remove(path)
   }
   throw damaged(folder, `it could not be copied: ${reason}`)
+}
+
+/** Lets somebody read a crawl in a folder as it is at one moment. What is damaged is refused, as when it is opened. */
+export async function withCopy<T>(folder: string, read: (database: Database) => Promise<T>): Promise<T> {
+  const copy = await copyOf(folder)
+  try {
+    await assertWhole(folder, copy.path)
+    const database = await Database.open(copy.path, false)
+    try {
+      return await read(database)
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    // Whoever reads it has never heard of the copy.
+    if (!(error instanceof KumoError)) throw error
+    throw new KumoError(error.code, error.message.replaceAll(copy.path, folder), { cause: error })
+  } finally {
+    await copy.remove()
+  }
+}
+
+async function assertWhole(folder: string, copy: string): Promise<void> {
+  const { faults } = await examine(copy, true).catch((error) => {
+    throw explained(folder, error)
+  })
+  if (faults.length > 0) throw damaged(folder, inWords(faults))
+  if (await isRebuilding(folder)) throw damaged(folder, INTERRUPTED)
 }
 
 /** Where links to the original are possible, if that may be written to. */
@@ -105,11 +136,11 @@ async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
-/** Bytes of the files in a folder. */
+/** Bytes of the files in a folder, with those that were set aside. */
 export async function sizeOf(folder: string): Promise<number> {
-  const sizes = (await readdir(folder)).map((name) =>
+  const sizes = (await readdir(folder, { recursive: true })).map((name) =>
     stat(join(folder, name)).then(
-      ({ size }) => size,
+      (found) => (found.isFile() ? found.size : 0),
       () => 0,
     ),
   )

@@ -128,8 +128,8 @@ export function readCounts(text: string): PartitionCount[] {
     .split(ENTRY_END)
     .slice(0, -1)
     .map((entry) => {
-      const [partition, pending, known] = entry.split(FIELD_END).map(Number)
-      return { partition: partition!, pending: pending!, known: known! }
+      const numbers = entry.split(FIELD_END).map(Number)
+      return counted(numbers[0], numbers[1], numbers[2])
     })
 }
 
@@ -144,5 +144,10 @@ export function writeParcel({ pending, known, seq }: ParcelRecord): string {
 
 export function readParcel(partition: number, record: string): ParcelRecord {
   const [pending, known, seq] = JSON.parse(record) as [number, number, number]
-  return { partition, pending, known, seq }
+  return { ...counted(partition, pending, known), seq }
+}
+
+function counted(partition = Number.NaN, pending = Number.NaN, known = Number.NaN): PartitionCount {
+  if (![partition, pending, known].every(Number.isInteger)) throw new Error('not a count')
+  return { partition, pending, known }
 }

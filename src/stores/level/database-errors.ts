@@ -28,9 +28,11 @@ function isDamage(error: unknown): boolean {
 }
 
 export function openError(path: string, error: unknown): KumoError {
+  return isLocked(error) ? locked(path, error) : explained(path, error)
+}
+
+export function isLocked(error: unknown): boolean {
   return causes(error).some(({ code }) => code === 'LEVEL_LOCKED')
-    ? locked(path, error)
-    : explained(path, error)
 }
 
 export function locked(path: string, cause?: unknown): KumoError {

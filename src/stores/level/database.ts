@@ -5,11 +5,12 @@
 
 import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
-import type { KumoError } from '../../errors.js'
+import { KumoError, messageOf } from '../../errors.js'
 import { require } from '../../require.js'
-import { damaged, explained, isOfTheDisk, locked, openError } from './database-errors.js'
+import { damaged, explained, isLocked, isOfTheDisk, locked, openError } from './database-errors.js'
 import type { Gate } from './gate.js'
 import { Hold, type Sharing } from './hold.js'
+import { kindOf } from './keys.js'
 
 /** Something that is written down when its commit is. */
 export interface Writable {
@@ -109,17 +110,36 @@ export class Database {
     }
   }
 
-  /** Mends what can be mended of a database that does not open. */
-  static async repair(path: string): Promise<void> {
+  /**
+   * Throws if somebody has the database in this folder open. LevelDB looks for that first, before it reads any file, and
+   * then refuses what exists.
+   */
+  static async assertFree(path: string): Promise<void> {
+    if (inUse.has(await realpath(path))) throw locked(path)
     const { Level } = require('level') as typeof import('level')
-    await (Level as unknown as { repair(path: string): Promise<void> }).repair(path)
+    const probe = new Level(path, { createIfMissing: false, errorIfExists: true })
+    try {
+      await probe.open()
+      await probe.close()
+    } catch (error) {
+      if (isLocked(error)) throw locked(path, error)
+    }
   }
 
-  /** All or nothing. */
-  async write(changes: Changes): Promise<void> {
+  /** Puts entries as they are into a database that nobody else uses. */
+  async load(
+    entries: readonly { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[],
+  ): Promise<void> {
+    const batch = this.#level.batch()
+    for (const { key, value } of entries) batch.put(key as never, value as never, RAW)
+    await batch.write()
+  }
+
+  /** All or nothing. `sync`: it has reached the disk, and so has all that was written before. */
+  async write(changes: Changes, sync = this.#sync): Promise<void> {
     const generation = this.#hold?.beginWriting() ?? 0
     try {
-      await this.#write(changes)
+      await this.#write(changes, sync)
     } catch (error) {
       this.#hold?.trouble(error, generation)
       throw error
@@ -131,7 +151,7 @@ export class Database {
     if (this.#hold !== undefined) this.#hold.lastWritten = key
   }
 
-  async #write(changes: Changes): Promise<void> {
+  async #write(changes: Changes, sync: boolean): Promise<void> {
     const batch = this.#level.batch()
     for (const each of changes.once) if (each.commit !== WITHDRAWN) batch.put(each.key, each.write())
     for (const [key, value] of changes.values) {
@@ -140,7 +160,7 @@ export class Database {
       else if (value instanceof Uint8Array) batch.put(key, value as never, BYTES)
       else batch.put(key, value.write())
     }
-    await batch.write({ sync: this.#sync })
+    await batch.write({ sync })
   }
 
   get(key: string): Promise<string | undefined> {
@@ -255,6 +275,16 @@ export class Database {
     return damaged(this.#path, what, cause)
   }
 
+  /** What a record says: all that is read from disk goes through here. One that makes no sense is damage. */
+  decode<Args extends unknown[], T>(key: string, read: (...args: Args) => T, ...args: Args): T {
+    try {
+      return read(...args)
+    } catch (error) {
+      if (error instanceof KumoError) throw error
+      throw damaged(this.#path, `${kindOf(key)} cannot be read (${messageOf(error)})`, error)
+    }
+  }
+
   /** An error of the database in terms of this store. */
   explain(error: unknown): KumoError {
     return explained(this.#path, error)
@@ -262,6 +292,7 @@ export class Database {
 }
 
 const BYTES = { valueEncoding: 'view' } as const
+const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
 /**
  * Folders that this thread has open. LevelDB's own lock is one of the operating system's, which a process loses when it

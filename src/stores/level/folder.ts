@@ -36,19 +36,19 @@ export class CommitCount {
     return counts
   }
 
-  /** Commits that were told; 0 for a new folder. */
+  /** Commits that were told; 0 for a new folder, and if what is there cannot be believed. */
   read(): number {
-    return Number(this.#content().slice(0, DIGITS)) || 0
+    return this.#content()?.commits ?? 0
   }
 
-  /** Whether the last who wrote here did not close. */
+  /** Whether the last who wrote here did not close; also if what is there cannot be believed. */
   get wasCut(): boolean {
-    return (Number(this.#content().slice(DIGITS)) || 0) !== 0
+    return this.#text() !== '' && this.#content()?.owner !== 0
   }
 
   /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
   isOwned(): boolean {
-    const owner = Number(this.#content().slice(DIGITS)) || 0
+    const owner = this.#content()?.owner ?? 0
     return owner !== 0 && isAlive(owner)
   }
 
@@ -93,7 +93,13 @@ export class CommitCount {
     writeSync(this.#file!, text, 0)
   }
 
-  #content(): string {
+  /** Undefined: there is no such file, or it is damaged. */
+  #content(): { commits: number; owner: number } | undefined {
+    const [, commits, owner] = CONTENT.exec(this.#text()) ?? []
+    return commits === undefined ? undefined : { commits: Number(commits), owner: Number(owner) }
+  }
+
+  #text(): string {
     try {
       return readFileSync(this.#path, 'latin1')
     } catch {
@@ -110,6 +116,9 @@ export function isAlive(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
+
+/** Commits, and who writes them. */
+const CONTENT = /^(\d{16})(\d{16})$/
 
 const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
 

@@ -76,8 +76,10 @@ export class LevelHandover implements Handover {
 
   /** Whoever had taken it, and died, may have gone on with it for a while: the disk knows. */
   async #present(parcel: ParcelRecord): Promise<ParcelRecord> {
-    const record = await this.#parts.database.get(parcelKey(parcel.partition))
-    return record === undefined ? parcel : readParcel(parcel.partition, record)
+    const { database } = this.#parts
+    const key = parcelKey(parcel.partition)
+    const record = await database.get(key)
+    return record === undefined ? parcel : database.decode(key, readParcel, parcel.partition, record)
   }
 
   load(): PartitionLoad[] {

@@ -118,7 +118,8 @@ export class Heads {
       // It arrived while this was on its way, and waits in `arrived`; or it is handed out.
       if (seq >= before || leased.has(seq)) continue
       taken++
-      push(host, this.#request(host, record, seq, isDue && key[key.length - SEQ_DIGITS - 1] === '0'))
+      const again = isDue && key[key.length - SEQ_DIGITS - 1] === '0'
+      push(host, this.#request(host, key, record, seq, again))
     }
     if (last !== undefined) tail.bound = last.slice(prefix.length)
     if (last === undefined) tail.count = 0
@@ -142,8 +143,8 @@ export class Heads {
     return count
   }
 
-  #request(host: LevelHost, record: string, seq: number, again: boolean): StoredRequest {
-    const { request, at } = readRequest(record, host.host)
+  #request(host: LevelHost, key: string, record: string, seq: number, again: boolean): StoredRequest {
+    const { request, at } = this.#parts.database.decode(key, readRequest, record, host.host)
     const own = at === undefined ? undefined : host.scale.fromStore(at)
     return new StoredRequest(request, host, request.attempt, seq, again, own)
   }

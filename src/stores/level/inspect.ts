@@ -1,17 +1,16 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { FailureCode, SkipReason } from '../../types.js'
 import type { StateSpace } from '../contract.js'
 import { readBooks } from './books.js'
-import { copyOf, sizeOf } from './copy.js'
+import { sizeOf, withCopy } from './copy.js'
 import type { PartitionCount } from './counts.js'
-import { Database } from './database.js'
-import { CommitCount } from './folder.js'
-import { entryOf, META } from './keys.js'
-import { type Meta, readMeta } from './meta.js'
-import { readHost } from './records.js'
+import type { Database } from './database.js'
+import { CommitCount, holdsDatabase } from './folder.js'
+import { entryOf, hostIn, META } from './keys.js'
+import { type Meta, readLaneMeta, readMeta } from './meta.js'
+import { type HostRecord, readHost } from './records.js'
 import { levelState } from './state.js'
 import { TimeScale } from './time-scale.js'
 
@@ -83,26 +82,8 @@ const LISTED = 20
 export async function inspect(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED } = options
-  await assertCrawl(folder)
-  const copy = await copyOf(folder)
-  try {
-    const database = await Database.open(copy.path, false)
-    try {
-      return await read(folder, database, systemClock(), hosts, failures)
-    } finally {
-      await database.close()
-    }
-  } finally {
-    await copy.remove()
-  }
-}
-
-async function assertCrawl(folder: string): Promise<void> {
-  const isThere = await stat(`${folder}/CURRENT`).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) throw none(folder)
+  if (!holdsDatabase(folder)) throw none(folder)
+  return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
 }
 
 function none(folder: string): KumoError {
@@ -119,7 +100,7 @@ async function read(
   const record = await database.get(META)
   const meta = await readMeta(folder, database, {})
   if (record === undefined || meta === undefined) throw none(folder)
-  const { format } = JSON.parse(record) as Meta
+  const { format } = database.decode(META, readLaneMeta<Meta>, record)
   const books = await readBooks(database, meta)
   const scale = new TimeScale(clock, books.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
@@ -210,16 +191,16 @@ async function hostsOf(
 ): Promise<Inspection['hosts']> {
   const later = await pendingByHost(database, 'l', 'm')
   const { total, top } = await mostPending(database, later, most)
-  const records = new Map<string, string>()
+  const records = new Map<string, HostRecord>()
   const wanted = new Set(top.map(({ host }) => host))
   for await (const entries of database.scan({ from: 'q', to: 'r' })) {
     for (const [key, record] of entries) {
       const { host, wakes } = entryOf(key)
-      if (!wakes && wanted.has(host)) records.set(host, record)
+      if (!wakes && wanted.has(host)) records.set(host, database.decode(key, readHost, record))
     }
   }
   const withMostPending = top.map(({ host, pending }) => {
-    const { notBefore, resting, trouble } = readHost(records.get(host) ?? '')
+    const { notBefore, resting, trouble } = records.get(host) ?? readHost('')
     const until = scale.fromStore(Math.max(notBefore, ...resting, 0))
     return {
       host,
@@ -273,8 +254,4 @@ async function mostPending(database: Database, later: Map<string, number>, most:
 
 function best(hosts: { host: string; pending: number }[], most: number) {
   return hosts.sort((a, b) => b.pending - a.pending).slice(0, most)
-}
-
-function hostIn(key: string): string {
-  return key.slice(5, key.indexOf('\0'))
 }

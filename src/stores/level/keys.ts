@@ -22,6 +22,27 @@
  *   x lane batch                    a batch that was sent to another shard, which may not have it for good
  */
 
+/** Letters of kinds in words, for messages. */
+const KINDS: Readonly<Record<string, string>> = {
+  p: 'a pending request',
+  l: 'a pending request',
+  q: 'the state of a host',
+  w: 'the state of a host',
+  i: 'the state of a host',
+  s: 'a list of known URLs',
+  f: 'a list of known URLs',
+  b: 'a list of known URLs',
+  k: 'a fact of a hook or of the crawl',
+  n: 'the counts of a partition',
+  m: 'the counts of the crawl',
+  x: 'a batch of links',
+}
+
+/** What a key is the key of. */
+export function kindOf(key: string): string {
+  return KINDS[key[0] ?? ''] ?? 'a record'
+}
+
 /** Enough for all instants until the year 5138, and for a sequence number of any crawl. */
 const DIGITS = 9
 const RADIX = 36
@@ -74,6 +95,11 @@ export function duePrefix(partition: string, host: string): string {
 
 export function laterPrefix(partition: string, host: string): string {
   return `l${partition}${host}${NUL}`
+}
+
+/** The host of a request by its key. */
+export function hostIn(key: string): string {
+  return key.slice(5, key.indexOf(NUL))
 }
 
 export function entryKey(partition: string, due: number, host: string): string {

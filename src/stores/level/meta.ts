@@ -1,4 +1,5 @@
 import { KumoError } from '../../errors.js'
+import { readCounts } from './counts.js'
 import type { Database } from './database.js'
 import { META } from './keys.js'
 import { FORMAT, migrate } from './migrations.js'
@@ -42,6 +43,14 @@ export function wholeIdentity(given: Readonly<Record<string, string>> = {}): Rec
   return { ...given, 'the spelling of URLs (version of Kumo)': CANONICALISER }
 }
 
+/** What a lane has written of itself, or the first has of the store. */
+export function readLaneMeta<T extends LaneMeta = LaneMeta>(record: string): T {
+  const meta = JSON.parse(record) as T
+  if (![meta.commit, meta.seq, meta.at].every(Number.isFinite)) throw new Error('not the counts of a crawl')
+  readCounts(meta.counts ?? '')
+  return meta
+}
+
 /** Undefined for a folder without a crawl. Throws if the crawl in it cannot be opened with this identity. */
 export async function readMeta(
   path: string,
@@ -50,7 +59,7 @@ export async function readMeta(
 ): Promise<Meta | undefined> {
   const record = await database.get(META)
   if (record === undefined) return undefined
-  const meta = JSON.parse(record) as Meta
+  const meta = database.decode(META, readLaneMeta<Meta>, record)
   if (meta.format > FORMAT) throw newer(path, meta.format)
   for (const [option, now] of Object.entries(identity)) {
     const then = meta.identity[option]

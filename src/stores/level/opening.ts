@@ -1,13 +1,17 @@
 /** How a crawl in a folder is opened: the database, and the assurance that what is in it can be trusted. */
 
-import { counted, KumoError } from '../../errors.js'
+import { KumoError } from '../../errors.js'
 import type { StoreContext } from '../contract.js'
 import { type Books, blankBooks, checkMarks, readBooks, takeTogether } from './books.js'
+import { examine, type Fault, inWords } from './check/examine.js'
 import { Database } from './database.js'
-import { damaged } from './database-errors.js'
+import { damaged, explained } from './database-errors.js'
 import { CommitCount, hasLostItsList, holdsDatabase } from './folder.js'
-import { FIRST_LANE } from './keys.js'
-import { readMeta, wholeIdentity } from './meta.js'
+import { FIRST_LANE, kindOf, MARKS } from './keys.js'
+import { lostEnd, whatIsLeft } from './losses.js'
+import { type Meta, readMeta, wholeIdentity } from './meta.js'
+import { nonsenseIn } from './nonsense.js'
+import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
 import { mend } from './repair.js'
 import type { Settings } from './settings.js'
 import type { TimeMark } from './time-scale.js'
@@ -34,10 +38,11 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
   const identity = wholeIdentity(context.identity)
   const told = new Map([...counts].map(([lane, count]) => [lane, count.read()]))
-  const { database, books } = await openWhole(settings, context, identity, told)
+  const { database, books, wasMended } = await openWhole(settings, context, identity, told)
   try {
     checkResume(settings, books)
-    const wasCut = books !== undefined && [...counts.values()].some((count) => count.wasCut)
+    // What is lost may have been visits.
+    const wasCut = wasMended || (books !== undefined && [...counts.values()].some((count) => count.wasCut))
     const count = counts.get(FIRST_LANE)!
     counts.delete(FIRST_LANE)
     return {
@@ -71,26 +76,46 @@ export async function gather(
   return together
 }
 
-/** A database whose data can be trusted. */
+interface Whole {
+  readonly database: Database
+  /** Undefined for a new crawl. */
+  readonly books: Books | undefined
+  readonly wasMended: boolean
+}
+
+/** A database whose data can be trusted. What is damaged is mended if that is wanted, and refused if not. */
 async function openWhole(
   settings: Settings,
-  context: StoreContext,
+  { report }: StoreContext,
   identity: Record<string, string>,
   told: Told,
-): Promise<{ database: Database; books: Books | undefined }> {
-  let { database, cause } = await openDatabase(settings)
+): Promise<Whole> {
+  const { path, repair } = settings
+  const { database, tail, rebuilt, ...opened } = await openDatabase(settings)
   try {
-    return { database, books: await wholeBooks(settings, context, database, identity, told, cause) }
-  } catch (error) {
-    await database.close()
-    if (!settings.repair || !isDamaged(error) || cause !== undefined) throw error
-    // It opens, but not all of it can be read.
-    await Database.repair(settings.path)
-    database = await Database.open(settings.path, settings.durability === 'machine')
-    cause = error
-  }
-  try {
-    return { database, books: await wholeBooks(settings, context, database, identity, told, cause) }
+    const nonsense = repair ? await dropNonsense(path, database) : undefined
+    const meta = await readMeta(path, database, identity)
+    let problem: unknown = opened.problem ?? nonsense
+    let books: Books | undefined
+    if (problem === undefined) {
+      try {
+        books = await checkedBooks(path, database, meta, told)
+      } catch (error) {
+        if (!repair || !isDamaged(error)) throw error
+        problem = error
+      }
+    }
+    if (problem === undefined) {
+      const lost = lostEnd(path, lostCommits(told, books), tail)
+      if (lost !== undefined) report?.({ kind: 'repaired', message: lost })
+      return { database, books, wasMended: false }
+    }
+    const before = await booksBefore(database, meta, told)
+    const after = await mend(database, meta, identity, told)
+    const files = (await rebuilt?.finish()) ?? []
+    const message = whatIsLeft({ path, before, after, losses: rebuilt?.losses, files, aside: rebuilt?.aside })
+    report?.({ kind: 'repaired', message, cause: problem })
+    return { database, books: after, wasMended: true }
   } catch (error) {
     await database.close()
     throw error
@@ -101,45 +126,42 @@ function isDamaged(error: unknown): boolean {
   return error instanceof KumoError && error.code === 'KUMO_STORE_DAMAGED'
 }
 
-/** Undefined for a new crawl. What is damaged is mended if that is wanted, and refused if not. */
-async function wholeBooks(
-  { path, repair }: Settings,
-  { report }: StoreContext,
+/** Undefined for a new crawl. */
+async function checkedBooks(
+  path: string,
   database: Database,
-  identity: Record<string, string>,
+  meta: Meta | undefined,
   told: Told,
-  cause: unknown,
 ): Promise<Books | undefined> {
-  const meta = await readMeta(path, database, identity)
-  let books: Books | undefined
-  try {
-    if (cause !== undefined) throw cause
-    if (meta !== undefined) books = await readBooks(database, meta)
-    else if ([...told.values()].some((commits) => commits > 0))
+  if (meta === undefined) {
+    if ([...told.values()].some((commits) => commits > 0))
       throw damaged(path, 'its database is empty or gone')
-    if (books !== undefined) await checkMarks(path, database, books)
-  } catch (error) {
-    if (!repair) throw error
-    const mended = await mend(database, meta, identity, told)
-    const left = mended === undefined ? 'nothing' : whatIsIn(mended)
-    const message = `the crawl in ${path} was damaged; what could be read of it: ${left}`
-    report?.({ kind: 'repaired', message, cause: error })
-    return mended
+    return undefined
   }
-  const lost = lostCommits(told, books)
-  if (lost > 0) {
-    const message =
-      `the last ${counted(lost, 'commit')} of the crawl in ${path} ${lost === 1 ? 'is' : 'are'} gone, as after a power failure; ` +
-      'it goes on from what was before, and fetches again what came after'
-    report?.({ kind: 'repaired', message })
-  }
+  const books = await readBooks(database, meta)
+  await checkMarks(path, database, books)
   return books
 }
 
-function whatIsIn({ counts }: Books): string {
-  const known = counts.reduce((sum, count) => sum + count.known, 0)
-  const pending = counts.reduce((sum, count) => sum + count.pending, 0)
-  return `${known} known URLs, ${pending} of them pending`
+/** What there was before it was damaged, if that can be told: the last commit must be there. */
+async function booksBefore(
+  database: Database,
+  meta: Meta | undefined,
+  told: Told,
+): Promise<Books | undefined> {
+  const books = meta && (await readBooks(database, meta))
+  return lostCommits(told, books) > 0 ? undefined : books
+}
+
+/** Removes records that make no sense. Answers with the error that they are. */
+async function dropNonsense(path: string, database: Database): Promise<KumoError | undefined> {
+  const keys = await nonsenseIn(database)
+  if (keys.length === 0) return undefined
+  // With a mark of the commits: a repair that is interrupted now leaves a hole that is found.
+  const marks = await database.read({ ...MARKS[0], limit: 1 })
+  const gone = [...keys, ...marks.map(([key]) => key)]
+  await database.write({ values: new Map(gone.map((key) => [key, null])), once: [] })
+  return damaged(path, `${kindOf(keys[0]!)} cannot be read, and ${keys.length - 1} more records`)
 }
 
 function lostCommits(told: Told, books: Books | undefined): number {
@@ -151,21 +173,49 @@ function lostCommits(told: Told, books: Books | undefined): number {
   return lost
 }
 
-/** `cause` is what was the matter, if the database had to be repaired first. */
-async function openDatabase({
-  path,
-  durability,
-  repair,
-}: Settings): Promise<{ database: Database; cause?: unknown }> {
+interface OpenedDatabase {
+  readonly database: Database
+  /** The last log ends with something that cannot be read. */
+  readonly tail?: Fault | undefined
+  /** What was the matter, if it had to be rebuilt. */
+  readonly problem?: unknown
+  readonly rebuilt?: Rebuilt
+}
+
+/** Opens a database whose files are whole, or one that was made of what could be read of them. */
+async function openDatabase({ path, durability, repair, verify }: Settings): Promise<OpenedDatabase> {
   const sync = durability === 'machine'
+  let { problem, tail } = await lookAt(path, verify || repair)
+  if (problem === undefined) {
+    try {
+      return { database: await Database.open(path, sync), tail }
+    } catch (error) {
+      if (!repair || !isDamaged(error)) throw error
+      problem = error
+    }
+  }
+  // Files that another process is writing may look damaged.
+  await Database.assertFree(path)
+  if (!repair) throw problem
   try {
-    // LevelDB would begin a new database here, and remove what is left of the old one.
-    if (hasLostItsList(path)) throw damaged(path, 'the file CURRENT is gone')
-    return { database: await Database.open(path, sync) }
-  } catch (cause) {
-    if (!repair || !isDamaged(cause)) throw cause
-    await Database.repair(path)
-    return { database: await Database.open(path, sync), cause }
+    const rebuilt = await rebuild(path, sync)
+    return { database: rebuilt.database, problem, rebuilt }
+  } catch (error) {
+    throw explained(path, error)
+  }
+}
+
+/** Looks at the files of a folder before LevelDB does. `tables`: also at what is in the tables. */
+async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown; tail: Fault | undefined }> {
+  try {
+    if (await isRebuilding(path)) return { problem: damaged(path, INTERRUPTED), tail: undefined }
+    const { faults, tail } = await examine(path, tables)
+    // LevelDB would begin a new database here.
+    const isGone = faults.length === 0 && hasLostItsList(path)
+    const what = isGone ? 'the file CURRENT is gone' : faults.length > 0 ? inWords(faults) : undefined
+    return { problem: what && damaged(path, what), tail }
+  } catch (error) {
+    throw explained(path, error)
   }
 }
 

@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import type { StateStore } from '../contract.js'
-import { copyOf } from './copy.js'
-import { Database } from './database.js'
+import { withCopy } from './copy.js'
+import { holdsDatabase } from './folder.js'
 import { readMeta } from './meta.js'
 import { levelState } from './state.js'
 
@@ -16,23 +15,11 @@ const ALL_PARTITIONS = 0x10000
  */
 export async function readState<T>(path: string, read: (state: StateStore) => Promise<T>): Promise<T> {
   const folder = resolve(path)
-  const isThere = await stat(`${folder}/CURRENT`).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) throw none(folder)
-  const copy = await copyOf(folder)
-  try {
-    const database = await Database.open(copy.path, false)
-    try {
-      if ((await readMeta(folder, database, {})) === undefined) throw none(folder)
-      return await read(levelState({ database, partitions: ALL_PARTITIONS, partitionOf: () => 0 }))
-    } finally {
-      await database.close()
-    }
-  } finally {
-    await copy.remove()
-  }
+  if (!holdsDatabase(folder)) throw none(folder)
+  return withCopy(folder, async (database) => {
+    if ((await readMeta(folder, database, {})) === undefined) throw none(folder)
+    return read(levelState({ database, partitions: ALL_PARTITIONS, partitionOf: () => 0 }))
+  })
 }
 
 function none(folder: string): KumoError {

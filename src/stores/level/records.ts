@@ -45,6 +45,9 @@ export function readRequest(record: string, host: string): { request: CrawlReque
     parent: parent === '' ? undefined : lengthen(parent, host),
     ...more,
   }
+  // A number that is none makes the sum one that is none.
+  if (url === '' || !Number.isInteger(request.depth + request.attempt + request.redirects))
+    throw notARequest(record)
   return { request, at }
 }
 
@@ -52,10 +55,14 @@ function cut(record: string): [counts: string, url: string, parent: string, rare
   const first = record.indexOf(LINE)
   const second = record.indexOf(LINE, first + 1)
   const third = record.indexOf(LINE, second + 1)
-  if (first < 0 || second < 0) throw new Error(`not a request: ${record.slice(0, 80)}`)
+  if (first < 0 || second < 0) throw notARequest(record)
   const end = third < 0 ? record.length : third
   const rare = third < 0 ? undefined : record.slice(third + 1)
   return [record.slice(0, first), record.slice(first + 1, second), record.slice(second + 1, end), rare]
+}
+
+function notARequest(record: string): Error {
+  return new Error(`not a request: ${record.slice(0, 80)}`)
 }
 
 /** `/path` for https, `:/path` for http, the whole URL for another host. */
@@ -111,6 +118,7 @@ export function writeHost({ resting, notBefore, delayMs, trouble, hasLater }: Ho
 export function readHost(record: string): HostRecord {
   if (record === '') return UNVISITED
   const [resting, notBefore, delayMs, incidents, since, hasLater] = JSON.parse(record)
+  if (!Array.isArray(resting) || ![notBefore, delayMs].every(Number.isFinite)) throw new Error('not a host')
   const trouble = incidents > 0 ? { incidents, since } : undefined
   return { resting, notBefore, delayMs, trouble, hasLater: hasLater === 1 }
 }

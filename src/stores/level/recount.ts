@@ -4,7 +4,7 @@ import type { PartitionCount } from './counts.js'
 import type { Database } from './database.js'
 import { fromOrdered, partitionIn, partitionText } from './keys.js'
 
-const PRINT_BYTES = 8
+export const PRINT_BYTES = 8
 const SEQ_DIGITS = 9
 
 export interface Counted {

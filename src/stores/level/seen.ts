@@ -4,7 +4,7 @@ import { Homes } from '../../seen/homes.js'
 import type { CrawlRequest } from '../../types.js'
 import { fingerprint } from '../../url/fingerprint.js'
 import { knownAs } from '../../url/known-as.js'
-import { Archive } from './archive.js'
+import { Archive, readPrints } from './archive.js'
 import type { Counts } from './counts.js'
 import type { Database } from './database.js'
 import type { Journal } from './journal.js'
@@ -284,7 +284,7 @@ export class LevelSeen implements SeenStore {
         for (const [key, bytes] of entries) {
           const partition = partitionIn(key)
           const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
-          const words = new Uint32Array(bytes.slice().buffer)
+          const words = new Uint32Array(this.#parts.database.decode(key, readPrints, bytes).buffer)
           let fresh = 0
           for (let at = 0; at < words.length; at += PRINT_WORDS)
             if (this.#young.add(shelf, words, at)) fresh++

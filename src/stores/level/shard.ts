@@ -64,7 +64,10 @@ async function partitionsOf(
   const changes = new Map<string, string | null>()
   const parcels = new Map<number, ParcelRecord>()
   for await (const entries of database.scan(PARCELS)) {
-    for (const [key, record] of entries) parcels.set(partitionIn(key), readParcel(partitionIn(key), record))
+    for (const [key, record] of entries) {
+      const parcel = database.decode(key, readParcel, partitionIn(key), record)
+      parcels.set(parcel.partition, parcel)
+    }
   }
   const had = new Map(readCounts(before?.counts ?? '').map((count) => [count.partition, count]))
   let seq = 0

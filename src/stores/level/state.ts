@@ -37,6 +37,10 @@ export function levelState(parts: LevelStateParts): StateStore {
   }
 }
 
+function readFact(fact: string): unknown {
+  return JSON.parse(fact)
+}
+
 class LevelSpace implements StateSpace {
   readonly #parts: LevelStateParts
   readonly #name: string
@@ -58,7 +62,7 @@ class LevelSpace implements StateSpace {
     const at = this.#keyOf(key, host)
     const staged = journal?.staged(at)
     const fact = staged === undefined ? await database.get(at) : staged
-    return fact === undefined || fact === null ? undefined : JSON.parse(fact as string)
+    return fact === undefined || fact === null ? undefined : database.decode(at, readFact, fact as string)
   }
 
   put(key: string, value: unknown, host?: string): void {
@@ -86,7 +90,7 @@ class LevelSpace implements StateSpace {
       for await (const entries of database.scan({ from: prefix, to })) {
         for (const [key, fact] of entries) {
           const name = key.slice(prefix.length)
-          yield [name.slice(name.indexOf(NUL) + 1), JSON.parse(fact)]
+          yield [name.slice(name.indexOf(NUL) + 1), database.decode(key, readFact, fact)]
         }
       }
       const next = await database.read({ from: to, to: AFTER_FACTS, limit: 1 })

@@ -129,9 +129,10 @@ export class HostWindow {
 
   /** An idle host that rested when it was written, and may rest still. */
   remember(key: string, record: string, now: number): void {
-    const { workbench } = this.#parts
+    const { workbench, database } = this.#parts
+    const known = database.decode(key, readHost, record)
     const host = workbench.host(key.slice(5))
-    host.restore(readHost(record))
+    host.restore(known)
     host.key = key
     this.#beCautious(host)
     workbench.place(host, now)
@@ -146,13 +147,13 @@ export class HostWindow {
   }
 
   #enter(entry: ColdEntry): void {
-    const { workbench, cold, heads, partitionOf } = this.#parts
+    const { workbench, cold, heads, partitionOf, database } = this.#parts
     const partition = partitionOf(entry.host)
     // Two entries of one host were found at once, or it goes elsewhere.
     if (!cold.has(entry.host, partition) || this.#parts.isLeaving(partition)) return
     cold.delete(entry, partition)
+    const known = database.decode(entry.key, readHost, entry.record)
     const host = workbench.host(entry.host)
-    const known = readHost(entry.record)
     host.restore(known)
     this.#beCautious(host)
     host.key = entry.key

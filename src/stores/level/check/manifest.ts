@@ -1,0 +1,91 @@
+/** Reads the list of tables (`MANIFEST-*`): a log of changes, from which follows which files make up the database. */
+
+import { ByteReader } from './bytes.js'
+import { readLog } from './log.js'
+import { userKey } from './table.js'
+
+/** What a change of the list begins with, by kind. */
+const COMPARATOR = 1
+const LOG_NUMBER = 2
+const NEXT_FILE = 3
+const LAST_SEQUENCE = 4
+const COMPACT_POINTER = 5
+const DELETED_FILE = 6
+const NEW_FILE = 7
+const PREVIOUS_LOG = 9
+
+/** A table as the list has it. */
+export interface ListedTable {
+  readonly number: number
+  readonly bytes: number
+  readonly smallest: Uint8Array
+  readonly largest: Uint8Array
+}
+
+export interface TableList {
+  readonly tables: readonly ListedTable[]
+  /** Logs from this number on are not in tables yet. */
+  readonly log: number
+  /** A log before that of which the same is true; 0 if none. */
+  readonly previousLog: number
+}
+
+/** Throws if not all of it can be read. A last change that was not written to its end was never made. */
+export function readManifest(file: Uint8Array): TableList {
+  const { records, holes, end } = readLog(file)
+  const hole = holes[0]
+  if (hole !== undefined) throw new Error(`it cannot be read at ${hole.at}`)
+  if (end === 'unreadable') throw new Error('its end cannot be read')
+  const tables = new Map<string, ListedTable>()
+  const numbers = new Map<number, number>()
+  for (const record of records) apply(new ByteReader(record), tables, numbers)
+  if (![NEXT_FILE, LOG_NUMBER, LAST_SEQUENCE].every((kind) => numbers.has(kind)))
+    throw new Error('it lacks its beginning')
+  return {
+    tables: [...tables.values()],
+    log: numbers.get(LOG_NUMBER)!,
+    previousLog: numbers.get(PREVIOUS_LOG) ?? 0,
+  }
+}
+
+/** Tables are known by their level and number: one that moves to another level is removed there and added here. */
+function apply(change: ByteReader, tables: Map<string, ListedTable>, numbers: Map<number, number>): void {
+  // LevelDB removes first, whatever comes first in the record.
+  const added: [string, ListedTable][] = []
+  while (!change.isAtEnd) {
+    const kind = change.varint()
+    switch (kind) {
+      case COMPARATOR:
+        piece(change)
+        break
+      case LOG_NUMBER:
+      case NEXT_FILE:
+      case LAST_SEQUENCE:
+      case PREVIOUS_LOG:
+        numbers.set(kind, change.varint())
+        break
+      case COMPACT_POINTER:
+        change.varint()
+        piece(change)
+        break
+      case DELETED_FILE:
+        tables.delete(`${change.varint()} ${change.varint()}`)
+        break
+      case NEW_FILE: {
+        const level = change.varint()
+        const number = change.varint()
+        const bytes = change.varint()
+        const [smallest, largest] = [userKey(piece(change)), userKey(piece(change))]
+        added.push([`${level} ${number}`, { number, bytes, smallest, largest }])
+        break
+      }
+      default:
+        throw new Error('it makes no sense')
+    }
+  }
+  for (const [name, table] of added) tables.set(name, table)
+}
+
+function piece(reader: ByteReader): Uint8Array {
+  return reader.piece(reader.varint())
+}
