@@ -85,6 +85,7 @@ export class Crew {
         clock,
         closures,
         ownership: this.#ownership,
+        store: parts.shared,
         watchdogMs: workers.watchdogMs,
         dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
       },
