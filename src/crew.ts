@@ -7,6 +7,7 @@ import { type CrewParts, mayBalance } from './crew-open.js'
 import { outletOf } from './crew-outlet.js'
 import { CrewStats, reasonOf } from './crew-stats.js'
 import type { WorkerEvent } from './engine/events.js'
+import type { PageCounts } from './engine/ledger.js'
 import { type Outlet, warnOf } from './engine/outlet.js'
 import type { Patience } from './engine/patience.js'
 import { SeedSource } from './engine/seed-source.js'
@@ -51,6 +52,9 @@ export class Crew {
   readonly #orders: Orders
   /** Seeds that a worker must know of which takes the place of another. */
   readonly #toldSeeds: string[] = []
+  /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
+  readonly #hostPages = new Map<string, number>()
+  readonly #sitePages = new Map<string, number>()
   readonly #ended = new Map<number, EndReason>()
   /** Passes over what is known that are done. */
   #round = 0
@@ -207,21 +211,43 @@ export class Crew {
       origin: originOf(clock),
       budget: this.#budget,
       underWay: underWayMemory(this.#slots[shard]!),
-      earlier: { runs: earlier.runs, wasDone: earlier.wasDone },
+      earlier: {
+        runs: earlier.runs,
+        wasDone: earlier.wasDone,
+        counted: this.#countedOf(new Set(partitions)),
+      },
+      isDurable: this.#isDurable,
       fatal: this.#suspects.fatal,
       options: portable,
       hasReader: closures.reader !== undefined,
     }
   }
 
+  /** What hosts and sites of these partitions have given. */
+  #countedOf(partitions: ReadonlySet<number>): PageCounts {
+    const { partitionOf } = this.#parts
+    const of = (counts: ReadonlyMap<string, number>) =>
+      [...counts].filter(([name]) => partitions.has(partitionOf(name)))
+    return { hosts: of(this.#hostPages), sites: of(this.#sitePages) }
+  }
+
+  /** Whether what workers commit outlives them. */
+  get #isDurable(): boolean {
+    return this.#parts.shared?.state !== undefined
+  }
+
   #told(
     shard: number,
-    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'ended' | 'seeded' }>,
+    message: Extract<ToMain, { kind: 'stats' | 'counted' | 'store' | 'warn' | 'ended' | 'seeded' }>,
   ): void {
     switch (message.kind) {
       case 'stats':
         this.#stats.told(shard, message.stats)
         this.#refill()
+        break
+      case 'counted':
+        for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
+        for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
         break
       case 'store':
         if (this.#troubles.isNews(shard, message.event)) void this.#outlet.tell('store', message.event)
@@ -308,9 +334,9 @@ export class Crew {
   }
 
   #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastStand): void {
-    const isDurable = this.#parts.shared?.state !== undefined
+    const isDurable = this.#isDurable
     this.#suspects.note(under, why)
-    giveBackOf(this.#budget, shard)
+    giveBackOf(this.#budget, shard, isDurable)
     this.#troubles.forget(shard)
     const retried = under.length
     if (!isDurable && retried > 0) void this.#retry(shard, under)

@@ -52,7 +52,7 @@ export interface Plan {
 
 /** What a shard of several is given in place of the parts of one that is alone. */
 export interface ShardPlace
-  extends Pick<Parts, 'ownership' | 'budget' | 'earlier' | 'pageOver' | 'underWay'> {
+  extends Pick<Parts, 'ownership' | 'budget' | 'earlier' | 'tellCounts' | 'pageOver' | 'underWay'> {
   readonly shard: ShardContext
   readonly clock: Clock
   readonly reader: Reader | undefined
@@ -191,8 +191,8 @@ function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions
   return new Refresher(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function placed({ ownership, budget, earlier, pageOver, underWay }: ShardPlace): Partial<Parts> {
-  return { ownership, budget, earlier, pageOver, underWay }
+function placed({ ownership, budget, earlier, tellCounts, pageOver, underWay }: ShardPlace): Partial<Parts> {
+  return { ownership, budget, earlier, tellCounts, pageOver, underWay }
 }
 
 async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {

@@ -51,7 +51,8 @@ export class Shard {
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
     this.#bridge = new Bridge((message, transfer) => main.post(message, transfer), addedLinks)
-    this.#budget = new SharedBudget(data.budget, data.shard.index, () => main.post({ kind: 'rouse' }))
+    const rouse = () => main.post({ kind: 'rouse' })
+    this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
   }
 
   /** `adapt` may change the options before anything is opened: for simulations. */
@@ -63,12 +64,14 @@ export class Shard {
       ownership: this.#table,
       budget: this.#budget,
       earlier: data.earlier,
+      tellCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
       underWay: new UnderWayLog(data.underWay, new Map(data.fatal)),
       reader: data.hasReader ? this.#bridge.reader() : undefined,
       pageOver: (page) => this.#bridge.pageOver(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       exchange: (spool) => {
+        this.#budget.whenKept = spool?.whenKept.bind(spool)
         this.#exchange = new PortExchange({
           self: data.shard.index,
           shards: data.shards,

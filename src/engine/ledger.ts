@@ -5,6 +5,8 @@ import type { EndReason } from './stats.js'
 import { addedCounts, type Tally, type TallyRecord } from './tally.js'
 import type { Visited } from './visits.js'
 
+const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
+
 /** Failures that a store remembers one by one: the last so many. */
 const FAILURES_KEPT = 1000
 
@@ -21,6 +23,14 @@ export interface CrawlRecord extends TallyRecord {
 export interface EarlierRuns {
   readonly runs: number
   readonly wasDone: boolean
+  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
+  readonly counted?: PageCounts | undefined
+}
+
+/** Pages that hosts and sites have given, where that is limited. */
+export interface PageCounts {
+  readonly hosts: readonly (readonly [host: string, pages: number])[]
+  readonly sites: readonly (readonly [site: string, pages: number])[]
 }
 
 /**
@@ -43,6 +53,8 @@ export class Ledger {
   /** Records of shards that this run does not have: their counts are part of this one's. */
   #absorbed: readonly string[] = []
   #startedAt = 0
+  /** Told of what is counted, where the store forgets it when its thread dies. */
+  readonly #tellCounts: ((counts: PageCounts) => void) | undefined
 
   /** Each shard keeps a record of its own. */
   constructor(
@@ -52,8 +64,10 @@ export class Ledger {
     siteOf: (host: string) => string,
     shard = 0,
     told: EarlierRuns | undefined = undefined,
+    tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
   ) {
     this.#told = told
+    this.#tellCounts = tellCounts
     this.#tally = tally
     this.#quotas = quotas
     this.#siteOf = siteOf
@@ -62,6 +76,11 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
+  }
+
+  /** Pages that are settled. */
+  get pages(): number {
+    return this.#settledPages
   }
 
   get earlierRuns(): number {
@@ -91,22 +110,33 @@ export class Ledger {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
+    const { hosts, sites } = this.#told?.counted ?? NONE_COUNTED
+    for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
+    for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
+    const counted = this.#tellCounts && { hosts: [] as [string, number][], sites: [] as [string, number][] }
     for (const { delivered, request } of visits) {
       if (delivered !== true) continue
       this.#settledPages++
       const { host, revisit } = request
       // A known page has had its place.
       if (revisit === true) continue
-      if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
+      if (hostQuota.isLimited) {
+        const pages = hostQuota.settle(host)
+        this.#hostPages.put(host, pages, host)
+        counted?.hosts.push([host, pages])
+      }
       if (!siteQuota.isLimited) continue
       const site = this.#siteOf(host)
-      this.#sitePages.put(site, siteQuota.settle(site), host)
+      const pages = siteQuota.settle(site)
+      this.#sitePages.put(site, pages, host)
+      counted?.sites.push([site, pages])
     }
+    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#tellCounts!(counted)
   }
 
   failed({ url, code, message, status, attempt }: Failure, at: number): void {

@@ -26,11 +26,16 @@ export class Purse {
       this.#budget = new OwnBudget(this.#limit.pages - pages, this.#limit.bytes - bytes)
     }
     this.#bytesSpent = bytes
-    this.#budget.watch(rouse)
+    this.#budget.watch(rouse, pages)
   }
 
   get isUsedUp(): boolean {
     return this.#budget.isUsedUp
+  }
+
+  /** Whether pages are on their way to be counted. */
+  get isSettling(): boolean {
+    return this.#budget.isSettling
   }
 
   /** Only if something is due: shards that claim in vain, and give back, would keep each other awake. */
@@ -44,6 +49,7 @@ export class Purse {
     if (visits > 0) this.#budget.giveBack(visits)
   }
 
+  /** To be called in the same turn as the frontier's `settle`, and after it: what was settled there counts here. */
   settle(visits: readonly Visited[]): void {
     let pages = 0
     for (const { delivered } of visits) if (delivered === true) pages++

@@ -33,7 +33,7 @@ export type LastStand = Pick<ReturnType<typeof standing>, 'waiting' | 'pages'>
 export interface ForemanEvents {
   told(
     shard: number,
-    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'ended' | 'seeded' }>,
+    message: Extract<ToMain, { kind: 'stats' | 'counted' | 'store' | 'warn' | 'ended' | 'seeded' }>,
   ): void
   /** A thread cannot go on, and neither can the crawl. */
   failed(error: KumoError): void
