@@ -43,8 +43,8 @@ export class CrewStats {
       this.#gone.restore(sum)
       Object.assign(this.#gone.changes, sum.changes)
     }
-    // Since it last told.
-    this.#gone.pages += Math.max(0, pages - (last?.pages ?? 0))
+    // Pages that were not settled are visited again, and those settled since it last told count too.
+    this.#gone.pages += pages - (last?.pages ?? 0)
   }
 
   /** Undefined as long as no worker has said anything. */

@@ -7,6 +7,7 @@ import { type CrewParts, mayBalance } from './crew-open.js'
 import { outletOf } from './crew-outlet.js'
 import { CrewStats, reasonOf } from './crew-stats.js'
 import type { WorkerEvent } from './engine/events.js'
+import type { PageCounts } from './engine/ledger.js'
 import { type Outlet, warnOf } from './engine/outlet.js'
 import type { Patience } from './engine/patience.js'
 import { SeedSource } from './engine/seed-source.js'
@@ -52,6 +53,9 @@ export class Crew {
   readonly #orders: Orders
   /** Seeds that a worker must know of which takes the place of another. */
   readonly #toldSeeds: string[] = []
+  /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
+  readonly #hostPages = new Map<string, number>()
+  readonly #sitePages = new Map<string, number>()
   readonly #ended = new Map<number, EndReason>()
   /** Passes over what is known that are done. */
   #round = 0
@@ -87,6 +91,7 @@ export class Crew {
         clock,
         closures,
         ownership: this.#ownership,
+        store: parts.shared,
         watchdogMs: workers.watchdogMs,
         dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
       },
@@ -209,21 +214,46 @@ export class Crew {
       budget: this.#budget,
       requestBudget: this.#requestBudget,
       underWay: underWayMemory(this.#slots[shard]!),
-      earlier: { runs: earlier.runs, wasDone: earlier.wasDone },
+      earlier: {
+        runs: earlier.runs,
+        wasDone: earlier.wasDone,
+        counted: this.#countedOf(new Set(partitions)),
+      },
+      isDurable: this.#isDurable,
       fatal: this.#suspects.fatal,
       options: portable,
       hasReader: closures.reader !== undefined,
     }
   }
 
+  /** What hosts and sites of these partitions have given. */
+  #countedOf(partitions: ReadonlySet<number>): PageCounts {
+    const { partitionOf } = this.#parts
+    const of = (counts: ReadonlyMap<string, number>) =>
+      [...counts].filter(([name]) => partitions.has(partitionOf(name)))
+    return { hosts: of(this.#hostPages), sites: of(this.#sitePages) }
+  }
+
+  /** Whether what workers commit outlives them. */
+  get #isDurable(): boolean {
+    return this.#parts.shared?.state !== undefined
+  }
+
   #told(
     shard: number,
-    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }>,
+    message: Extract<
+      ToMain,
+      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
+    >,
   ): void {
     switch (message.kind) {
       case 'stats':
         this.#stats.told(shard, message.stats)
         this.#refill()
+        break
+      case 'counted':
+        for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
+        for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
         break
       case 'store':
         if (this.#troubles.isNews(shard, message.event)) void this.#outlet.tell('store', message.event)
@@ -313,10 +343,11 @@ export class Crew {
   }
 
   #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastStand): void {
-    const isDurable = this.#parts.shared?.state !== undefined
+    const isDurable = this.#isDurable
     this.#suspects.note(under, why)
-    giveBackOf(this.#budget, shard)
-    giveBackOf(this.#requestBudget, shard)
+    giveBackOf(this.#budget, shard, isDurable)
+    // A request that was sent was sent, whatever the store keeps of it.
+    giveBackOf(this.#requestBudget, shard, false)
     this.#troubles.forget(shard)
     const retried = under.length
     if (!isDurable && retried > 0) void this.#retry(shard, under)

@@ -52,7 +52,10 @@ export interface Plan {
 
 /** What a shard of several is given in place of the parts of one that is alone. */
 export interface ShardPlace
-  extends Pick<Parts, 'ownership' | 'budget' | 'requestBudget' | 'earlier' | 'pageOver' | 'underWay'> {
+  extends Pick<
+    Parts,
+    'ownership' | 'budget' | 'requestBudget' | 'earlier' | 'tellCounts' | 'pageOver' | 'underWay'
+  > {
   readonly shard: ShardContext
   readonly clock: Clock
   readonly reader: Reader | undefined
@@ -191,8 +194,8 @@ function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions
 }
 
 function placed(place: ShardPlace): Partial<Parts> {
-  const { ownership, budget, requestBudget, earlier, pageOver, underWay } = place
-  return { ownership, budget, requestBudget, earlier, pageOver, underWay }
+  const { ownership, budget, requestBudget, earlier, tellCounts, pageOver, underWay } = place
+  return { ownership, budget, requestBudget, earlier, tellCounts, pageOver, underWay }
 }
 
 async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {

@@ -52,10 +52,9 @@ export class Shard {
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
     this.#bridge = new Bridge((message, transfer) => main.post(message, transfer), addedLinks)
-    const share = (memory: SharedArrayBuffer) =>
-      new SharedBudget(memory, data.shard.index, () => main.post({ kind: 'rouse' }))
-    this.#budget = share(data.budget)
-    this.#requestBudget = share(data.requestBudget)
+    const rouse = () => main.post({ kind: 'rouse' })
+    this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
+    this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
   }
 
   /** `adapt` may change the options before anything is opened: for simulations. */
@@ -68,6 +67,7 @@ export class Shard {
       budget: this.#budget,
       requestBudget: this.#requestBudget,
       earlier: data.earlier,
+      tellCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
       underWay: new UnderWayLog(data.underWay, new Map(data.fatal)),
       reader: data.hasReader ? this.#bridge.reader() : undefined,
       pageOver: (page) => this.#bridge.pageOver(page),
@@ -75,6 +75,7 @@ export class Shard {
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
       exchange: (spool) => {
+        this.#budget.whenKept = spool?.whenKept.bind(spool)
         this.#exchange = new PortExchange({
           self: data.shard.index,
           shards: data.shards,

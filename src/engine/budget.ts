@@ -11,8 +11,13 @@ export interface Budget {
   spend(pages: number, bytes: number): void
   /** Whether all pages were delivered, or all bytes read. */
   readonly isUsedUp: boolean
-  /** Whom to call when shares may have come back, or the budget was used up, by another shard. */
-  watch(rouse: () => void): void
+  /** Whether pages were spent of which a crash would still undo the delivery: they may use it up, or come back. */
+  readonly isSettling: boolean
+  /**
+   * To be called first. `rouse` is called when shares may have come back, or the budget was used up, by another shard;
+   * `pages` are those that this shard has delivered before, in earlier runs or before it died.
+   */
+  watch(rouse: () => void, pages: number): void
 }
 
 /** The budget of a shard that is alone. */
@@ -20,6 +25,7 @@ export class OwnBudget implements Budget {
   #left: number
   #pagesLeft: number
   #bytesLeft: number
+  readonly isSettling = false
 
   constructor(pages: number, bytes: number) {
     this.#left = pages

@@ -77,7 +77,8 @@ export class Engine {
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
-    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, parts.ownership.self, parts.earlier)
+    const { ownership, earlier, tellCounts } = parts
+    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, ownership.self, earlier, tellCounts)
     const reports = new Reports(parts.outlet, this.#tally, parts.clock, (fate, request) =>
       this.#ledger.note(fate, request),
     )
@@ -196,7 +197,7 @@ export class Engine {
       }
       if (this.#isOver()) return
       if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await breathe(clock)
-      underWay?.stands(frontier.pending, this.#tally.pages)
+      underWay?.stands(frontier.pending, this.#ledger.pages)
       this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
@@ -214,10 +215,16 @@ export class Engine {
     if (this.#settled.length === 0) return
     const settlements = this.#settled
     this.#settled = []
-    this.#purse.settle(settlements)
+    const { frontier, underWay } = this.#parts
     const startedAt = this.#parts.clock.now()
-    const settling = this.#parts.frontier.settle(settlements)
+    const settling = frontier.settle(settlements)
     this.#ledger.settled(settlements)
+    this.#purse.settle(settlements)
+    // In the same turn: when this thread dies, a visit is under way or settled, and never neither or both.
+    if (underWay !== undefined) {
+      for (const { request } of settlements) underWay.end(request)
+      underWay.stands(frontier.pending, this.#ledger.pages)
+    }
     this.refreshing?.settled(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#patience.wait(settling)
@@ -286,7 +293,7 @@ export class Engine {
     if (this.#seeds.admitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
     if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
-    const hasWork = !this.#seeds.done || frontier.pending > 0
+    const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#purse.isSettling
     if (this.#ending === undefined && (hasWork || this.refreshing?.goesOn())) return false
     return exchange.rest()
   }

@@ -6,6 +6,8 @@ import type { EndReason } from './stats.js'
 import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
 import type { Visited } from './visits.js'
 
+const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
+
 /** Failures that a store remembers one by one: the last so many. */
 const FAILURES_KEPT = 1000
 
@@ -22,6 +24,14 @@ export interface CrawlRecord extends TallyRecord {
 export interface EarlierRuns {
   readonly runs: number
   readonly wasDone: boolean
+  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
+  readonly counted?: PageCounts | undefined
+}
+
+/** Pages that hosts and sites have given, where that is limited. */
+export interface PageCounts {
+  readonly hosts: readonly (readonly [host: string, pages: number])[]
+  readonly sites: readonly (readonly [site: string, pages: number])[]
 }
 
 /**
@@ -48,6 +58,8 @@ export class Ledger {
   /** Records of shards that this run does not have: their counts are part of this one's. */
   #absorbed: readonly string[] = []
   #startedAt = 0
+  /** Told of what is counted, where the store forgets it when its thread dies. */
+  readonly #tellCounts: ((counts: PageCounts) => void) | undefined
 
   /** Each shard keeps a record of its own. */
   constructor(
@@ -57,8 +69,10 @@ export class Ledger {
     siteOf: (host: string) => string,
     shard = 0,
     told: EarlierRuns | undefined = undefined,
+    tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
   ) {
     this.#told = told
+    this.#tellCounts = tellCounts
     this.#tally = tally
     this.#quotas = quotas
     this.#siteOf = siteOf
@@ -68,6 +82,11 @@ export class Ledger {
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
     this.#failedUrls = new FailedUrls(state)
+  }
+
+  /** Pages that are settled. */
+  get pages(): number {
+    return this.#settledPages
   }
 
   get earlierRuns(): number {
@@ -98,11 +117,15 @@ export class Ledger {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
+    const { hosts, sites } = this.#told?.counted ?? NONE_COUNTED
+    for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
+    for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
+    const counted = this.#tellCounts && { hosts: [] as [string, number][], sites: [] as [string, number][] }
     for (const visit of visits) {
       const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
       const { delivered, takesPlace, request } = visit
@@ -110,11 +133,18 @@ export class Ledger {
       if (fates?.some(isUnread) !== true) this.#settledPages++
       if (takesPlace !== true) continue
       const { host } = request
-      if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.settle(host), host)
+      if (hostQuota.isLimited) {
+        const pages = hostQuota.settle(host)
+        this.#hostPages.put(host, pages, host)
+        counted?.hosts.push([host, pages])
+      }
       if (!siteQuota.isLimited) continue
       const site = this.#siteOf(host)
-      this.#sitePages.put(site, siteQuota.settle(site), host)
+      const pages = siteQuota.settle(site)
+      this.#sitePages.put(site, pages, host)
+      counted?.sites.push([site, pages])
     }
+    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#tellCounts!(counted)
   }
 
   /** Something came of a visit that is under way; without a request, of none. */

@@ -11,7 +11,7 @@ import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope.js'
 import type { Budget } from './budget.js'
 import type { HealthRules } from './host-health.js'
-import type { EarlierRuns } from './ledger.js'
+import type { EarlierRuns, PageCounts } from './ledger.js'
 import type { Outlet } from './outlet.js'
 import type { Patience } from './patience.js'
 import type { RefreshParts } from './refreshing.js'
@@ -50,6 +50,8 @@ export interface Parts {
   readonly requestBudget?: Budget | undefined
   /** What earlier runs left behind, if somebody else has taken it up for all shards. */
   readonly earlier?: EarlierRuns | undefined
+  /** Told how many pages hosts have given, in the turn that settles them, if this shard's store does not outlive it. */
+  readonly tellCounts?: ((counts: PageCounts) => void) | undefined
   /** How partitions go to other shards and come from them, if the store knows how. */
   readonly handover?: Handover | undefined
   /** When known pages are visited again. Absent: they are not. */
@@ -68,15 +70,16 @@ export interface Parts {
 
 /**
  * The visits under way as somebody outside of this thread can see them, also once it is dead. A visit is noted
- * here from its start to its end.
+ * here from its start until it is settled.
  */
 export interface UnderWay {
   start(request: CrawlRequest): void
   /** The user's code is called for this visit, from now until `leave`, unless it asks for time. */
   enter(request: CrawlRequest): void
   leave(): void
+  /** It is settled. */
   end(request: CrawlRequest): void
-  /** So many requests wait, and so many pages were delivered. */
+  /** So many requests wait, and so many pages are settled. */
   stands(waiting: number, pages: number): void
   /** Why a URL is not to be tried any more: whoever visited it died of it. */
   fatal(url: string): string | undefined

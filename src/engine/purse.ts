@@ -40,12 +40,17 @@ export class Purse {
     }
     this.#bytesSpent = bytes
     this.#requestsSpent = requests
-    this.#pages.watch(rouse)
-    this.#requests.watch(rouse)
+    this.#pages.watch(rouse, pagesForLimits(this.#tally))
+    this.#requests.watch(rouse, requests)
   }
 
   get isUsedUp(): boolean {
     return this.#pages.isUsedUp || this.#requests.isUsedUp
+  }
+
+  /** Whether pages are on their way to be counted. */
+  get isSettling(): boolean {
+    return this.#pages.isSettling
   }
 
   /** Only if something is due: shards that claim in vain, and give back, would keep each other awake. */
@@ -63,6 +68,7 @@ export class Purse {
     this.#requests.giveBack(visits)
   }
 
+  /** To be called in the same turn as the frontier's `settle`, and after it: what was settled there counts here. */
   settle(visits: readonly Visited[]): void {
     let pages = 0
     for (const { delivered } of visits) if (delivered === true) pages++

@@ -104,7 +104,7 @@ export class Visits {
     const message = underWay.fatal(request.url)
     if (message !== undefined) return this.#setAside(request, message)
     underWay.start(request)
-    return this.#visit(request).finally(() => underWay.end(request))
+    return this.#visit(request)
   }
 
   async #setAside(request: CrawlRequest, message: string): Promise<Settlement> {

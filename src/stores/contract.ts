@@ -175,6 +175,11 @@ export interface SharedStore {
   leftovers?(lane?: number): AsyncIterable<Leftover>
   /** Their requests are where they belong, and kept there. */
   dropLeftover?(id: string): void
+  /** A shard's thread is to be ended by force: resolves when it can be ended without harm to the store. */
+  ending?(shard: number): MaybePromise<void>
+  /** A shard's thread is dead, however it ended: the store waits for it no more. */
+  ended?(shard: number): void
+  /** After all shards' threads are dead. */
   close(): MaybePromise<void>
 }
 

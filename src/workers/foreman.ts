@@ -1,6 +1,6 @@
 import { counted, KumoError, messageOf } from '../errors.js'
 import type { OwnershipView } from '../partition/contract.js'
-import type { PartitionLoad } from '../stores/contract.js'
+import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
 import { type Closures, Desk, plainError } from './desk.js'
 import type { PlainError, ThreadData, ToMain, ToThread } from './messages.js'
@@ -18,6 +18,8 @@ export interface ForemanOptions {
   readonly clock: Clock
   readonly closures: Closures
   readonly ownership: OwnershipView
+  /** What the threads share, if anything: it must know when one of them ends. */
+  readonly store: Pick<SharedStore, 'ending' | 'ended'> | undefined
   /** A thread that has not answered for so long is replaced. */
   readonly watchdogMs: number
   /** What a thread is to be started with. */
@@ -31,7 +33,10 @@ export type LastStand = Pick<ReturnType<typeof standing>, 'waiting' | 'pages'>
 export interface ForemanEvents {
   told(
     shard: number,
-    message: Extract<ToMain, { kind: 'stats' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }>,
+    message: Extract<
+      ToMain,
+      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
+    >,
   ): void
   /** A thread cannot go on, and neither can the crawl. */
   failed(error: KumoError): void
@@ -141,7 +146,11 @@ export class Foreman {
     const before = this.#posts[shard]
     const thread = this.#options.threads.start(data, {
       message: (message) => this.#hear(shard, data, message),
-      exit: (error) => this.#left(shard, data, error),
+      ending: () => this.#options.store?.ending?.(shard),
+      exit: (error) => {
+        this.#options.store?.ended?.(shard)
+        this.#left(shard, data, error)
+      },
     })
     this.#posts[shard] = {
       thread,

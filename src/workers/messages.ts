@@ -1,7 +1,7 @@
 /** What the main thread and a worker thread tell each other. Batches of URLs do not come this way: see port-exchange.ts. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { Parcel, Stats, Summary } from '../engine/contract.js'
+import type { EarlierRuns, PageCounts, Parcel, Stats, Summary } from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
@@ -24,8 +24,10 @@ export interface ThreadData {
   readonly requestBudget: SharedArrayBuffer
   /** The memory in which the thread says what it is doing: see under-way.ts. */
   readonly underWay: SharedArrayBuffer
-  /** What earlier runs left behind. */
-  readonly earlier: { readonly runs: number; readonly wasDone: boolean }
+  /** What earlier runs left behind, and a shard that died. */
+  readonly earlier: EarlierRuns
+  /** Whether what the shard commits outlives its thread. */
+  readonly isDurable: boolean
   /** URLs that are not to be tried any more, for threads have died of them, and why. */
   readonly fatal: readonly (readonly [url: string, why: string])[]
   /** The options of the crawl as plain data. */
@@ -88,6 +90,8 @@ export type ToMain =
   | { readonly kind: 'ready' }
   | { readonly kind: 'stats'; readonly stats: Stats; readonly loads?: readonly PartitionLoad[] | undefined }
   | { readonly kind: 'alive' }
+  /** For a successor, where the shard's store does not outlive its thread. */
+  | { readonly kind: 'counted'; readonly counts: PageCounts }
   /** It has let go of partitions. */
   | { readonly kind: 'gave'; readonly parcel: Parcel }
   | {

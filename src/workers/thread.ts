@@ -2,6 +2,7 @@
 
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { KumoError } from '../errors.js'
+import type { MaybePromise } from '../types.js'
 import type { ThreadData, ToMain, ToThread } from './messages.js'
 
 /** One end of a channel between two threads. */
@@ -9,6 +10,8 @@ export type { MessagePort } from 'node:worker_threads'
 
 export interface ThreadEvents {
   message(message: ToMain): void
+  /** It is to be ended: resolves when it may be. */
+  ending(): MaybePromise<void>
   /** It is dead, for whatever reason; `error` is what it died of, if anybody knows. */
   exit(error: unknown): void
 }
@@ -42,10 +45,12 @@ export function workerThreads(program: URL): Threads {
 
 class WorkerThread implements Thread {
   readonly #worker: Worker
+  readonly #events: ThreadEvents
   #error: unknown = undefined
   readonly exited: Promise<void>
 
   constructor(program: URL, data: ThreadData, events: ThreadEvents) {
+    this.#events = events
     this.#worker = new Worker(program, { workerData: data, name: `kumo ${data.shard.index}` })
     this.#worker.on('message', (message) => events.message(message as ToMain))
     this.#worker.on('error', (error) => {
@@ -68,6 +73,7 @@ class WorkerThread implements Thread {
   }
 
   async end(): Promise<void> {
+    await this.#events.ending()
     await this.#worker.terminate()
   }
 }

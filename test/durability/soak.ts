@@ -1,12 +1,13 @@
 /**
  * The kill rounds for as long as one likes: `npm run soak`, or `npm run soak -- --rounds 50 --seed 7`. It ends with a
- * table of figures, and with code 1 if a promise was broken.
+ * table of figures, and with code 1 if a promise was broken. `npm run soak -- --ends 500` is the storm of ends instead.
  */
 
 import { parseArgs } from 'node:util'
 import { seededRandom } from 'kumo'
 import { killRounds } from './kill-rounds.js'
 import { quickSite, restingSite, type Site } from './sites.js'
+import { storm } from './storm.js'
 import type { Verdict } from './verdict.js'
 
 const SITES: readonly Site[] = [quickSite, restingSite]
@@ -17,12 +18,19 @@ const LINE_EVERY = 10
 const FINDINGS_SHOWN = 5
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '200' }, seed: { type: 'string' } },
+  options: {
+    rounds: { type: 'string', default: '200' },
+    ends: { type: 'string' },
+    seed: { type: 'string' },
+  },
 })
 const rounds = wholeNumber('rounds', values.rounds)
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : wholeNumber('seed', values.seed)
 const random = seededRandom(seed)
 const began = performance.now()
+
+if (values.ends !== undefined) await endInStorm(wholeNumber('ends', values.ends))
+
 const verdicts = new Map<Site, Verdict[]>(SITES.map((site) => [site, []]))
 
 console.log(`${rounds} kills, seed ${seed}`)
@@ -44,6 +52,18 @@ printTable()
 const wrong = [...verdicts.values()].flat().reduce((sum, { findings }) => sum + findings.length, 0)
 console.log(wrong === 0 ? 'Every promise was kept.' : `${wrong} findings; replay with --seed ${seed}`)
 process.exitCode = wrong === 0 ? 0 : 1
+
+/** Ends this process too. */
+async function endInStorm(ends: number): Promise<never> {
+  console.log(`${ends} ends, seed ${seed}`)
+  const onLine = (line: string) =>
+    console.log(`${line} after ${Math.round((performance.now() - began) / 1000)} s`)
+  const { counts, code, signal, complaints } = await storm({ ends, seed, onLine })
+  for (const [kind, count] of Object.entries(counts)) console.log(`  ${kind.padEnd(44)}${count}`)
+  console.log(code === 0 ? 'The process survived.' : `The process ended with ${code ?? signal}.`)
+  if (complaints !== '') console.log(complaints)
+  process.exit(code === 0 ? 0 : 1)
+}
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text)

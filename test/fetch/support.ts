@@ -149,10 +149,13 @@ export function textOf(outcome: Outcome): string {
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
 
+/** Longer than anything takes on a machine that is busy with other things: only what never happens meets it. */
+const PATIENCE_MS = 60_000
+
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + PATIENCE_MS
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Did not happen within 5 s: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Did not happen within ${PATIENCE_MS} ms: ${what}`)
     await sleep(2)
   }
 }

@@ -99,7 +99,7 @@ describe('the budget of several shards', () => {
     const dead = new SharedBudget(memory, 1, () => {})
     living.claim(1)
     expect(dead.claim(1)).toBe(0)
-    giveBackOf(memory, 1)
+    giveBackOf(memory, 1, false)
     living.giveBack(1)
     expect(told).toBe(0)
   })

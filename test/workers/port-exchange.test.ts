@@ -28,7 +28,7 @@ const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 /** Ports need a few turns of the loop, and nobody knows how many. */
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000
+  const deadline = performance.now() + 60_000
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`never came true: ${condition}`)
     await turn()

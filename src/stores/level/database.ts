@@ -11,6 +11,7 @@ import { damaged, explained, isLocked, isOfTheDisk, locked, openError } from './
 import type { Gate } from './gate.js'
 import { Hold, type Sharing } from './hold.js'
 import { kindOf } from './keys.js'
+import { isLeftOpen } from './left-open.js'
 
 /** Something that is written down when its commit is. */
 export interface Writable {
@@ -82,7 +83,7 @@ export class Database {
     this.#place = place
     this.#sync = sync
     this.#level = level
-    this.#hold = sharing && new Hold(path, level, sharing)
+    this.#hold = sharing && new Hold(path, place, level, sharing)
     this.#isGuarded = isGuard(sharing)
     if (this.#isGuarded) inUse.add(place)
   }
@@ -95,19 +96,31 @@ export class Database {
     // Loaded here, because it is a native module that most programs never need.
     const { Level } = require('level') as typeof import('level')
     try {
-      await mkdir(path, { recursive: true })
+      const createIfMissing = isGuard(sharing)
+      if (createIfMissing) await mkdir(path, { recursive: true })
       const place = await realpath(path)
       if (isGuard(sharing) && inUse.has(place)) throw locked(path)
-      // Those who share it find each other by the spelling of its path.
-      const multithreading = sharing !== undefined
-      const level = new Level<string, string>(multithreading ? place : path, { ...SETTINGS, multithreading })
       if (sharing?.gate.isKeeper === false) await comeIn(path, sharing.gate)
-      await level.open()
+      const multithreading = sharing !== undefined || isLeftOpen(place)
+      const open = async () => {
+        // Those who share it find each other by the spelling of its path.
+        const location = multithreading ? place : path
+        const level = new Level<string, string>(location, { ...SETTINGS, multithreading, createIfMissing })
+        await level.open()
+        return level
+      }
+      const level = await (sharing?.gate.call(open) ?? open())
       return new Database(path, place, sync, level, sharing)
     } catch (error) {
       sharing?.gate.leave()
       throw openError(path, error)
     }
+  }
+
+  /** Whether a crawl of this thread that is over had to leave it open. */
+  static async isLeftOpen(path: string): Promise<boolean> {
+    const place = await realpath(path).catch(() => undefined)
+    return place !== undefined && isLeftOpen(place)
   }
 
   /**
@@ -160,7 +173,7 @@ export class Database {
       else if (value instanceof Uint8Array) batch.put(key, value as never, BYTES)
       else batch.put(key, value.write())
     }
-    await batch.write({ sync })
+    await this.#call(() => batch.write({ sync }))
   }
 
   get(key: string): Promise<string | undefined> {
@@ -247,7 +260,7 @@ export class Database {
     for (let failed = false; ; failed = true) {
       const generation = this.#hold?.begin() ?? 0
       try {
-        const answer = await read()
+        const answer = await this.#call(read)
         if (failed) this.onRead()
         return answer
       } catch (error) {
@@ -256,6 +269,10 @@ export class Database {
         await this.recovered(error)
       }
     }
+  }
+
+  #call<T>(act: () => Promise<T>): Promise<T> {
+    return this.#hold?.call(act) ?? act()
   }
 
   /** After a failed write nothing can be written until this. */

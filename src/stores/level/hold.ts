@@ -1,7 +1,9 @@
 import type { Level } from 'level'
+import { KumoError } from '../../errors.js'
 import type { Clock } from '../../time.js'
 import { damaged, explained, isClosed, isOfTheDisk } from './database-errors.js'
 import type { Gate } from './gate.js'
+import { leaveOpen } from './left-open.js'
 
 /** How long after it could not be opened again it is tried once more. */
 const RETRY_MS = 1000
@@ -18,6 +20,8 @@ export interface Sharing {
  */
 export class Hold {
   readonly #path: string
+  /** The same without links. */
+  readonly #place: string
   readonly #level: Level<string, string>
   readonly #gate: Gate
   readonly #clock: Clock
@@ -32,8 +36,9 @@ export class Hold {
   lastWritten: string | undefined = undefined
 
   /** The database is open, and whoever is not its keeper has come in before. */
-  constructor(path: string, level: Level<string, string>, { gate, clock }: Sharing) {
+  constructor(path: string, place: string, level: Level<string, string>, { gate, clock }: Sharing) {
     this.#path = path
+    this.#place = place
     this.#level = level
     this.#gate = gate
     this.#clock = clock
@@ -78,8 +83,23 @@ export class Hold {
     this.#closed = true
     this.#gate.ring()
     await this.#attending
-    await this.#level.close()
+    await this.#letGo()
     this.#gate.leave()
+  }
+
+  /** Calls the database where this thread may not be ended: see `Gate.call`. */
+  call<T>(act: () => Promise<T>): Promise<T> {
+    return this.#gate.call(act)
+  }
+
+  /**
+   * The keeper's closing closes the database itself. With a thread inside, or an iterator that a thread has left behind,
+   * that would abort the process: then it stays open until the process ends.
+   */
+  async #letGo(): Promise<void> {
+    const { isKeeper, isOccupied, wasCutOff } = this.#gate
+    if (isKeeper && (isOccupied || wasCutOff)) await leaveOpen(this.#path, this.#place, this.#level)
+    await this.#level.close()
   }
 
   async #attend(): Promise<void> {
@@ -104,7 +124,7 @@ export class Hold {
 
   async #follow(): Promise<void> {
     await this.#level.close()
-    if (await this.#gate.comeIn(() => this.#closed)) await this.#level.open()
+    if (await this.#gate.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
   }
 
   /** The keeper's buffers are the database's own, so it must be the last to close it, and the first to open it. */
@@ -112,6 +132,7 @@ export class Hold {
     const gate = this.#gate
     await gate.until(() => !gate.isOccupied || this.#closed)
     while (!this.#closed) {
+      if (gate.wasCutOff) throw cutOff(this.#path)
       await this.#level.close()
       try {
         await this.#level.open()
@@ -136,7 +157,7 @@ export class Hold {
 
   async #giveUp(error: unknown): Promise<void> {
     this.#ruin = explained(this.#path, error)
-    await this.#level.close().catch(() => {})
+    await this.#letGo().catch(() => {})
     if (this.#gate.isKeeper) this.#gate.failed(true)
     else this.#gate.ring()
   }
@@ -144,9 +165,17 @@ export class Hold {
   /** What others wrote after a write was broken off may be lost with that, though it counted as written. */
   async #check(): Promise<void> {
     if (this.#closed || this.lastWritten === undefined) return
-    if ((await this.#level.get(this.lastWritten)) !== undefined) return
+    if ((await this.call(() => this.#level.get(this.lastWritten!))) !== undefined) return
     throw damaged(this.#path, 'the disk failed, and commits are gone that were written')
   }
+}
+
+/** The database must be opened again and cannot be closed. */
+function cutOff(path: string): KumoError {
+  const message =
+    `the level store at ${path} has met an error of the disk, and cannot be opened again in this process, for a worker ` +
+    'thread died in the middle of reading it. What was committed is whole: run the same program again'
+  return new KumoError('KUMO_STORE_FAILED', message)
 }
 
 /** An error as LevelDB would tell it: to be waited for. */

@@ -185,7 +185,11 @@ interface OpenedDatabase {
 /** Opens a database whose files are whole, or one that was made of what could be read of them. */
 async function openDatabase({ path, durability, repair, verify }: Settings): Promise<OpenedDatabase> {
   const sync = durability === 'machine'
-  let { problem, tail } = await lookAt(path, verify || repair)
+  // What this process has open already was looked at when it was opened, and its files change.
+  const isOpen = await Database.isLeftOpen(path)
+  let { problem, tail } = isOpen
+    ? { problem: undefined, tail: undefined }
+    : await lookAt(path, verify || repair)
   if (problem === undefined) {
     try {
       return { database: await Database.open(path, sync), tail }

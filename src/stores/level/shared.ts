@@ -44,11 +44,11 @@ export async function share(settings: Settings, context: StoreContext, shards: n
   const crawl = await openCrawl(settings, context)
   const { count, wasCut } = crawl
   const scale = new TimeScale(context.clock, crawl.books.time)
-  const gate = Gate.make(1 + shards)
+  const memory = Gate.make(1 + shards)
+  const gate = new Gate(memory, FIRST_LANE)
   try {
     const books = await layOut(crawl, scale)
-    const { clock } = context
-    const sharing = { gate: new Gate(gate, FIRST_LANE), clock }
+    const sharing = { gate, clock: context.clock }
     const database = await Database.open(settings.path, settings.durability === 'machine', sharing)
     try {
       await assertOurs(settings, database, books)
@@ -64,8 +64,8 @@ export async function share(settings: Settings, context: StoreContext, shards: n
       () => ({ seq: books.seq, counts: '', nextBatch: 0 }),
     )
     const { seq, lanes } = books
-    const shared: Shared = { shards, offset: scale.offset, wasCut, seq, lanes, gate }
-    return sharedStore(context, database, lane, shared)
+    const shared: Shared = { shards, offset: scale.offset, wasCut, seq, lanes, gate: memory }
+    return sharedStore(context, database, lane, shared, gate)
   } catch (error) {
     count.abandon()
     throw error
@@ -90,9 +90,16 @@ async function assertOurs({ path }: Settings, database: Database, { first }: Boo
   if (last?.commit !== first.commit) throw locked(path)
 }
 
-function sharedStore(context: StoreContext, database: Database, lane: Lane, shared: Shared): SharedStore {
+function sharedStore(
+  context: StoreContext,
+  database: Database,
+  lane: Lane,
+  shared: Shared,
+  gate: Gate,
+): SharedStore {
   const { journal } = lane
-  const { partitions } = context
+  const { partitions, clock } = context
+  const leave = onProcessExit(() => gate.barAll())
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const leftovers = new Leftovers(database, journal)
   /** Batches of this run have larger numbers. */
@@ -110,9 +117,27 @@ function sharedStore(context: StoreContext, database: Database, lane: Lane, shar
       return leftovers.read((number) => number === laneOf(shard))
     },
     dropLeftover: (id) => leftovers.drop(id),
+    ending: (shard) => gate.bar(laneOf(shard), clock),
+    ended: (shard) => gate.gone(laneOf(shard)),
     close() {
-      closing ??= lane.close()
+      closing ??= lane.close().finally(leave)
       return closing
     },
   }
+}
+
+const leaving = new Set<() => void>()
+
+/** Before the process ends its threads. Answers with what calls it off. */
+function onProcessExit(leave: () => void): () => void {
+  if (leaving.size === 0) process.once('exit', leaveAll)
+  leaving.add(leave)
+  return () => {
+    leaving.delete(leave)
+    if (leaving.size === 0) process.off('exit', leaveAll)
+  }
+}
+
+function leaveAll(): void {
+  for (const leave of leaving) leave()
 }

@@ -14,6 +14,7 @@ import {
   until,
   watchRejections,
 } from '../../crawler/support.js'
+import { LoopTime } from '../../loop-time.js'
 import { failingDisk } from './failing-disk.js'
 import { folder } from './folders.js'
 
@@ -98,10 +99,10 @@ test('writes fail for good and the crawl is stopped: it ends at once, says what 
   const { started, crawler, running, paused } = await underWay()
   disk.writes = true
   await paused()
-  const askedAt = Date.now()
+  const time = new LoopTime()
   crawler.stop()
   const error = (await rejectionOf(running)) as Error & { code: string }
-  expect(Date.now() - askedAt).toBeLessThan(1500)
+  expect(time.stop()).toBeLessThan(1500)
   expect({ code: error.code, message: error.message }).toEqual({
     code: 'KUMO_STORE_FAILED',
     message: expect.stringMatching(
@@ -140,13 +141,13 @@ test.for(['writes', 'reads'] as const)(
     const { started, crawler, running, controller, paused } = await underWay({ requestsInMemory: 1 })
     disk[what] = true
     await paused()
-    const abortedAt = Date.now()
+    const time = new LoopTime()
     controller.abort()
     const ended = await running.then(
       ({ reason }) => reason,
       ({ code }) => code,
     )
-    expect(Date.now() - abortedAt).toBeLessThan(1200)
+    expect(time.stop()).toBeLessThan(1200)
     expect(['aborted', 'KUMO_STORE_FAILED']).toContain(ended)
     disk[what] = false
     // A part that was left behind closes a moment later.

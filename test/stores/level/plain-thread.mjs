@@ -14,6 +14,8 @@ async function write() {
     for (let i = 0; i < 500; i++) batch.put(`${lane} ${written++}`, 'x'.repeat(100))
     await batch.write()
     parentPort.postMessage({ written })
+    // Not before there is something to be found afterwards.
+    if (written === 500) setTimeout(DEATHS[death], 50)
   }
 }
 
@@ -26,12 +28,6 @@ async function read() {
   }
 }
 
-// One that is open when the thread ends.
-await database.iterator().next()
-void write()
-void read()
-void read()
-
 const DEATHS = {
   exit: () => process.exit(3),
   error: () => {
@@ -41,10 +37,15 @@ const DEATHS = {
     const hoard = []
     for (;;) hoard.push(new Array(1000).fill(hoard.length + 0.5))
   },
-  // Somebody else ends it.
-  terminated: () => {},
+  // Somebody else ends it, now that it is in no call of the database.
   spinning() {
+    parentPort.postMessage({ isSpinning: true })
     for (;;);
   },
 }
-setTimeout(DEATHS[death], 50)
+
+// One that is open when the thread ends.
+await database.iterator().next()
+void write()
+void read()
+void read()

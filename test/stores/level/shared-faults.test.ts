@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { StoreEvent } from 'kumo'
 import { level } from 'kumo'
 import { Level } from 'level'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../src/stores/level/database.js'
 import { Gate } from '../../../src/stores/level/gate.js'
 import { rejectionOf, sleep, until } from '../../crawler/support.js'
@@ -138,36 +138,6 @@ test('what another thread wrote behind a write that broke off, and is gone, is n
   await keeper.close()
   expect(existsSync(join(path, 'LOCK'))).toBe(true)
   await (await Database.open(path, false)).close()
-})
-
-describe('the gate', () => {
-  test('lets the keeper wait for those inside, and for one that died until its successor comes', async () => {
-    const memory = Gate.make(3)
-    const [keeper, one, dead, successor] = [0, 1, 2, 2].map((lane) => new Gate(memory, lane))
-    for (const gate of [keeper!, one!, dead!]) gate.enter()
-    let isEmpty = false
-    void keeper!.until(() => !keeper!.isOccupied).then(() => (isEmpty = true))
-    one!.shut(one!.generation)
-    expect([keeper!.isShut, dead!.isShut]).toEqual([true, true])
-    one!.leave()
-    await sleep(10)
-    expect(isEmpty).toBe(false)
-    const coming = successor!.comeIn(() => false)
-    await until(() => isEmpty, 'the keeper is alone')
-    keeper!.open()
-    expect(one!.isShut).toBe(false)
-    expect(await coming).toBe(true)
-    expect(keeper!.isOccupied).toBe(true)
-  })
-
-  test('is not shut for what was met before it was opened', () => {
-    const gate = new Gate(Gate.make(1), 0)
-    const before = gate.generation
-    gate.shut(before)
-    gate.open()
-    gate.shut(before)
-    expect(gate.isShut).toBe(false)
-  })
 })
 
 /** The next so many commits fail, as on a full disk, whoever writes them. */

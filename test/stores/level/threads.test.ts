@@ -21,7 +21,7 @@ import { contextFor, PARTITIONS } from './thread-context.js'
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 describe('threads with the same database open', () => {
-  const DEATHS = ['terminated', 'exit', 'error', 'memory', 'spinning'] as const
+  const DEATHS = ['exit', 'error', 'memory', 'spinning'] as const
 
   test('they die while they read and write: the database goes on, and is free when the last has closed it', async () => {
     const path = await folder()
@@ -39,9 +39,10 @@ describe('threads with the same database open', () => {
           stderr: true,
         })
         thread.on('error', () => {})
-        thread.on('message', (message: { written: number }) => written.set(death, message.written))
-        const isHung = death === 'terminated' || death === 'spinning'
-        if (isHung) setTimeout(() => void thread.terminate(), 1000)
+        thread.on('message', (message: { written?: number; isSpinning?: true }) => {
+          if (message.written !== undefined) written.set(death, message.written)
+          if (message.isSpinning) void thread.terminate()
+        })
         await new Promise((resolve) => thread.once('exit', resolve))
       }),
     )
@@ -58,21 +59,6 @@ describe('threads with the same database open', () => {
     await alone.open()
     expect(await alone.get('still')).toBe('writable')
     await alone.close()
-  })
-
-  test('they die while they open it', async () => {
-    const path = await folder()
-    const database = new Level(path, { multithreading: true })
-    await database.open()
-    for (let i = 0; i < 10; i++) {
-      const workerData = { path, lane: 'a', death: 'terminated' }
-      const thread = new Worker(here('plain-thread.mjs'), { workerData, stderr: true })
-      await once(thread, 'online')
-      await new Promise((resolve) => setTimeout(resolve, 5 * i))
-      await thread.terminate()
-    }
-    await database.put('still', 'writable')
-    await database.close()
   })
 })
 
@@ -132,7 +118,13 @@ async function openThreads(path: string, count: number) {
   const threads = Array.from({ length: count }, (_, index) => start(index))
   const mine = (requests: readonly CrawlRequest[], index: number) =>
     requests.filter(({ host }) => context.partitionOf!(host) % count === index)
-  return { shared, threads, mine, start }
+  /** As the supervisor of threads does it. */
+  const end = async (index: number) => {
+    await shared.ending(index)
+    await threads[index]!.worker.terminate()
+    shared.ended(index)
+  }
+  return { shared, threads, mine, start, end }
 }
 
 interface Counted {
@@ -170,14 +162,14 @@ describe('shards in threads of their own', () => {
 
   test('one is ended in the middle of its work: another takes its place, and nothing that was kept is lost', async () => {
     const path = await folder()
-    const { shared, threads, mine, start } = await openThreads(path, 2)
+    const { shared, threads, mine, start, end } = await openThreads(path, 2)
     const requests = requestsOf(20_000, 300)
     for (const [index, thread] of threads.entries())
       void thread.order('work', mine(requests, index)).catch(() => {})
     for (let round = 0; round < 3; round++) {
       const dead = threads[0]!
       await until(() => dead.kept.length > 20, 'some are kept')
-      await dead.worker.terminate()
+      await end(0)
       const left: string[] = []
       for await (const { text } of shared.leftovers(0)) left.push(text)
       expect(left).toEqual(expect.arrayContaining(dead.kept))
@@ -189,10 +181,25 @@ describe('shards in threads of their own', () => {
       void threads[0].order('work', more).catch(() => {})
     }
     const all = threads.flatMap(({ kept }) => kept)
-    for (const { worker } of threads) await worker.terminate()
+    await Promise.all([end(0), end(1)])
     await shared.close()
     const alone = await level(path).open(contextFor(clock))
     expect(await pendingUrls(alone.frontier)).toEqual(expect.arrayContaining(all))
+    await alone.close()
+  })
+
+  test('they are ended while they open it: the store goes on, and is free when it is closed', async () => {
+    const path = await folder()
+    const { shared, threads, start, end } = await openThreads(path, 1)
+    for (let i = 0; i < 10; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 10 * i))
+      await end(0)
+      threads[0] = start(0, true)
+    }
+    await end(0)
+    await shared.flush()
+    await shared.close()
+    const alone = await level(path).open(contextFor(clock))
     await alone.close()
   })
 

@@ -1,5 +1,7 @@
 /** Code that worker threads do not survive. */
 
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /** Ends the thread, the way `how` says, on pages whose path is `path`. */
@@ -41,5 +43,20 @@ export function mortal({ leastMs, mostMs }) {
     },
     page() {},
     close: () => clearTimeout(timer),
+  }
+}
+
+/** Ends its thread on pages whose path is one of these, each the first time only: `folder` remembers. */
+export function deadlyOnce({ paths, folder }) {
+  return {
+    name: 'deadly once',
+    page(page) {
+      const { host, pathname } = new URL(page.url)
+      if (!paths.includes(pathname)) return
+      const mark = join(folder, `${host}${pathname}`.replace(/\W+/g, '-'))
+      if (existsSync(mark)) return
+      writeFileSync(mark, '')
+      process.exit(3)
+    },
   }
 }

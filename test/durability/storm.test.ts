@@ -1,0 +1,14 @@
+/**
+ * Crawls with a store on disk and worker threads that are refused, aborted and stopped, and whose threads die or are ended:
+ * none of it may take the process along. `npm run soak -- --ends 500` does the same for longer.
+ */
+
+import { expect, test } from 'vitest'
+import { storm } from './storm.js'
+
+test('30 ends of every kind: the process survives, and every folder can be gone on with', async () => {
+  const { counts, ...end } = await storm({ ends: 30, seed: Number(process.env.KUMO_SEED ?? 1) })
+  expect(end).toEqual({ code: 0, signal: null, complaints: '' })
+  expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(30)
+  expect(Object.entries(counts).filter(([, count]) => count === 0)).toEqual([])
+}, 300_000)

@@ -1,0 +1,56 @@
+/** Limits hold exactly, however often workers die. */
+
+import { Crawler, level, module, type Store } from 'kumo'
+import { describe, expect, test } from 'vitest'
+import { web } from '../crawler/support.js'
+import { folder as newFolder } from '../stores/level/folders.js'
+
+const TROUBLE = new URL('./modules/trouble.mjs', import.meta.url)
+const HOSTS = 16
+const PAGES_PER_HOST = 30
+
+const STORES: Record<string, () => Promise<Store | undefined>> = {
+  level: async () => level(await newFolder()),
+  memory: async () => undefined,
+}
+
+/** A crawl of which some pages end their thread, the first time. */
+async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawler) {
+  const server = await web({ hosts: HOSTS, pagesPerHost: PAGES_PER_HOST, crossHostShare: 0.3 })
+  const store = await storeOf()
+  const pages = new Map<string, Set<string>>()
+  let deaths = 0
+  const deadly = { paths: ['/p/7'], folder: await newFolder() }
+  const summary = await (store === undefined ? crawler : crawler.store(store))
+    .seeds(Array.from({ length: HOSTS }, (_, host) => server.url(host)))
+    .scope('all')
+    .allowPrivate()
+    .robots(false)
+    .delay(5)
+    .workers(3)
+    .use(module(TROUBLE, { export: 'deadlyOnce', with: deadly }))
+    .on('worker', () => void deaths++)
+    .on('page', ({ host, url }) => void pages.set(host, (pages.get(host) ?? new Set()).add(url)))
+    .run()
+  return { summary, deaths, perHost: [...pages.values()].map((urls) => urls.size) }
+}
+
+describe.each(Object.keys(STORES))('%s', (name) => {
+  test('a limit of pages', async () => {
+    const { summary, deaths } = await mortal(STORES[name]!, new Crawler().limit({ pages: 200 }))
+    expect(deaths).toBeGreaterThan(3)
+    expect(summary).toMatchObject({ reason: 'limit', pages: 200 })
+  }, 120_000)
+
+  test('a limit of pages per host', async () => {
+    const { summary, deaths, perHost } = await mortal(
+      STORES[name]!,
+      new Crawler().limit({ pagesPerHost: 20 }),
+    )
+    expect(deaths).toBeGreaterThan(3)
+    expect(summary.reason).toBe('done')
+    expect(Math.max(...perHost)).toBeLessThanOrEqual(20)
+    // Nothing is lost with a store on disk.
+    if (name === 'level') expect(perHost).toEqual(Array(HOSTS).fill(20))
+  }, 120_000)
+})
