@@ -28,9 +28,11 @@ export class Heap<T> {
     return this.#items[0]
   }
 
-  /** Returns the entry's ticket: a number that no other entry of this heap has or had. */
-  push(item: T, key: number): number {
-    const ticket = ++this.#tickets
+  /**
+   * Returns the entry's ticket: a number that no other entry of this heap has or had. Whoever gives tickets of their own
+   * decides who goes first among equal keys: the smaller ticket.
+   */
+  push(item: T, key: number, ticket = ++this.#tickets): number {
     const items = this.#items
     let hole = items.length
     items.push(item)
@@ -38,8 +40,8 @@ export class Heap<T> {
     const keys = this.#keys
     while (hole > 0) {
       const parent = (hole - 1) >> 2
-      // The newcomer has the largest ticket, so among equal keys it stays behind.
-      if (keys[2 * parent]! <= key) break
+      const parentKey = keys[2 * parent]!
+      if (parentKey < key || (parentKey === key && keys[2 * parent + 1]! < ticket)) break
       keys[2 * hole] = keys[2 * parent]!
       keys[2 * hole + 1] = keys[2 * parent + 1]!
       items[hole] = items[parent]!

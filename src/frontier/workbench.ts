@@ -25,6 +25,8 @@ export class Host implements ReadyHost {
   trouble: HostTrouble | undefined = undefined
   readyAt = 0
   revisits = false
+  /** Its place among hosts that are ready since the same instant: smaller goes first. 0: in the order in which they come. */
+  turn = 0
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
   standsIn: unknown = undefined
   ticket = 0
@@ -163,22 +165,18 @@ export class Workbench<H extends Host = Host> {
     return left
   }
 
-  /** Hosts with requests that wait until after `instant`: at most so many, in no order. */
-  waitingBeyond(instant: number, most: number): H[] {
-    const found: H[] = []
-    for (const host of this.#hosts.values()) {
-      if (found.length === most) break
-      if (host.standsIn === this.#waiting && host.readyAt > instant && host.pending > 0) found.push(host)
-    }
-    return found
-  }
-
-  /** A host that may be visited at `now`, with one of its connections acquired; undefined if there is none. */
-  acquire(now: number): H | undefined {
+  /**
+   * A host that may be visited at `now`, with one of its connections acquired; undefined if there is none, or if
+   * somebody else goes before the first of them.
+   */
+  acquire(now: number, isHeldBack?: (host: H) => boolean): H | undefined {
     this.#wake(now)
     for (;;) {
-      const host = this.#takeValid(this.#next())
-      if (host === undefined) return undefined
+      const heap = this.#next()
+      this.#dropStale(heap)
+      if (heap.size === 0 || isHeldBack?.(heap.top!)) return undefined
+      const host = heap.pop()!
+      host.standsIn = undefined
       if (this.#availableAt(host) <= now) {
         this.#acquireFrom(host, now)
         return host
@@ -194,8 +192,8 @@ export class Workbench<H extends Host = Host> {
     rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
   }
 
-  /** Puts the host where it belongs, after anything about it has changed. */
-  place(host: H, now: number): void {
+  /** Puts the host where it belongs, after anything about it has changed. A host that does not rest is ready since `since`. */
+  place(host: H, now: number, since = now): void {
     if (host.pending === 0) {
       if (host.acquired > 0) this.#leave(host)
       else this.#placeIdle(host, now)
@@ -204,7 +202,7 @@ export class Workbench<H extends Host = Host> {
     const at = this.#availableAt(host)
     if (at <= now) {
       if (host.standsIn === this.#ready || host.standsIn === this.#due) return
-      host.readyAt = at > 0 ? at : now
+      host.readyAt = at > 0 ? at : since
       host.revisits = host.queue.leadsToRevisit(now)
       this.#stand(host, host.revisits ? this.#due : this.#ready, this.#policy(host))
     } else if (at === Number.POSITIVE_INFINITY) {
@@ -286,7 +284,7 @@ export class Workbench<H extends Host = Host> {
       heap.keep((other, ticket) => other.standsIn === heap && other.ticket === ticket)
     }
     host.standsIn = heap
-    host.ticket = heap.push(host, key)
+    host.ticket = host.turn > 0 ? heap.push(host, key, host.turn) : heap.push(host, key)
   }
 
   #leave(host: H): void {
@@ -304,13 +302,6 @@ export class Workbench<H extends Host = Host> {
     if (this.#credit < 1) return this.#ready
     this.#credit -= 1
     return this.#due
-  }
-
-  #takeValid(heap: Heap<H>): H | undefined {
-    this.#dropStale(heap)
-    const host = heap.pop()
-    if (host !== undefined) host.standsIn = undefined
-    return host
   }
 
   #dropStale(heap: Heap<H>): void {

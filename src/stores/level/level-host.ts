@@ -113,6 +113,8 @@ export class LevelHost extends Host implements Writable {
    * now, for their time has come.
    */
   laterHeld = 0
+  /** It comes from disk, and waits for those that come with it. */
+  isEntering = false
   /** Where its record lies: among the hosts with requests or among the idle ones; undefined: it has none yet. */
   key: string | undefined = undefined
 
@@ -134,11 +136,11 @@ export class LevelHost extends Host implements Writable {
   }
 
   override get dueAt(): number {
-    return this.isDry ? Number.POSITIVE_INFINITY : this.queue.dueAt
+    return this.isDry || this.isEntering ? Number.POSITIVE_INFINITY : this.queue.dueAt
   }
 
   get isLoading(): boolean {
-    return this.due.isLoading || this.later.isLoading
+    return this.due.isLoading || this.later.isLoading || this.isEntering
   }
 
   /** Goes on from what was written of it. */
