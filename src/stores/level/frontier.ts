@@ -274,7 +274,7 @@ export class LevelFrontier implements Frontier {
       host = this.#workbench.host(name)
     }
     this.#takeIn(request, host.partitionNumber)
-    if (host.pending === 0 && host.acquired === 0) host.turn = ++this.#turns
+    if (host.turn === 0) host.turn = ++this.#turns
     this.#workbench.enliven(host)
     const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
     journal.putOnce(stored)

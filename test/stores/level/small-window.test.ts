@@ -8,12 +8,11 @@ import { byHost, level } from 'kumo'
 import { expect, test } from 'vitest'
 import { GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
 import { randomWalk } from '../../../src/conformance/frontier-walk.js'
-import type { Frontier, Politeness } from '../../../src/frontier/contract.js'
+import type { Politeness } from '../../../src/frontier/contract.js'
 import { firstCome } from '../../../src/frontier/selection.js'
-import type { LevelFrontier } from '../../../src/stores/level/frontier.js'
 import { systemClock } from '../../../src/time.js'
-import type { CrawlRequest } from '../../../src/types.js'
 import { folder } from './folders.js'
+import { patient } from './patient.js'
 
 async function open(path: string, politeness: Politeness, hostsInMemory: number) {
   const partitioner = byHost(8)
@@ -24,38 +23,7 @@ async function open(path: string, politeness: Politeness, hostsInMemory: number)
     partitions: 8,
     partitionOf: (host) => partitioner.partition(host),
   })
-  return { opened, frontier: patient(opened.frontier as LevelFrontier) }
-}
-
-/** Leases again until nothing is being read any more. */
-function patient(inner: LevelFrontier): Frontier {
-  const quiet = async () => {
-    while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
-  }
-  return {
-    add: (requests) => inner.add(requests),
-    async lease(max, now) {
-      const leases: CrawlRequest[] = []
-      for (;;) {
-        await quiet()
-        const more = inner.lease(max - leases.length, now)
-        leases.push(...more)
-        if (leases.length === max || (more.length === 0 && !inner.isReading)) return leases
-      }
-    },
-    settle: (settlements) => inner.settle(settlements),
-    nextDue: () => (inner.isReading ? 0 : inner.nextDue()),
-    get pending() {
-      return inner.pending
-    },
-    get leased() {
-      return inner.leased
-    },
-    get hosts() {
-      return inner.hosts
-    },
-    close: () => inner.close(),
-  }
+  return { opened, frontier: patient(opened) }
 }
 
 /**
