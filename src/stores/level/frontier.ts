@@ -117,9 +117,10 @@ export class LevelFrontier implements Frontier {
     return this.#workbench.activeHosts + this.#cold.size
   }
 
-  /** Whether the disk is being read: more may be due when that is done. */
+  /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
   get isReading(): boolean {
-    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0
+    const { journal } = this.#parts
+    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
   }
 
   /** The number of the next request. */

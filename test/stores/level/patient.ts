@@ -10,16 +10,15 @@ import type { CrawlRequest } from '../../../src/types.js'
 
 export function patient(opened: OpenStore): Frontier {
   const inner = opened.frontier as LevelFrontier
-  const isBusy = () => inner.isReading || opened.condition?.().state === 'busy'
   return {
     add: (requests) => inner.add(requests),
     async lease(max, now) {
       const leases: CrawlRequest[] = []
       for (;;) {
-        while (isBusy()) await new Promise((resolve) => setImmediate(resolve))
+        while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
         const more = inner.lease(max - leases.length, now)
         leases.push(...more)
-        if (leases.length === max || (more.length === 0 && !isBusy())) return leases
+        if (leases.length === max || (more.length === 0 && !inner.isReading)) return leases
       }
     },
     settle: (settlements) => inner.settle(settlements),
