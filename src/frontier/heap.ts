@@ -62,6 +62,24 @@ export class Heap<T> {
     return top
   }
 
+  /** How many keys are not larger than this one, and the smallest of the others. Looks at no more than it must. */
+  upTo(key: number): { count: number; next: number } {
+    const keys = this.#keys
+    const size = this.#items.length
+    let count = 0
+    let next = Number.POSITIVE_INFINITY
+    const open = size > 0 ? [0] : []
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (keys[2 * node]! > key) {
+        next = Math.min(next, keys[2 * node]!)
+        continue
+      }
+      count++
+      for (let child = 4 * node + 1; child < Math.min(4 * node + 5, size); child++) open.push(child)
+    }
+    return { count, next }
+  }
+
   /** Drops all entries but those that are wanted; these keep their tickets and their order. */
   keep(wanted: (item: T, ticket: number) => boolean): void {
     const items = this.#items

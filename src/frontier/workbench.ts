@@ -2,7 +2,7 @@ import type { HostTrouble } from '../types.js'
 import { AskedPauses } from './asked-pauses.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
-import { HostQueue } from './host-queue.js'
+import { type Due, HostQueue } from './host-queue.js'
 import { allowance, restUntil } from './politeness.js'
 
 /** A host, its waiting requests and its clock. */
@@ -40,6 +40,11 @@ export class Host implements ReadyHost {
   /** Requests waiting: those of the queue here, and for hosts of a store also those that are elsewhere. */
   get pending(): number {
     return this.queue.size
+  }
+
+  /** Of those, the ones that are due at `now`: requests with a time of their own that has not come are nobody's work. */
+  dueBy(now: number): Due {
+    return this.queue.dueBy(now)
   }
 
   /** When its queue has something to hand out: 0 for at once, Infinity for not as things stand. */
@@ -177,7 +182,7 @@ export class Workbench<H extends Host = Host> {
       if (heap.size === 0 || isHeldBack?.(heap.top!)) return undefined
       const host = heap.pop()!
       host.standsIn = undefined
-      if (this.#availableAt(host) <= now) {
+      if (this.#availableAt(host, now) <= now) {
         this.#acquireFrom(host, now)
         return host
       }
@@ -199,7 +204,7 @@ export class Workbench<H extends Host = Host> {
       else this.#placeIdle(host, now)
       return
     }
-    const at = this.#availableAt(host)
+    const at = this.#availableAt(host, now)
     if (at <= now) {
       if (host.standsIn === this.#ready || host.standsIn === this.#due) return
       host.readyAt = at > 0 ? at : since
@@ -236,17 +241,27 @@ export class Workbench<H extends Host = Host> {
     if (host.notBefore <= now) host.notBefore = 0
   }
 
-  /** The instant from which one more connection to the host may be used, if it has requests; Infinity: not before a release. */
-  restedAt(host: H): number {
-    const free = allowance(host.pending, this.#politeness) - host.acquired
+  /**
+   * The instant from which one more connection to the host may be used, if so many requests wait; Infinity: not before a
+   * release.
+   */
+  restedAt(host: H, waiting = host.pending): number {
+    const free = allowance(waiting, this.#politeness) - host.acquired
     if (free <= 0) return Number.POSITIVE_INFINITY
     const resting = host.resting
     const rested = resting.length < free ? 0 : resting[resting.length - free]!
     return Math.max(rested, host.notBefore)
   }
 
-  #availableAt(host: H): number {
-    return Math.max(this.restedAt(host), host.dueAt)
+  #availableAt(host: H, now: number): number {
+    const { dueAt } = host
+    if (this.#politeness.connections === 1 || host.queue.later === 0 || dueAt === Number.POSITIVE_INFINITY) {
+      return Math.max(this.restedAt(host), dueAt)
+    }
+    const { count, next } = host.dueBy(now)
+    const at = Math.max(this.restedAt(host, count), dueAt)
+    // The next that is due may allow one more connection, which may have rested longer.
+    return Math.min(at, Math.max(next, this.restedAt(host)))
   }
 
   /** Without requests: remembered while it rests, so that a new request cannot cut the pause short; then forgotten. */

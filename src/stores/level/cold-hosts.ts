@@ -112,6 +112,11 @@ export class ColdHosts {
     return this.#names.sizeOf(partition)
   }
 
+  /** Those that have something due, as far as is known. */
+  awakeIn(partition: number): number {
+    return this.#names.sizeOf(partition) - this.#sleepers.sizeOf(partition)
+  }
+
   /** Before this instant none may be visited. */
   get earliestDue(): number {
     return this.#firstDue[this.#earliest]!

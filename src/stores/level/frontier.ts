@@ -89,10 +89,9 @@ export class LevelFrontier implements Frontier {
       failed,
     })
     const { counts, hostsInMemory: most, partitionOf } = parts
-    const [cold, heads] = [this.#cold, this.#heads]
+    const [cold, heads, mayGrow] = [this.#cold, this.#heads, connections > 1]
     const window = new HostWindow({
-      ...{ database, journal, workbench, cold, heads, scale, most, partitionOf },
-      mayGrow: connections > 1,
+      ...{ database, journal, workbench, cold, heads, scale, most, mayGrow, partitionOf },
       leased: () => this.#leased,
       isLeaving: (partition) => this.moves.isLeaving(partition),
       entered: (host, since) => this.#refilled(host, since),
@@ -100,7 +99,7 @@ export class LevelFrontier implements Frontier {
       failed,
     })
     this.#window = window
-    this.moves = new Moves({ workbench, cold, window, counts, partitionOf })
+    this.moves = new Moves({ workbench, cold, window, counts, mayGrow, partitionOf, now: () => this.#now })
     this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
     journal.onFlushed = () => this.#rouse()
   }

@@ -1,6 +1,6 @@
 /** Hosts and requests of the level frontier: those of the memory frontier, and what of them lies on disk. */
 
-import { PendingRequest } from '../../frontier/host-queue.js'
+import { type Due, PendingRequest } from '../../frontier/host-queue.js'
 import { Host } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
 import type { Once, Writable } from './database.js'
@@ -137,6 +137,13 @@ export class LevelHost extends Host implements Writable {
 
   override get dueAt(): number {
     return this.isDry || this.isEntering ? Number.POSITIVE_INFINITY : this.queue.dueAt
+  }
+
+  /** What of its later requests is on disk only comes after what is in memory: if all of that is due, it may be too. */
+  override dueBy(now: number): Due {
+    const { count, next } = this.queue.dueBy(now)
+    const unknown = next === Number.POSITIVE_INFINITY ? this.later.size : 0
+    return { count: count + this.due.size + unknown, next }
   }
 
   get isLoading(): boolean {

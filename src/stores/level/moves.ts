@@ -11,7 +11,11 @@ export interface MovesParts {
   readonly cold: ColdHosts
   readonly window: HostWindow
   readonly counts: Counts
+  /** Whether the connections to a host depend on its requests. */
+  readonly mayGrow: boolean
   partitionOf(host: string): number
+  /** The latest instant that is known. */
+  now(): number
 }
 
 /** What goes along with hosts that leave, and is not on disk. */
@@ -135,34 +139,55 @@ export class Moves {
   }
 
   /**
-   * What each partition has waiting. How much the longest host has is known as far as memory holds it. What lies on disk
-   * only is taken to be shared evenly by those that have something there, unless it was told when the partition came.
+   * What each partition has that is due. Of hosts in memory that is known as far as memory holds it. What lies on disk
+   * only is taken to be shared evenly by those that have something there, due or not; how much the longest host has may
+   * have been told when the partition came.
    */
   load(): PartitionLoad[] {
-    const { workbench, cold, counts } = this.#parts
-    const loads = new Map<
-      number,
-      { hosts: number; longest: number; held: number; leased: number; open: number }
-    >()
+    const { workbench, cold, counts, now, mayGrow } = this.#parts
+    const loads = new Map<number, Load>()
     for (const partition of counts.partitions) {
-      const hosts = cold.sizeOf(partition)
-      loads.set(partition, { hosts, longest: 0, held: 0, leased: 0, open: hosts })
+      const onDisk = cold.sizeOf(partition)
+      // Where requests allow connections all of them are ready to be woken, whatever they have.
+      const awake = mayGrow ? onDisk : cold.awakeIn(partition)
+      loads.set(partition, {
+        ...{ hosts: awake, longest: 0, due: 0, held: 0, leased: 0 },
+        ...{ open: awake, asleep: onDisk - awake },
+      })
     }
     for (const host of workbench.all()) {
       const load = loads.get(host.partitionNumber)
       if (load === undefined || (host.pending === 0 && host.acquired === 0)) continue
-      load.hosts++
+      const due = host.dueBy(now()).count
+      if (due > 0 || host.acquired > 0) load.hosts++
+      load.due += due
       load.held += host.pending
       load.leased += host.acquired
-      load.longest = Math.max(load.longest, host.pending)
-      if (!host.due.isExact || !host.later.isExact) load.open++
+      load.longest = Math.max(load.longest, due)
+      if (!host.due.isExact) load.open++
+      if (!host.later.isExact) load.asleep++
     }
-    return [...loads].map(([partition, { hosts, longest, held, leased, open }]) => {
-      const pending = counts.of(partition).pending - leased
-      if (open === 0) return { partition, pending, hosts, longest }
-      const share = Math.ceil(Math.max(0, pending - held) / open)
+    return [...loads].map(([partition, { hosts, longest, due, held, leased, open, asleep }]) => {
+      if (open === 0) return { partition, pending: due, hosts, longest }
+      const onDisk = Math.max(0, counts.of(partition).pending - leased - held)
+      const share = Math.ceil(onDisk / (open + asleep))
+      const pending = due + (asleep === 0 ? onDisk : Math.min(onDisk, share * open))
       const told = Math.min(this.#longest.get(partition) ?? 0, pending - hosts + 1)
       return { partition, pending, hosts, longest: Math.max(longest, share, told) }
     })
   }
+}
+
+/** What is known of a partition's requests. */
+interface Load {
+  /** With something due, or handed out. */
+  hosts: number
+  longest: number
+  /** Requests in memory that are due, and all that are counted there. */
+  due: number
+  held: number
+  leased: number
+  /** Hosts with more on disk than is counted: due, or not. */
+  open: number
+  asleep: number
 }
