@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { frontierSuite } from '../../src/conformance/frontier.js'
 import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../src/frontier/contract.js'
-import { memoryFrontier } from '../../src/frontier/memory.js'
+import { MemoryFrontier, memoryFrontier } from '../../src/frontier/memory.js'
+import { firstCome } from '../../src/frontier/selection.js'
+import { Host, type MakeHost } from '../../src/frontier/workbench.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { failuresOf } from './collect.js'
 
@@ -164,6 +166,15 @@ const MUTANTS: Record<string, Create> = {
   'never grows': misled(() => ({ connections: 1 })),
   'grows too soon': misled(({ growAt }) => ({ growAt: growAt / 2 })),
   'grows without end': misled(({ connections }) => ({ connections: connections === 1 ? 1 : 5 })),
+  'grows by what is not due': (politeness) => {
+    class Greedy extends Host {
+      override dueBy() {
+        return { count: this.pending, next: Number.POSITIVE_INFINITY }
+      }
+    }
+    const make: MakeHost<Host> = (host, workbench, delayMs) => new Greedy(host, workbench, delayMs)
+    return new MemoryFrontier(politeness, firstCome, make)
+  },
   'prefers the largest host': (politeness) => sound(politeness, (host) => -host.pending),
   'lets hosts wait until those that it has begun with are done': (politeness) => {
     const window = 50
