@@ -6,7 +6,7 @@
 
 import { byHost, level } from 'kumo'
 import { expect, test } from 'vitest'
-import { GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
+import { A_DAY_MS, GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
 import { randomWalk } from '../../../src/conformance/frontier-walk.js'
 import type { Politeness } from '../../../src/frontier/contract.js'
 import { firstCome } from '../../../src/frontier/selection.js'
@@ -63,5 +63,27 @@ test('a host whose requests are mostly on disk hands them out in order', async (
   }
   expect(met).toEqual(urls)
   expect([frontier.pending, frontier.leased, frontier.hosts]).toEqual([0, 0, 0])
+  await opened.close()
+})
+
+test('of 1,606 requests the six that are due get one connection, however many of the others are in memory', async () => {
+  const politeness = { delayMs: 0, connections: 16, growAt: 100 }
+  const { opened, frontier } = await open(await folder(), politeness, 10)
+  const host = 'one.example'
+  const request = { host, depth: 1, priority: 0, attempt: 0, redirects: 0, parent: undefined }
+  const nextMonth = START + 30 * A_DAY_MS
+  await frontier.add(Array.from({ length: 1600 }, (_, i) => ({ ...request, url: `https://${host}/${i}` })))
+  for (let left = 1600; left > 0; ) {
+    const leases = await frontier.lease(100, START)
+    expect(leases.length).toBeGreaterThan(0)
+    left -= leases.length
+    const again = { at: nextMonth, attempt: 0, revisit: true }
+    await frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: START, again })))
+  }
+  await frontier.add(Array.from({ length: 6 }, (_, i) => ({ ...request, url: `https://${host}/new/${i}` })))
+  const leases = await frontier.lease(100, START + 1)
+  expect(leases).toHaveLength(1)
+  await frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: START + 1 })))
+  expect(await frontier.lease(100, nextMonth)).toHaveLength(16)
   await opened.close()
 })
