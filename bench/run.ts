@@ -5,6 +5,7 @@ import { balance } from './balance.js'
 import { core } from './core.js'
 import { durable } from './durable.js'
 import { exchange } from './exchange.js'
+import { fairness } from './fairness.js'
 import { frontier } from './frontier.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
@@ -24,6 +25,7 @@ const BENCHES: Record<string, Bench> = {
   robots,
   seen,
   frontier,
+  fairness,
   refresh,
   politeness,
   virtual,

@@ -91,8 +91,8 @@ export abstract class Settings {
   }
 
   /**
-   * Several connections to one host: one, and one more for each `growAt` waiting requests (default 100), up to
-   * `connections` (default 1). Each connection keeps the delay.
+   * Several connections to one host: one, and one more for each `growAt` requests that wait and are due (default
+   * 100), up to `connections` (default 1). Each connection keeps the delay.
    */
   perHost(rules: { connections?: number; growAt?: number }): this {
     const given = check.record('perHost', rules, ['connections', 'growAt'])

@@ -243,8 +243,7 @@ export class Shard {
   }
 
   #tell(): void {
-    const { handover } = this.#plan!.parts
-    const loads = this.#told++ % LOADS_EVERY === 0 ? handover?.load() : undefined
+    const loads = this.#told++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
     this.#main.post({ kind: 'stats', stats: this.#engine!.stats(), loads })
   }
 }

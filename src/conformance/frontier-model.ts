@@ -114,14 +114,14 @@ export class FrontierModel {
 
   #mayVisit(host: ModelHost, now: number): boolean {
     const { connections, growAt } = this.#politeness
-    const allowed = Math.min(connections, 1 + Math.floor(host.waiting.length / growAt))
+    const due = host.waiting.filter(({ at }) => at <= now).length
+    const allowed = Math.min(connections, 1 + Math.floor(due / growAt))
     const inUse = host.acquired + host.resting.filter((until) => until > now).length
-    return inUse < allowed && host.notBefore <= now && host.waiting.some(({ at }) => at <= now)
+    return inUse < allowed && host.notBefore <= now && due > 0
   }
 
   #dueAt(host: ModelHost): number {
-    const firstDue = Math.min(...host.waiting.map(({ at }) => at))
-    const instants = [0, host.notBefore, firstDue, ...host.resting]
+    const instants = [0, host.notBefore, ...host.waiting.map(({ at }) => at), ...host.resting]
     return instants.sort((a, b) => a - b).find((at) => this.#mayVisit(host, at)) ?? Number.POSITIVE_INFINITY
   }
 

@@ -150,6 +150,25 @@ export function politenessCases(check: Check): void {
     })
   }
 
+  check('requests whose own time has not come allow no connections', GENEROUS, async (frontier) => {
+    const tomorrow = START + A_DAY_MS
+    await frontier.add(paths('a.example', 60))
+    let now = START
+    for (let left = 60; left > 0; now += DELAY_MS) {
+      const leases = await frontier.lease(100, now)
+      assert.ok(leases.length > 0, 'nothing was handed out')
+      left -= leases.length
+      const again = { at: tomorrow, attempt: 0 }
+      await frontier.settle(leases.map((lease) => ({ ...done(lease, now), again })))
+    }
+    await frontier.add(Array.from({ length: 6 }, (_, i) => request('a.example', `new${i}`)))
+    const leases = await frontier.lease(100, now)
+    assert.equal(leases.length, 1, 'connections for six requests that are due')
+    await frontier.settle(leases.map((lease) => done(lease, now)))
+    assert.ok(frontier.nextDue() <= now + DELAY_MS)
+    assert.equal((await frontier.lease(100, tomorrow)).length, 4, 'connections once the others are due')
+  })
+
   check('each connection of a host has its own pause', GENEROUS, async (frontier) => {
     await frontier.add(paths('a.example', 500))
     const leases = await frontier.lease(100, START)

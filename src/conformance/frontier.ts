@@ -2,6 +2,7 @@
 
 import type { Frontier, Politeness } from '../frontier/contract.js'
 import type { MaybePromise } from '../types.js'
+import { fairnessCases } from './frontier-fairness.js'
 import { GENEROUS, HURRIED, ORDINARY, START } from './frontier-fixtures.js'
 import { foundCases } from './frontier-found.js'
 import { keepingCases, settlementCases } from './frontier-keeping.js'
@@ -45,6 +46,7 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   keepingCases(check)
   politenessCases(check)
   orderCases(check)
+  fairnessCases(check)
   settlementCases(check)
   foundCases(check)
 

@@ -8,6 +8,7 @@ import { assertKnown, takeIn } from './durable-fixtures.js'
 import {
   A_DAY_MS,
   assertCounts,
+  DELAY_MS,
   done,
   fieldsOf,
   HURRIED,
@@ -278,6 +279,24 @@ function factCase(check: CheckShards): void {
 }
 
 function loadCase(check: CheckShards): void {
+  check('requests that are not due for a month are no load', ORDINARY, async (shards) => {
+    const [from, to] = shards.pair
+    await addPaths(from, hostIn(0), ['1', '2'])
+    await addPaths(from, hostIn(0, 'b'), ['1'])
+    for (let now = shards.start, left = 3; left > 0; now += DELAY_MS) {
+      const leases = await leaseSoon(from, Math.min(left, 2), now)
+      left -= leases.length
+      const again = { at: shards.start + 30 * A_DAY_MS, attempt: 0, revisit: true }
+      await from.frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: now, again })))
+    }
+    const due = ({ handover }: typeof from) => handover.load().reduce((sum, { pending }) => sum + pending, 0)
+    assert.equal(due(from), 0)
+    await addPaths(from, hostIn(0), ['new'])
+    assert.equal(due(from), 1)
+    await move([0], from, to)
+    assert.deepEqual([due(from), due(to)], [0, 1])
+  })
+
   check('the load of each partition is told', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(0), ['1', '2', '3'])

@@ -1,4 +1,5 @@
 import { asKumoError, type KumoError } from '../errors.js'
+import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { Admission } from './admit.js'
@@ -156,6 +157,11 @@ export class Engine {
   /** Takes partitions out of this shard, with all that belongs to them: see `Moving`. */
   give(partitions: readonly number[], leave: () => void): Promise<Parcel> {
     return this.#moving.give(partitions, leave)
+  }
+
+  /** What the partitions of this shard have to do, for balancing; undefined if they cannot leave it. */
+  load(): readonly PartitionLoad[] | undefined {
+    return this.#moving.load()
   }
 
   /** Takes in partitions that another shard gave; `came` is called when they are here. */

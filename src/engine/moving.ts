@@ -1,5 +1,5 @@
-import type { ServerRecord } from '../refresh/contract.js'
-import type { HandedOver } from '../stores/contract.js'
+import type { Refresh, ServerRecord } from '../refresh/contract.js'
+import type { HandedOver, PartitionLoad } from '../stores/contract.js'
 import { hostOf } from '../url/canonicalise.js'
 import type { HostQuota } from './host-quota.js'
 import type { Parts } from './parts.js'
@@ -18,6 +18,10 @@ export interface Parcel {
   readonly servers: readonly (readonly [host: string, record: ServerRecord])[]
 }
 
+/** What so many pages ask for is summed up in some milliseconds; what more ask for, only so often. */
+const MANY_PAGES = 10_000
+const DEMAND_MS = 30_000
+
 /** How partitions leave this shard and come to it. What the store holds it hands over; what the engine knows goes along. */
 export class Moving {
   readonly #parts: Parts
@@ -25,6 +29,8 @@ export class Moving {
   readonly #siteQuota: HostQuota
   readonly #passage: Passage
   #giving = 0
+  /** What known pages ask for, by partition; undefined: to be summed up again, for partitions have left or come. */
+  #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
 
   constructor(parts: Parts, hostQuota: HostQuota, siteQuota: HostQuota, passage: Passage) {
     this.#parts = parts
@@ -54,11 +60,39 @@ export class Moving {
     }
   }
 
+  /** What the partitions here have to do: what is due now, and what the schedule will ask for. */
+  load(): readonly PartitionLoad[] | undefined {
+    const due = this.#parts.handover?.load()
+    const { refresh } = this.#parts
+    // Pages that wait for the next round have no times of their own.
+    if (due === undefined || refresh?.schedule.rules.rounds !== Number.POSITIVE_INFINITY) return due
+    const left = new Map(this.#demandOf(refresh.schedule))
+    const loads = due.map((load): PartitionLoad => {
+      const scheduled = left.get(load.partition)
+      left.delete(load.partition)
+      return { ...load, scheduled }
+    })
+    for (const [partition, scheduled] of left) {
+      loads.push({ partition, pending: 0, hosts: 0, longest: 0, scheduled })
+    }
+    return loads
+  }
+
+  #demandOf(schedule: Refresh): ReadonlyMap<number, number> {
+    const now = this.#parts.clock.now()
+    const last = this.#demand
+    if (last !== undefined && schedule.pages > MANY_PAGES && now - last.at < DEMAND_MS) return last.by
+    const by = schedule.demandBy((host) => this.#parts.partitioner.partition(host))
+    this.#demand = { at: now, by }
+    return by
+  }
+
   async take({ stored, robots, hostPages, sitePages, servers }: Parcel): Promise<void> {
     for (const record of robots) this.#parts.robots.restore?.(record)
     for (const [host, pages] of hostPages) this.#hostQuota.restore(host, pages)
     for (const [site, pages] of sitePages) this.#siteQuota.restore(site, pages)
     for (const [host, server] of servers) this.#parts.refresh?.schedule.restore(host, server)
+    this.#demand = undefined
     await this.#parts.handover!.take(stored)
   }
 
@@ -66,6 +100,7 @@ export class Moving {
     const { partitioner, robots, refresh } = this.#parts
     const isGone = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]
+    this.#demand = undefined
     return {
       robots: records.filter(({ origin }) => isGone(hostOf(`${origin}/`))),
       hostPages: this.#hostQuota.take(isGone),

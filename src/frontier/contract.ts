@@ -10,7 +10,7 @@ import type { CrawlRequest, HostTrouble, MaybePromise } from '../types.js'
  *   permits are acquired, no lease returns a request of it: overlap is impossible, not merely checked.
  * - After a visit that ended at `visitedAt`, the connection it used is not handed out again before `visitedAt` + delay.
  * - Within a host, larger `priority` first, then first come.
- * - A host with many requests takes turns with the others.
+ * - A host takes turns with the others, however many requests it has and however many its visits bring.
  *
  * All methods may answer at once or with a promise. Calls come from one engine and do not overlap, except that
  * `add` and `settle` may be called while a `lease` is still pending.
@@ -87,8 +87,9 @@ export interface Politeness {
   /** Most connections to one host at a time. */
   readonly connections: number
   /**
-   * One more connection for each so many waiting requests (system B). Waiting is what `pending` counts, the request
-   * about to be handed out included; a connection that is out or rests is one of those allowed.
+   * One more connection for each so many waiting requests (system B). Those wait that are pending and due, the request
+   * about to be handed out included; one that is to be handed out later (`again.at`) does not. A connection that is out
+   * or rests is one of those allowed.
    */
   readonly growAt: number
   /** Of visits to known pages and visits to new ones that both wait, the share of the former. Absent: all. */

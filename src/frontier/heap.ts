@@ -28,9 +28,11 @@ export class Heap<T> {
     return this.#items[0]
   }
 
-  /** Returns the entry's ticket: a number that no other entry of this heap has or had. */
-  push(item: T, key: number): number {
-    const ticket = ++this.#tickets
+  /**
+   * Returns the entry's ticket: a number that no other entry of this heap has or had. Whoever gives tickets of their own
+   * decides who goes first among equal keys: the smaller ticket.
+   */
+  push(item: T, key: number, ticket = ++this.#tickets): number {
     const items = this.#items
     let hole = items.length
     items.push(item)
@@ -38,8 +40,8 @@ export class Heap<T> {
     const keys = this.#keys
     while (hole > 0) {
       const parent = (hole - 1) >> 2
-      // The newcomer has the largest ticket, so among equal keys it stays behind.
-      if (keys[2 * parent]! <= key) break
+      const parentKey = keys[2 * parent]!
+      if (parentKey < key || (parentKey === key && keys[2 * parent + 1]! < ticket)) break
       keys[2 * hole] = keys[2 * parent]!
       keys[2 * hole + 1] = keys[2 * parent + 1]!
       items[hole] = items[parent]!
@@ -58,6 +60,24 @@ export class Heap<T> {
     const size = items.length
     if (size > 0) this.#sink(last as T, this.#keys[2 * size]!, this.#keys[2 * size + 1]!, 0)
     return top
+  }
+
+  /** How many keys are not larger than this one, and the smallest of the others. Looks at no more than it must. */
+  upTo(key: number): { count: number; next: number } {
+    const keys = this.#keys
+    const size = this.#items.length
+    let count = 0
+    let next = Number.POSITIVE_INFINITY
+    const open = size > 0 ? [0] : []
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (keys[2 * node]! > key) {
+        next = Math.min(next, keys[2 * node]!)
+        continue
+      }
+      count++
+      for (let child = 4 * node + 1; child < Math.min(4 * node + 5, size); child++) open.push(child)
+    }
+    return { count, next }
   }
 
   /** Drops all entries but those that are wanted; these keep their tickets and their order. */

@@ -58,6 +58,12 @@ export class PendingRequest implements CrawlRequest {
   }
 }
 
+/** Requests whose own time has come, and when that of the next will have. */
+export interface Due {
+  readonly count: number
+  readonly next: number
+}
+
 /** Requests of one priority: those that were handed out before, then the others, each first come first. */
 interface Level {
   readonly priority: number
@@ -120,6 +126,14 @@ export class HostQueue {
   get dueAt(): number {
     if (this.#levels !== undefined) return 0
     return this.#later?.topKey ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Requests that are due at `now`, and when there will be one more; Infinity: not as things stand. */
+  dueBy(now: number): Due {
+    const later = this.#later
+    if (later === undefined) return { count: this.size, next: Number.POSITIVE_INFINITY }
+    const { count, next } = later.upTo(now)
+    return { count: this.size - later.size + count, next }
   }
 
   /** Whether what `take` would hand out is a page that is known. */

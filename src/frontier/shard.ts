@@ -132,10 +132,12 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
     this.#rouse()
   }
 
-  /** Partitions without requests are left out. */
+  /** Partitions without requests that are due are left out. */
   load(): PartitionLoad[] {
     const loads = new Map<number, { partition: number; pending: number; hosts: number; longest: number }>()
-    for (const { partition, pending } of this.workbench.all()) {
+    for (const host of this.workbench.all()) {
+      const { partition } = host
+      const pending = host.dueBy(this.now).count
       if (pending === 0) continue
       const load = loads.get(partition)
       if (load === undefined) loads.set(partition, { partition, pending, hosts: 1, longest: pending })

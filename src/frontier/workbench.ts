@@ -2,7 +2,7 @@ import type { HostTrouble } from '../types.js'
 import { AskedPauses } from './asked-pauses.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
-import { HostQueue } from './host-queue.js'
+import { type Due, HostQueue } from './host-queue.js'
 import { allowance, restUntil } from './politeness.js'
 
 /** A host, its waiting requests and its clock. */
@@ -25,6 +25,8 @@ export class Host implements ReadyHost {
   trouble: HostTrouble | undefined = undefined
   readyAt = 0
   revisits = false
+  /** Its place among hosts that are ready since the same instant: smaller goes first. 0: in the order in which they come. */
+  turn = 0
   /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
   standsIn: unknown = undefined
   ticket = 0
@@ -38,6 +40,11 @@ export class Host implements ReadyHost {
   /** Requests waiting: those of the queue here, and for hosts of a store also those that are elsewhere. */
   get pending(): number {
     return this.queue.size
+  }
+
+  /** Of those, the ones that are due at `now`: requests with a time of their own that has not come are nobody's work. */
+  dueBy(now: number): Due {
+    return this.queue.dueBy(now)
   }
 
   /** When its queue has something to hand out: 0 for at once, Infinity for not as things stand. */
@@ -163,23 +170,19 @@ export class Workbench<H extends Host = Host> {
     return left
   }
 
-  /** Hosts with requests that wait until after `instant`: at most so many, in no order. */
-  waitingBeyond(instant: number, most: number): H[] {
-    const found: H[] = []
-    for (const host of this.#hosts.values()) {
-      if (found.length === most) break
-      if (host.standsIn === this.#waiting && host.readyAt > instant && host.pending > 0) found.push(host)
-    }
-    return found
-  }
-
-  /** A host that may be visited at `now`, with one of its connections acquired; undefined if there is none. */
-  acquire(now: number): H | undefined {
+  /**
+   * A host that may be visited at `now`, with one of its connections acquired; undefined if there is none, or if
+   * somebody else goes before the first of them.
+   */
+  acquire(now: number, isHeldBack?: (host: H) => boolean): H | undefined {
     this.#wake(now)
     for (;;) {
-      const host = this.#takeValid(this.#next())
-      if (host === undefined) return undefined
-      if (this.#availableAt(host) <= now) {
+      const heap = this.#next()
+      this.#dropStale(heap)
+      if (heap.size === 0 || isHeldBack?.(heap.top!)) return undefined
+      const host = heap.pop()!
+      host.standsIn = undefined
+      if (this.#availableAt(host, now) <= now) {
         this.#acquireFrom(host, now)
         return host
       }
@@ -194,17 +197,17 @@ export class Workbench<H extends Host = Host> {
     rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
   }
 
-  /** Puts the host where it belongs, after anything about it has changed. */
-  place(host: H, now: number): void {
+  /** Puts the host where it belongs, after anything about it has changed. A host that does not rest is ready since `since`. */
+  place(host: H, now: number, since = now): void {
     if (host.pending === 0) {
       if (host.acquired > 0) this.#leave(host)
       else this.#placeIdle(host, now)
       return
     }
-    const at = this.#availableAt(host)
+    const at = this.#availableAt(host, now)
     if (at <= now) {
       if (host.standsIn === this.#ready || host.standsIn === this.#due) return
-      host.readyAt = at > 0 ? at : now
+      host.readyAt = at > 0 ? at : since
       host.revisits = host.queue.leadsToRevisit(now)
       this.#stand(host, host.revisits ? this.#due : this.#ready, this.#policy(host))
     } else if (at === Number.POSITIVE_INFINITY) {
@@ -238,17 +241,27 @@ export class Workbench<H extends Host = Host> {
     if (host.notBefore <= now) host.notBefore = 0
   }
 
-  /** The instant from which one more connection to the host may be used, if it has requests; Infinity: not before a release. */
-  restedAt(host: H): number {
-    const free = allowance(host.pending, this.#politeness) - host.acquired
+  /**
+   * The instant from which one more connection to the host may be used, if so many requests wait; Infinity: not before a
+   * release.
+   */
+  restedAt(host: H, waiting = host.pending): number {
+    const free = allowance(waiting, this.#politeness) - host.acquired
     if (free <= 0) return Number.POSITIVE_INFINITY
     const resting = host.resting
     const rested = resting.length < free ? 0 : resting[resting.length - free]!
     return Math.max(rested, host.notBefore)
   }
 
-  #availableAt(host: H): number {
-    return Math.max(this.restedAt(host), host.dueAt)
+  #availableAt(host: H, now: number): number {
+    const { dueAt } = host
+    if (this.#politeness.connections === 1 || host.queue.later === 0 || dueAt === Number.POSITIVE_INFINITY) {
+      return Math.max(this.restedAt(host), dueAt)
+    }
+    const { count, next } = host.dueBy(now)
+    const at = Math.max(this.restedAt(host, count), dueAt)
+    // The next that is due may allow one more connection, which may have rested longer.
+    return Math.min(at, Math.max(next, this.restedAt(host)))
   }
 
   /** Without requests: remembered while it rests, so that a new request cannot cut the pause short; then forgotten. */
@@ -286,7 +299,7 @@ export class Workbench<H extends Host = Host> {
       heap.keep((other, ticket) => other.standsIn === heap && other.ticket === ticket)
     }
     host.standsIn = heap
-    host.ticket = heap.push(host, key)
+    host.ticket = host.turn > 0 ? heap.push(host, key, host.turn) : heap.push(host, key)
   }
 
   #leave(host: H): void {
@@ -304,13 +317,6 @@ export class Workbench<H extends Host = Host> {
     if (this.#credit < 1) return this.#ready
     this.#credit -= 1
     return this.#due
-  }
-
-  #takeValid(heap: Heap<H>): H | undefined {
-    this.#dropStale(heap)
-    const host = heap.pop()
-    if (host !== undefined) host.standsIn = undefined
-    return host
   }
 
   #dropStale(heap: Heap<H>): void {

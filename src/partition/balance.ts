@@ -4,13 +4,16 @@
  * may be visited once a second is no burden, however much it has waiting.
  */
 
-/** What a partition has waiting. */
+/** What a partition has to do. */
 export interface PartitionWork {
   readonly partition: number
+  /** Requests that are due. */
   readonly pending: number
   readonly hosts: number
   /** Requests of the host that has most. */
   readonly longest: number
+  /** Visits a second that known pages will need. Default 0. */
+  readonly scheduled?: number | undefined
 }
 
 export interface BalanceRules {
@@ -35,12 +38,12 @@ const WORTH_IT_S = 0.5
 /** A few at a time: what moves is not visited meanwhile. */
 const MOST_AT_ONCE = 16
 
-/** Pages of a partition that politeness allows within the horizon. */
-export function workOf({ pending, hosts, longest }: PartitionWork, turnMs: number): number {
+/** Pages of a partition that politeness allows within the horizon: of those that are due, and of those that will be. */
+export function workOf({ pending, hosts, longest, scheduled = 0 }: PartitionWork, turnMs: number): number {
   const turns = Math.max(1, HORIZON_MS / Math.max(turnMs, 1))
   // One host's requests come one after the other; those of the others are taken to be alike.
   const others = Math.min(pending - longest, (hosts - 1) * turns)
-  return Math.min(longest, turns) + Math.max(0, others)
+  return Math.min(longest, turns) + Math.max(0, others) + (scheduled * HORIZON_MS) / 1000
 }
 
 /** The loads of shards, in seconds of work. */

@@ -206,6 +206,8 @@ export interface Refresh {
   /** Another shard goes on with servers: what it must know. */
   leave(isLeaving: (host: string) => boolean): [host: string, record: ServerRecord][]
   feasibility(): Feasibility
+  /** Visits a second that known pages ask for and their servers can take, by parts of the servers. Looks at every server. */
+  demandBy(partOf: (host: string) => number): Map<number, number>
   /** Which of the hosts that wait goes first: the smallest. */
   policy(host: { readonly host: string; readonly readyAt: number }): number
 }

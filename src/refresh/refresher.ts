@@ -152,6 +152,10 @@ export class Refresher implements Refresh {
     return this.servers.feasibility()
   }
 
+  demandBy(partOf: (host: string) => number): Map<number, number> {
+    return this.servers.demandBy(partOf)
+  }
+
   policy(host: { readonly host: string; readonly readyAt: number }): number {
     return this.servers.policy(host)
   }

@@ -267,6 +267,22 @@ export class Servers {
     }
   }
 
+  /**
+   * Visits a second that are wished of each part of the servers: min(1/I_i, what the server can take), before any stretch,
+   * which tells what the sockets here allow and not what is to be done.
+   */
+  demandBy(partOf: (host: string) => number): Map<number, number> {
+    const demand = new Map<number, number>()
+    for (const [host, row] of this.#table.entries()) {
+      const load = this.#table.read(row, Field.load)
+      if (load === 0) continue
+      const part = partOf(host)
+      const perSecond = 1000 * Math.min(load, 1 / this.#shortestOf(row))
+      demand.set(part, (demand.get(part) ?? 0) + perSecond)
+    }
+    return demand
+  }
+
   #commonStretch(): number {
     if (Number.isNaN(this.#stretch)) {
       this.#assumeAnew()

@@ -63,7 +63,7 @@ export interface Handover {
   give(partitions: readonly number[], left?: () => void): Promise<HandedOver>
   /** Takes partitions in, as `give` of a store of the same kind made them. */
   take(what: HandedOver): MaybePromise<void>
-  /** What its partitions have waiting: for balancing. */
+  /** What its partitions have to do now: for balancing. */
   load(): readonly PartitionLoad[]
 }
 
@@ -72,15 +72,17 @@ export interface HandedOver {
   readonly partitions: readonly number[]
 }
 
-/** The work that a partition holds. */
+/** The work that a partition holds: requests that are to be handed out later (`again.at`) are none yet. */
 export interface PartitionLoad {
   readonly partition: number
-  /** Requests waiting. */
+  /** Requests that wait and are due. */
   readonly pending: number
-  /** Hosts with requests. */
+  /** Hosts with such requests. */
   readonly hosts: number
-  /** Requests of the host that has most: politeness lets only one host's worth be done at a time. */
+  /** Those of the host that has most: politeness lets only one host's worth be done at a time. */
   readonly longest: number
+  /** Visits a second that the schedule of known pages asks for. Not the store's to know: it leaves this out. */
+  readonly scheduled?: number | undefined
 }
 
 /**

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { frontierSuite } from '../../src/conformance/frontier.js'
 import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../src/frontier/contract.js'
-import { memoryFrontier } from '../../src/frontier/memory.js'
+import { MemoryFrontier, memoryFrontier } from '../../src/frontier/memory.js'
+import { firstCome } from '../../src/frontier/selection.js'
+import { Host, type MakeHost } from '../../src/frontier/workbench.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { failuresOf } from './collect.js'
 
@@ -164,7 +166,49 @@ const MUTANTS: Record<string, Create> = {
   'never grows': misled(() => ({ connections: 1 })),
   'grows too soon': misled(({ growAt }) => ({ growAt: growAt / 2 })),
   'grows without end': misled(({ connections }) => ({ connections: connections === 1 ? 1 : 5 })),
+  'grows by what is not due': (politeness) => {
+    class Greedy extends Host {
+      override dueBy() {
+        return { count: this.pending, next: Number.POSITIVE_INFINITY }
+      }
+    }
+    const make: MakeHost<Host> = (host, workbench, delayMs) => new Greedy(host, workbench, delayMs)
+    return new MemoryFrontier(politeness, firstCome, make)
+  },
   'prefers the largest host': (politeness) => sound(politeness, (host) => -host.pending),
+  'lets hosts wait until those that it has begun with are done': (politeness) => {
+    const window = 50
+    const inside = new Set<string>()
+    const outside: CrawlRequest[] = []
+    return changed(sound(politeness), (inner) => {
+      const add = (requests: readonly CrawlRequest[]) => {
+        for (const each of requests) {
+          if (inside.size < window) inside.add(each.host)
+          if (inside.has(each.host)) inner.add([each])
+          else outside.push(each)
+        }
+      }
+      return {
+        add,
+        settle(settlements) {
+          for (const { found = [], ...each } of settlements) {
+            const { leased } = inner
+            inner.settle([each])
+            if (inner.leased < leased) add(found)
+          }
+          if (inner.pending + inner.leased > 0) return
+          inside.clear()
+          add(outside.splice(0))
+        },
+        get pending() {
+          return inner.pending + outside.length
+        },
+        get hosts() {
+          return inner.hosts + new Set(outside.map(({ host }) => host)).size
+        },
+      }
+    })
+  },
   'knows the next due time too late': mutant((inner) => ({ nextDue: () => inner.nextDue() + 1 })),
   'never knows the next due time': mutant(() => ({ nextDue: () => Number.POSITIVE_INFINITY })),
   'always wants to be asked': mutant(() => ({ nextDue: () => 0 })),

@@ -87,3 +87,29 @@ describe('Heap', () => {
     expect(drain(heap)).toEqual(wanted.toSorted((a, b) => a.key - b.key).map(({ item }) => item))
   })
 })
+
+describe('upTo', () => {
+  it('counts the keys that are not larger, and finds the smallest that is', () => {
+    const random = seededRandom(5)
+    for (let size = 0; size < 60; size++) {
+      const heap = new Heap<number>()
+      const keys = Array.from({ length: size }, () => Math.floor(random.next() * 20))
+      for (const key of keys) heap.push(key, key)
+      for (let key = -1; key <= 20; key++) {
+        const next = Math.min(Number.POSITIVE_INFINITY, ...keys.filter((each) => each > key))
+        expect(heap.upTo(key)).toEqual({ count: keys.filter((each) => each <= key).length, next })
+      }
+    }
+  })
+})
+
+describe('tickets of one’s own', () => {
+  it('decide among equal keys', () => {
+    const random = seededRandom(6)
+    const heap = new Heap<number>()
+    const tickets = Array.from({ length: 200 }, (_, i) => i + 1).sort(() => random.next() - 0.5)
+    for (const ticket of tickets) heap.push(ticket, ticket % 3, ticket)
+    const met = Array.from({ length: 200 }, () => heap.pop()!)
+    expect(met).toEqual(tickets.toSorted((a, b) => (a % 3) - (b % 3) || a - b))
+  })
+})

@@ -20,6 +20,28 @@ describe('the work of a partition', () => {
   })
 })
 
+describe('known pages', () => {
+  const resting = (scheduled: number) => ({ partition: 0, pending: 0, hosts: 0, longest: 0, scheduled })
+
+  test('are work as far as the schedule asks for visits within ten seconds', () => {
+    expect(workOf(resting(0.5), 1000)).toBe(5)
+    expect(workOf({ ...host(0, 5), scheduled: 0.5 }, 1000)).toBe(10)
+    // 1,600 pages once a month.
+    expect(workOf(resting(1600 / (30 * 86_400)), 1000)).toBeLessThan(0.01)
+  })
+
+  test('that wait for a month draw work to where they are', () => {
+    const idle = [resting(1600 / (30 * 86_400))]
+    const busy = Array.from({ length: 8 }, (_, i) => host(i + 1, 100))
+    expect(plannedMove([idle, busy], RULES)).toMatchObject({ from: 1, to: 0 })
+  })
+
+  test('that are visited often move as other work does', () => {
+    const often = Array.from({ length: 8 }, (_, i) => ({ ...resting(10), partition: i }))
+    expect(plannedMove([often, []], RULES)).toMatchObject({ from: 0, to: 1, partitions: [0, 1, 2, 3] })
+  })
+})
+
 describe('a move', () => {
   test('goes from the one with most to the one with least, and takes half of the difference', () => {
     const many = Array.from({ length: 8 }, (_, i) => host(i, 100))

@@ -180,6 +180,20 @@ describe('a server', () => {
     expect(table.habitMs('new.example')).toBeUndefined()
   })
 
+  it('asks for what its pages wish, as far as it can take it, whatever the sockets here allow', () => {
+    const table = servers(1)
+    table.put('1-slow.example', record(30 * DAY, 200))
+    table.put('2-often.example', record(2 * SECOND, 500))
+    table.put('2-too-often.example', record(SECOND / 10, 500))
+    table.put('3-idle.example', { pages: 0, load: 0, download: 100 })
+    expect(table.pressure().stretch).toBeGreaterThanOrEqual(1)
+    const demand = table.demandBy((host) => Number.parseInt(host, 10))
+    expect([...demand.keys()]).toEqual([1, 2])
+    expect(demand.get(1)).toBeCloseTo(1 / (30 * 86_400), 12)
+    // Once in two seconds, and once in a download and the pause after it.
+    expect(demand.get(2)).toBeCloseTo(1 / 2 + 1 / 1.5, 12)
+  })
+
   it('gives its row up when it goes, so that coming and going takes no memory', () => {
     const table = new ServerTable()
     const rows = new Set<number>()

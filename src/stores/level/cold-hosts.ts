@@ -4,7 +4,17 @@ import { FingerprintSet } from '../../seen/table.js'
 import { fingerprint } from '../../url/fingerprint.js'
 import type { Database } from './database.js'
 import type { Journal } from './journal.js'
-import { END, entryKey, entryOf, partitionIn, partitionText, rangesOf, sleeperKey, wakeKey } from './keys.js'
+import {
+  END,
+  entryKey,
+  entryOf,
+  partitionIn,
+  partitionText,
+  rangesOf,
+  sleeperKey,
+  turnIn,
+  wakeKey,
+} from './keys.js'
 
 /** An entry of a host on disk. */
 export interface ColdEntry {
@@ -15,36 +25,73 @@ export interface ColdEntry {
   readonly wake?: string
 }
 
-/** Entries that are read of a partition at once. */
-const STRIDE = 64
+/** A host that goes to disk. */
+export interface ColdHost {
+  readonly host: string
+  readonly partition: number
+  /** When it may be visited. */
+  readonly due: number
+  /** Its place among those that are due at the same instant. */
+  readonly turn: number
+  /** What is written of it. */
+  readonly record: string
+  /** It could be visited, but its requests are not due. */
+  readonly sleeps: boolean
+}
+
+/** Entries that memory holds beyond those that were asked for, over all partitions: some megabytes at most. */
+const READ_AHEAD = 8192
+/** Entries that are read of a partition at once: no fewer, so that reading is worth it. */
+const SHORTEST_STRIDE = 8
+
+/** The next entries of a partition, as they lie on disk. Never empty. */
+interface Read {
+  readonly entries: [key: string, record: string][]
+  /** Behind them nothing comes before this. */
+  next: Place
+}
+
+/** A place in the line of hosts: by the instant from which they may be visited, then first come. */
+export interface Place {
+  readonly due: number
+  readonly turn: number
+}
 
 /**
- * Hosts with requests that are on disk only, by the time from which they may be visited. Of each, memory holds a
- * fingerprint of its name, some ten bytes, and of each partition the time of its first. Filled when a new host finds
- * the working window full and when a host has to leave it; emptied by `take`.
+ * Hosts with requests that are on disk only, in one line over all partitions: by the time from which they may be visited,
+ * then first come. Of each, memory holds a fingerprint of its name, some ten bytes, and of each partition the place of
+ * its first and the few entries behind it that were read with it. Filled when a new host finds the working window full
+ * and when a host has to leave it; emptied by `take`.
  *
- * An entry stays on disk while its host is in memory, so that a crash finds all hosts. `take` goes on in each partition
+ * An entry stays on disk while its host is in memory, so that a crash finds all hosts. Reading goes on in each partition
  * where it ended, so that entries of hosts in memory are passed only once; it goes back for what is added before that.
  *
  * A host may *sleep*: it could be visited, but its requests are not due. A request that is added to it meanwhile may be,
  * and then a second entry is made that wakes it.
  *
- * Instants are on the store's scale.
+ * Instants are on the store's scale, in whole milliseconds.
  */
 export class ColdHosts {
   readonly #names: Names
   /** Those that sleep. */
   readonly #sleepers: Names
   readonly #journal: Journal
-  /** For each partition, before which instant there is nothing. */
+  /** For each partition, before which place there is nothing. */
   readonly #firstDue: Float64Array
+  readonly #firstTurn: Float64Array
+  /** For each partition, what was read of it and not taken. */
+  readonly #read = new Map<number, Read>()
   /** For each partition, from which key on there are entries that were not read. */
   readonly #unread: string[]
+  readonly #stride: number
   /** Partitions of which nothing is taken any more. */
   readonly #held = new Set<number>()
   /** Entries that are added while hosts are taken: the disk may not have them yet, so they count from then on. */
-  #addedMeanwhile: { partition: number; due: number; key: string }[] | undefined = undefined
-  #earliest = Number.POSITIVE_INFINITY
+  #addedMeanwhile: { partition: number; key: string }[] | undefined = undefined
+  /** Hosts among them: an older entry of theirs that is read now is about to be removed. */
+  readonly #cameMeanwhile = new Set<string>()
+  /** The partition with the first of all. */
+  #earliest = 0
 
   constructor(partitions: number, journal: Journal) {
     this.#journal = journal
@@ -52,7 +99,9 @@ export class ColdHosts {
     this.#names = new Names(partitions, memory)
     this.#sleepers = new Names(partitions, memory)
     this.#firstDue = new Float64Array(partitions).fill(Number.POSITIVE_INFINITY)
+    this.#firstTurn = new Float64Array(partitions)
     this.#unread = Array.from({ length: partitions }, (_, i) => firstKey(i))
+    this.#stride = Math.max(SHORTEST_STRIDE, Math.ceil(READ_AHEAD / partitions))
   }
 
   get size(): number {
@@ -63,33 +112,44 @@ export class ColdHosts {
     return this.#names.sizeOf(partition)
   }
 
+  /** Those that have something due, as far as is known. */
+  awakeIn(partition: number): number {
+    return this.#names.sizeOf(partition) - this.#sleepers.sizeOf(partition)
+  }
+
   /** Before this instant none may be visited. */
   get earliestDue(): number {
-    return this.#earliest
+    return this.#firstDue[this.#earliest]!
+  }
+
+  /** Nobody here has a place before this. */
+  get first(): Place {
+    return { due: this.earliestDue, turn: this.#firstTurn[this.#earliest]! }
   }
 
   has(host: string, partition: number): boolean {
     return this.#names.has(host, partition)
   }
 
-  /** Takes a host in, with what is written of it. */
-  add(host: string, partition: number, due: number, record: string, sleeps: boolean): void {
+  /** Takes a host in. */
+  add({ host, partition, due, turn, record, sleeps }: ColdHost): void {
     const at = partitionText(partition)
-    const key = entryKey(at, due, host)
+    const key = entryKey(at, due, host, turn)
     this.#names.add(host, partition)
+    if (this.#addedMeanwhile !== undefined) this.#cameMeanwhile.add(host)
     this.#journal.put(key, record)
-    this.#note(partition, Math.floor(due), key)
+    this.#note(partition, key)
     if (!sleeps) return
     this.#sleepers.add(host, partition)
     this.#journal.put(sleeperKey(at, host), key)
   }
 
   /** A request of a host here may be due: if the host sleeps, it is woken. */
-  wake(host: string, partition: number, now: number): void {
+  wake(host: string, partition: number, now: number, turn: number): void {
     if (!this.#sleepers.delete(host, partition)) return
-    const key = wakeKey(partitionText(partition), now, host)
+    const key = wakeKey(partitionText(partition), now, host, turn)
     this.#journal.put(key, '')
-    this.#note(partition, Math.floor(now), key)
+    this.#note(partition, key)
   }
 
   /** The host is in memory now. */
@@ -97,7 +157,11 @@ export class ColdHosts {
     this.#names.delete(host, partition)
     this.#sleepers.delete(host, partition)
     this.#journal.remove(sleeperKey(partitionText(partition), host))
-    if (wake !== undefined) this.#journal.remove(wake)
+    if (wake === undefined) return
+    this.#journal.remove(wake)
+    // Its own entry may have been read: nobody must take it for that of its next stay here.
+    const first = this.#read.get(partition)?.entries[0]
+    if (first !== undefined) this.#readAgain(partition, first[0])
   }
 
   /** Takes up the entries of partitions, ascending, that are on disk. */
@@ -109,10 +173,10 @@ export class ColdHosts {
     for (const range of rangesOf('q', partitions)) {
       for await (const keys of database.scanKeys(range)) {
         for (const key of keys) {
-          const { due, host, wakes } = entryOf(key)
+          const { host, wakes } = entryOf(key)
           const partition = partitionIn(key)
           if (partitionOf(host) !== partition) throw misplaced(host, partition, partitionOf(host))
-          this.#note(partition, due, key)
+          this.#note(partition, key)
           if (!wakes) this.#names.add(host, partition)
         }
       }
@@ -128,6 +192,7 @@ export class ColdHosts {
   hold(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       this.#held.add(partition)
+      this.#read.delete(partition)
       this.#firstDue[partition] = Number.POSITIVE_INFINITY
     }
     this.#findEarliest()
@@ -143,46 +208,76 @@ export class ColdHosts {
     }
   }
 
-  /** Hosts that may be visited at `now`, at most so many; a few more if they are found together. */
-  async take(database: Database, now: number, most: number): Promise<ColdEntry[]> {
+  /** Hosts that may be visited at `now`, in their order, a slice at a time; at most so many. */
+  async *take(database: Database, now: number, most: number, slice: number): AsyncGenerator<ColdEntry[]> {
     this.#addedMeanwhile = []
-    const found: ColdEntry[] = []
     try {
       await this.#journal.flush()
-      while (found.length < most && this.#earliest <= now) {
-        const partition = this.#firstDue.indexOf(this.#earliest)
-        found.push(...(await this.#takeFrom(database, partition, now)))
+      for (let left = most; left > 0 && this.earliestDue <= now; ) {
+        const found = await this.#takeSome(database, now, Math.min(left, slice))
+        left -= found.length
+        yield found
       }
     } finally {
       const added = this.#addedMeanwhile
       this.#addedMeanwhile = undefined
-      for (const { partition, due, key } of added) this.#note(partition, due, key)
+      this.#cameMeanwhile.clear()
+      for (const { partition, key } of added) this.#note(partition, key)
+    }
+  }
+
+  async #takeSome(database: Database, now: number, most: number): Promise<ColdEntry[]> {
+    const found: ColdEntry[] = []
+    while (found.length < most && this.earliestDue <= now) {
+      const partition = this.#earliest
+      const read = this.#read.get(partition)
+      if (read === undefined) {
+        await this.#readOn(database, partition, now)
+        continue
+      }
+      const [key, record] = read.entries.shift()!
+      const { host, wakes } = entryOf(key)
+      this.#passed(partition, read)
+      const entry = wakes ? await this.#woken(database, partition, key, host) : { key, host, record }
+      const isHere = this.has(host, partition) && !this.#held.has(partition) && !this.#cameMeanwhile.has(host)
+      if (entry !== undefined && isHere) found.push(entry)
     }
     return found
   }
 
-  async #takeFrom(database: Database, partition: number, now: number): Promise<ColdEntry[]> {
+  /** Reads the next entries of a partition that may be visited at `now`. */
+  async #readOn(database: Database, partition: number, now: number): Promise<void> {
     const to = `q${partitionText(partition)}${END}`
-    const entries = await database.read({ from: this.#unread[partition]!, to, limit: STRIDE + 1 })
-    const found: ColdEntry[] = []
-    let next = Number.POSITIVE_INFINITY
-    let unread = this.#unread[partition]!
-    for (const [i, [key, record]] of entries.entries()) {
-      const { due, host, wakes } = entryOf(key)
-      if (due > now || i === STRIDE) {
-        next = due
-        break
-      }
-      unread = `${key}\0`
-      const entry = wakes ? await this.#woken(database, partition, key, host) : { key, host, record }
-      if (entry !== undefined && this.has(host, partition)) found.push(entry)
-    }
+    const found = await database.read({ from: this.#unread[partition]!, to, limit: this.#stride })
     // It is leaving, or has left.
-    if (this.#held.has(partition)) return []
-    this.#unread[partition] = unread
-    this.#firstDue[partition] = next
+    if (this.#held.has(partition)) return
+    const isLater = ([key]: [string, string]) => entryOf(key).due > now
+    const later = found.findIndex(isLater)
+    const due = later < 0 ? found : found.slice(0, later)
+    const last = due.at(-1)?.[0]
+    if (last !== undefined) this.#unread[partition] = `${last}\0`
+    let next = NEVER
+    if (later >= 0) next = placeIn(found[later]![0])
+    else if (found.length === this.#stride) next = placeIn(last!)
+    const entries = due.filter(([key]) => this.#isEntryOfOneHere(key, partition))
+    const read = { entries, next }
+    this.#read.set(partition, read)
+    this.#passed(partition, read)
+  }
+
+  /** Entries of hosts in memory stay where they are. */
+  #isEntryOfOneHere(key: string, partition: number): boolean {
+    const { host, wakes } = entryOf(key)
+    return wakes || (this.has(host, partition) && !this.#cameMeanwhile.has(host))
+  }
+
+  /** What comes first in a partition has changed. */
+  #passed(partition: number, { entries, next }: Read): void {
+    const { due, turn } = entries.length > 0 ? placeIn(entries[0]![0]) : next
+    if (entries.length === 0) this.#read.delete(partition)
+    this.#firstDue[partition] = due
+    this.#firstTurn[partition] = turn
     this.#findEarliest()
-    return found
   }
 
   /** The entry of a host that is to be woken; undefined if it has been. */
@@ -201,19 +296,47 @@ export class ColdHosts {
   }
 
   #findEarliest(): void {
-    this.#earliest = this.#firstDue.reduce((least, due) => Math.min(least, due), Number.POSITIVE_INFINITY)
+    const [dues, turns] = [this.#firstDue, this.#firstTurn]
+    let first = 0
+    for (let i = 1; i < dues.length; i++) {
+      if (dues[i]! < dues[first]! || (dues[i] === dues[first] && turns[i]! < turns[first]!)) first = i
+    }
+    this.#earliest = first
   }
 
-  #note(partition: number, due: number, key: string): void {
+  #note(partition: number, key: string): void {
     if (this.#held.has(partition)) return
     if (this.#addedMeanwhile !== undefined) {
-      this.#addedMeanwhile.push({ partition, due, key })
+      this.#addedMeanwhile.push({ partition, key })
       return
     }
-    if (due < this.#firstDue[partition]!) this.#firstDue[partition] = due
-    if (due < this.#earliest) this.#earliest = due
-    if (key < this.#unread[partition]!) this.#unread[partition] = key
+    const place = placeIn(key)
+    if (isBefore(place, { due: this.#firstDue[partition]!, turn: this.#firstTurn[partition]! })) {
+      this.#firstDue[partition] = place.due
+      this.#firstTurn[partition] = place.turn
+    }
+    if (isBefore(place, this.first)) this.#earliest = partition
+    const read = this.#read.get(partition)
+    if (key < this.#unread[partition]!) this.#readAgain(partition, key)
+    else if (read !== undefined && isBefore(place, read.next)) read.next = place
   }
+
+  /** Goes back in a partition to a key, or to the first that was not taken if that comes before it. */
+  #readAgain(partition: number, key: string): void {
+    const first = this.#read.get(partition)?.entries[0]?.[0]
+    this.#unread[partition] = first !== undefined && first < key ? first : key
+    this.#read.delete(partition)
+  }
+}
+
+const NEVER: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }
+
+function placeIn(key: string): Place {
+  return { due: entryOf(key).due, turn: turnIn(key) }
+}
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.due < other.due || (one.due === other.due && one.turn < other.turn)
 }
 
 /** With fewer partitions each may hold so many names that growing in one piece would take long. */

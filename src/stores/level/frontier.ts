@@ -57,6 +57,8 @@ export class LevelFrontier implements Frontier {
   #taking = 0
   #seq: number
   #now = 0
+  /** Places in the line of hosts that were given so far. */
+  #turns = 0
   /** The host on disk that was added to last, within one call: links to one host often stand together. */
   #lastCold = NOBODY
   /** Nothing is handed out before this. */
@@ -87,17 +89,17 @@ export class LevelFrontier implements Frontier {
       failed,
     })
     const { counts, hostsInMemory: most, partitionOf } = parts
-    const [cold, heads] = [this.#cold, this.#heads]
+    const [cold, heads, mayGrow] = [this.#cold, this.#heads, connections > 1]
     const window = new HostWindow({
-      ...{ database, journal, workbench, cold, heads, scale, most, partitionOf },
-      mayGrow: connections > 1,
+      ...{ database, journal, workbench, cold, heads, scale, most, mayGrow, partitionOf },
       leased: () => this.#leased,
       isLeaving: (partition) => this.moves.isLeaving(partition),
+      entered: (host, since) => this.#refilled(host, since),
       loaded: () => this.#rouse(),
       failed,
     })
     this.#window = window
-    this.moves = new Moves({ workbench, cold, window, counts, partitionOf })
+    this.moves = new Moves({ workbench, cold, window, counts, mayGrow, partitionOf, now: () => this.#now })
     this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
     journal.onFlushed = () => this.#rouse()
   }
@@ -114,9 +116,10 @@ export class LevelFrontier implements Frontier {
     return this.#workbench.activeHosts + this.#cold.size
   }
 
-  /** Whether the disk is being read: more may be due when that is done. */
+  /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
   get isReading(): boolean {
-    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0
+    const { journal } = this.#parts
+    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
   }
 
   /** The number of the next request. */
@@ -126,7 +129,7 @@ export class LevelFrontier implements Frontier {
 
   /** Takes up what is on disk. */
   async open(now: number): Promise<void> {
-    const { journal, hostsInMemory, isCautious, politeness, counts } = this.#parts
+    const { journal, isCautious, politeness, counts } = this.#parts
     const { partitions } = counts
     if (isCautious) {
       this.#restUntil = now + politeness.delayMs
@@ -134,7 +137,7 @@ export class LevelFrontier implements Frontier {
       for (const partition of partitions) this.#window.cautiousSince.set(partition, now)
     }
     await this.#load(partitions, now)
-    if (this.#cold.size > 0) await this.#window.load(now, hostsInMemory)
+    if (this.#cold.size > 0) await this.#window.load(now)
     if (this.#failure !== undefined) throw this.#failure.error
     await journal.flush()
   }
@@ -180,8 +183,9 @@ export class LevelFrontier implements Frontier {
     if (now > this.#now) this.#now = now
     const leases: CrawlRequest[] = []
     if (this.#parts.journal.isBehind || now < this.#restUntil) return leases
+    this.#window.look(now, max)
     while (leases.length < max) {
-      const host = this.#workbench.acquire(now)
+      const host = this.#workbench.acquire(now, this.#window.isHeldBack)
       if (host === undefined) break
       if (this.moves.isLeaving(host.partitionNumber)) {
         // It stands nowhere from now on.
@@ -197,7 +201,8 @@ export class LevelFrontier implements Frontier {
       this.#workbench.place(host, now)
       leases.push(request)
     }
-    this.#window.look(now)
+    this.#window.handedOut(leases.length)
+    if (leases.length < max) this.#window.look(now, max - leases.length)
     if (leases.length === 0) this.#assertFound()
     return leases
   }
@@ -237,7 +242,7 @@ export class LevelFrontier implements Frontier {
   nextDue(): number {
     // The journal rouses who waits for it.
     if (this.#parts.journal.isBehind) return Number.POSITIVE_INFINITY
-    return Math.max(this.#restUntil, Math.min(this.#workbench.nextDue(), this.#window.nextDue))
+    return Math.max(this.#restUntil, this.#window.nextDue)
   }
 
   close(): void {
@@ -259,8 +264,9 @@ export class LevelFrontier implements Frontier {
       const isCold = this.#cold.has(name, partition)
       if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
         const now = this.#parts.scale.toStore(this.#now)
-        if (isCold) this.#cold.wake(name, partition, now)
-        else this.#cold.add(name, partition, now, '', false)
+        const turn = ++this.#turns
+        if (isCold) this.#cold.wake(name, partition, now, turn)
+        else this.#cold.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
         this.#lastCold = { name, partition, text: partitionText(partition) }
         this.#addCold(request)
         return
@@ -268,6 +274,7 @@ export class LevelFrontier implements Frontier {
       host = this.#workbench.host(name)
     }
     this.#takeIn(request, host.partitionNumber)
+    if (host.turn === 0) host.turn = ++this.#turns
     this.#workbench.enliven(host)
     const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
     journal.putOnce(stored)
@@ -305,6 +312,7 @@ export class LevelFrontier implements Frontier {
   /** A connection of the host was given back: what was learned of it is written, and it takes its next place. */
   #released(host: LevelHost): void {
     const now = this.#now
+    host.turn = ++this.#turns
     if (host.pending === 0 && host.acquired === 0) this.#records.writeIdle(host)
     else this.#records.writeActive(host, now)
     if (this.moves.sendAway(host)) return
@@ -318,13 +326,14 @@ export class LevelFrontier implements Frontier {
     this.#workbench.place(host, now)
   }
 
-  #refilled(host: LevelHost): void {
+  /** The host may have more to hand out than before. One that comes from disk has been ready since `since`. */
+  #refilled(host: LevelHost, since = this.#now): void {
     if (this.#closed) return
     if (host.pending === 0 && host.acquired === 0) {
       this.#workbench.retire(host)
       this.#records.writeIdle(host)
     }
-    if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now)
+    if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now, since)
     this.#rouse()
   }
 

@@ -78,7 +78,7 @@ export class Heads {
   }
 
   /** Reads the heads of a host that comes back from disk: both, before it hands out anything, for the order's sake. */
-  enter(host: LevelHost, hasLater: boolean): void {
+  enter(host: LevelHost, hasLater: boolean): Promise<void> {
     const tails = hasLater ? [host.due, host.later] : [host.due]
     for (const tail of tails) {
       tail.count = 1
@@ -86,19 +86,23 @@ export class Heads {
       // What was added while it was on disk may still be on its way there.
       tail.commit = this.#parts.journal.commit
     }
-    this.#load(host, tails)
+    return new Promise((entered) => this.#load(host, tails, entered))
   }
 
   /** Reads what comes after the bounds. Until it is there, arrivals wait. */
-  #load(host: LevelHost, tails: readonly Tail[]): void {
+  #load(host: LevelHost, tails: readonly Tail[], loaded = () => this.#parts.changed(host)): void {
     for (const tail of tails) tail.isLoading = true
     const before = this.#parts.nextSeq()
     const leased = new Set(host.leased.map(({ seq }) => seq))
     this.#enqueue(async () => {
       const { journal } = this.#parts
-      if (tails.some(({ commit }) => commit > journal.flushed)) await journal.flush()
-      for (const tail of tails) await this.#read(host, tail, before, leased)
-      this.#parts.changed(host)
+      try {
+        if (tails.some(({ commit }) => commit > journal.flushed)) await journal.flush()
+        for (const tail of tails) await this.#read(host, tail, before, leased)
+      } catch (error) {
+        this.#parts.failed(error)
+      }
+      loaded()
     })
   }
 
@@ -186,13 +190,7 @@ export class Heads {
 
   async #work(): Promise<void> {
     this.#reading++
-    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
-      try {
-        await job()
-      } catch (error) {
-        this.#parts.failed(error)
-      }
-    }
+    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) await job()
     this.#reading--
   }
 }

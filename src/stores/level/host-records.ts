@@ -20,7 +20,7 @@ export class HostRecords {
   writeActive(host: LevelHost, now: number): void {
     if (!isActive(host)) {
       if (host.key !== undefined) this.#journal.remove(host.key)
-      host.key = entryKey(host.partition, this.#scale.toStore(now), host.host)
+      host.key = entryKey(host.partition, this.#scale.toStore(now), host.host, host.turn)
     }
     this.#journal.put(host.key!, host)
     this.#touched(host.partitionNumber)

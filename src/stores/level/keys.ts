@@ -4,8 +4,9 @@
  *
  *   p partition host NUL place      a pending request; places are in the order in which a host hands out
  *   l partition host NUL at seq     a pending request that is not due before `at`
- *   q partition due host            a host with requests: when it may be visited next, and what is known of it
- *   q partition due host NUL        the same host once more, to be woken earlier than its other entry says
+ *   q partition due TURN turn host  a host with requests: when it may be visited next, and what is known of it; of hosts
+ *                                   that are due at once, who came first goes first (stores before format 3: no turn)
+ *   q partition due TURN turn host NUL  the same host once more, to be woken earlier than its other entry says
  *   w partition host                a host that sleeps on disk until a request's own time: the key of its entry in q
  *   i partition host                a host without requests whose pause is not over
  *   s partition seq                 fingerprints of known names, in the order in which they became known
@@ -48,6 +49,8 @@ const DIGITS = 9
 const RADIX = 36
 /** Below every character of a host, so that no host's keys lie between another's. */
 export const NUL = '\0'
+/** Before a turn: no host begins with it. */
+const TURN = '\x01'
 /** Above every character of a key. */
 export const END = '\x7f'
 
@@ -102,18 +105,32 @@ export function hostIn(key: string): string {
   return key.slice(5, key.indexOf(NUL))
 }
 
-export function entryKey(partition: string, due: number, host: string): string {
-  return `q${partition}${ordered(due)}${host}`
+/** `turn`: a number that grows from host to host, so that those due at one instant stay in the order in which they came. */
+export function entryKey(partition: string, due: number, host: string, turn = 0): string {
+  return `q${partition}${ordered(due)}${TURN}${ordered(turn)}${host}`
 }
 
 /** A second entry of a host, made to wake it. */
-export function wakeKey(partition: string, due: number, host: string): string {
-  return `${entryKey(partition, due, host)}${NUL}`
+export function wakeKey(partition: string, due: number, host: string, turn = 0): string {
+  return `${entryKey(partition, due, host, turn)}${NUL}`
 }
+
+const DUE_END = 5 + DIGITS
+const TURN_END = DUE_END + 1 + DIGITS
 
 export function entryOf(key: string): { due: number; host: string; wakes: boolean } {
   const wakes = key.endsWith(NUL)
-  return { due: fromOrdered(key.slice(5)), host: key.slice(5 + DIGITS, wakes ? -1 : undefined), wakes }
+  const start = hasTurn(key) ? TURN_END : DUE_END
+  return { due: fromOrdered(key.slice(5)), host: key.slice(start, wakes ? -1 : undefined), wakes }
+}
+
+/** 0 for an entry that an earlier format wrote. */
+export function turnIn(key: string): number {
+  return hasTurn(key) ? fromOrdered(key.slice(DUE_END + 1)) : 0
+}
+
+function hasTurn(key: string): boolean {
+  return key[DUE_END] === TURN
 }
 
 export function sleeperKey(partition: string, host: string): string {

@@ -1,6 +1,6 @@
 /** Hosts and requests of the level frontier: those of the memory frontier, and what of them lies on disk. */
 
-import { PendingRequest } from '../../frontier/host-queue.js'
+import { type Due, PendingRequest } from '../../frontier/host-queue.js'
 import { Host } from '../../frontier/workbench.js'
 import type { CrawlRequest } from '../../types.js'
 import type { Once, Writable } from './database.js'
@@ -113,6 +113,8 @@ export class LevelHost extends Host implements Writable {
    * now, for their time has come.
    */
   laterHeld = 0
+  /** It comes from disk, and waits for those that come with it. */
+  isEntering = false
   /** Where its record lies: among the hosts with requests or among the idle ones; undefined: it has none yet. */
   key: string | undefined = undefined
 
@@ -134,11 +136,18 @@ export class LevelHost extends Host implements Writable {
   }
 
   override get dueAt(): number {
-    return this.isDry ? Number.POSITIVE_INFINITY : this.queue.dueAt
+    return this.isDry || this.isEntering ? Number.POSITIVE_INFINITY : this.queue.dueAt
+  }
+
+  /** What of its later requests is on disk only comes after what is in memory: if all of that is due, it may be too. */
+  override dueBy(now: number): Due {
+    const { count, next } = this.queue.dueBy(now)
+    const unknown = next === Number.POSITIVE_INFINITY ? this.later.size : 0
+    return { count: count + this.due.size + unknown, next }
   }
 
   get isLoading(): boolean {
-    return this.due.isLoading || this.later.isLoading
+    return this.due.isLoading || this.later.isLoading || this.isEntering
   }
 
   /** Goes on from what was written of it. */

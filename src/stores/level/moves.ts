@@ -11,7 +11,11 @@ export interface MovesParts {
   readonly cold: ColdHosts
   readonly window: HostWindow
   readonly counts: Counts
+  /** Whether the connections to a host depend on its requests. */
+  readonly mayGrow: boolean
   partitionOf(host: string): number
+  /** The latest instant that is known. */
+  now(): number
 }
 
 /** What goes along with hosts that leave, and is not on disk. */
@@ -20,8 +24,8 @@ export interface Baggage {
   readonly asked: readonly (readonly [host: string, delayMs: number])[]
   /** By partition, when it was opened after a crash: hosts may have been visited just before. */
   readonly cautiousSince: readonly (readonly [partition: number, at: number])[]
-  /** By partition, how many requests its longest host had waiting. */
-  readonly longest: readonly (readonly [partition: number, requests: number])[]
+  /** By partition, how many requests were due, and how many of its longest host. */
+  readonly waiting: readonly (readonly [partition: number, told: Waiting])[]
 }
 
 /** What must be known of hosts from another thread to go on with them, besides what is on disk. */
@@ -36,8 +40,8 @@ export interface Carried extends Baggage {
 export class Moves {
   readonly #parts: MovesParts
   #departure: Departure | undefined = undefined
-  /** How many requests the longest host of a partition had when that came, or was about to leave. */
-  readonly #longest = new Map<number, number>()
+  /** What a partition had when it came, or was about to leave. */
+  readonly #waiting = new Map<number, Waiting>()
   /** When the store was opened, if hosts may have been visited before without a trace. */
   openedAfterCrash = 0
 
@@ -55,8 +59,8 @@ export class Moves {
     const departure = new Departure(partitions, workbench.all())
     this.#departure = departure
     // While memory still holds the hosts.
-    for (const { partition, longest } of this.load()) {
-      if (departure.partitions.has(partition)) this.#longest.set(partition, longest)
+    for (const { partition, pending, longest } of this.load()) {
+      if (departure.partitions.has(partition)) this.#waiting.set(partition, { pending, longest })
     }
     cold.hold(partitions)
     for (const host of [...workbench.all()]) if (departure.has(host)) this.sendAway(host)
@@ -104,21 +108,21 @@ export class Moves {
     const { workbench, cold, window, partitionOf } = this.#parts
     const departure = this.#departure!
     const { partitions } = departure
-    const longest = [...this.#longest].filter(([partition]) => partitions.has(partition))
+    const waiting = [...this.#waiting].filter(([partition]) => partitions.has(partition))
     workbench.takeOut((host) => departure.has(host))
     const asked = workbench.asked.takeOut((host) => partitions.has(partitionOf(host)))
     cold.drop(partitions)
     const cautiousSince = [...window.cautiousSince].filter(([partition]) => partitions.has(partition))
     for (const partition of partitions) {
       window.cautiousSince.delete(partition)
-      this.#longest.delete(partition)
+      this.#waiting.delete(partition)
     }
     this.#departure = undefined
     departure.end()
-    return { asked, cautiousSince, longest }
+    return { asked, cautiousSince, waiting }
   }
 
-  unpack(partitions: readonly number[], { asked, cautiousSince, longest }: Baggage): void {
+  unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: Baggage): void {
     const { workbench, window } = this.#parts
     for (const [host, delayMs] of asked) workbench.asked.remember(host, delayMs)
     for (const [partition, at] of cautiousSince) window.cautiousSince.set(partition, at)
@@ -127,7 +131,7 @@ export class Moves {
     for (const partition of since > 0 ? partitions : []) {
       window.cautiousSince.set(partition, Math.max(since, window.cautiousSince.get(partition) ?? 0))
     }
-    for (const [partition, requests] of longest) this.#longest.set(partition, requests)
+    for (const [partition, told] of waiting) this.#waiting.set(partition, told)
   }
 
   abandon(): void {
@@ -135,34 +139,63 @@ export class Moves {
   }
 
   /**
-   * What each partition has waiting. How much the longest host has is known as far as memory holds it. What lies on disk
-   * only is taken to be shared evenly by those that have something there, unless it was told when the partition came.
+   * What each partition has that is due. Of hosts in memory that is known as far as memory holds it. What lies on disk
+   * only is taken to be shared evenly by those that have something there, due or not, unless more was told when the
+   * partition came.
    */
   load(): PartitionLoad[] {
-    const { workbench, cold, counts } = this.#parts
-    const loads = new Map<
-      number,
-      { hosts: number; longest: number; held: number; leased: number; open: number }
-    >()
+    const { workbench, cold, counts, now, mayGrow } = this.#parts
+    const loads = new Map<number, Load>()
     for (const partition of counts.partitions) {
-      const hosts = cold.sizeOf(partition)
-      loads.set(partition, { hosts, longest: 0, held: 0, leased: 0, open: hosts })
+      const onDisk = cold.sizeOf(partition)
+      // Where requests allow connections all of them are ready to be woken, whatever they have.
+      const awake = mayGrow ? onDisk : cold.awakeIn(partition)
+      loads.set(partition, {
+        ...{ hosts: awake, longest: 0, due: 0, held: 0, leased: 0 },
+        ...{ open: awake, asleep: onDisk - awake },
+      })
     }
     for (const host of workbench.all()) {
       const load = loads.get(host.partitionNumber)
       if (load === undefined || (host.pending === 0 && host.acquired === 0)) continue
-      load.hosts++
+      const due = host.dueBy(now()).count
+      if (due > 0 || host.acquired > 0) load.hosts++
+      load.due += due
       load.held += host.pending
       load.leased += host.acquired
-      load.longest = Math.max(load.longest, host.pending)
-      if (!host.due.isExact || !host.later.isExact) load.open++
+      load.longest = Math.max(load.longest, due)
+      if (!host.due.isExact) load.open++
+      if (!host.later.isExact) load.asleep++
     }
-    return [...loads].map(([partition, { hosts, longest, held, leased, open }]) => {
-      const pending = counts.of(partition).pending - leased
-      if (open === 0) return { partition, pending, hosts, longest }
-      const share = Math.ceil(Math.max(0, pending - held) / open)
-      const told = Math.min(this.#longest.get(partition) ?? 0, pending - hosts + 1)
-      return { partition, pending, hosts, longest: Math.max(longest, share, told) }
+    return [...loads].map(([partition, { hosts, longest, due, held, leased, open, asleep }]) => {
+      if (open === 0) return { partition, pending: due, hosts, longest }
+      const onDisk = Math.max(0, counts.of(partition).pending - leased - held)
+      const told = this.#waiting.get(partition)
+      const share = Math.ceil(onDisk / (open + asleep))
+      const shared = Math.min(share * open, told?.pending ?? onDisk)
+      const pending = due + (asleep === 0 ? onDisk : Math.min(onDisk, Math.max(open, shared)))
+      const toldLongest = Math.min(told?.longest ?? 0, pending - hosts + 1)
+      return { partition, pending, hosts, longest: Math.max(longest, Math.min(share, pending), toldLongest) }
     })
   }
+}
+
+/** Requests that were due, and those of the host with most. */
+interface Waiting {
+  readonly pending: number
+  readonly longest: number
+}
+
+/** What is known of a partition's requests. */
+interface Load {
+  /** With something due, or handed out. */
+  hosts: number
+  longest: number
+  /** Requests in memory that are due, and all that are counted there. */
+  due: number
+  held: number
+  leased: number
+  /** Hosts with more on disk than is counted: due, or not. */
+  open: number
+  asleep: number
 }

@@ -12,6 +12,7 @@ import {
   ordered,
   partitionText,
   placeOf,
+  turnIn,
   wakeKey,
 } from '../../../src/stores/level/keys.js'
 import { seededRandom } from '../../../src/time.js'
@@ -106,8 +107,20 @@ test.for(['a.example', 'a.example:8080', '[::1]:81', '127.0.0.1'])(
     const due = 1_700_000_000_000
     expect(entryOf(entryKey('00ff', due, host))).toEqual({ due, host, wakes: false })
     expect(entryOf(wakeKey('00ff', due, host))).toEqual({ due, host, wakes: true })
+    const key = entryKey('00ff', due, host, 70_000)
+    expect([entryOf(key), turnIn(key)]).toEqual([{ due, host, wakes: false }, 70_000])
+    const early = `q00ff${ordered(due)}${host}`
+    expect([entryOf(early), turnIn(early)]).toEqual([{ due, host, wakes: false }, 0])
+    expect(entryOf(`${early}\0`)).toEqual({ due, host, wakes: true })
   },
 )
+
+test('entries of hosts that are due at one instant are in the order of their turns', () => {
+  const turns = [1, 2, 35, 36, 37, 70_000, 2 ** 40]
+  const keys = turns.map((turn, i) => entryKey('0001', 1000, `${'zyxwvut'[i]}.example`, turn))
+  expect(keys.toSorted(byBytes)).toEqual(keys)
+  expect(keys.every((key) => byBytes(key, entryKey('0001', 1001, 'a.example', 0)) < 0)).toBe(true)
+})
 
 test('all partitions have names of one length, in order', () => {
   const partitions = [0, 1, 15, 16, 255, 4096, 65_535]

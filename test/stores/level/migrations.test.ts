@@ -77,6 +77,25 @@ test('a crawl as the first format had it goes on: what it holds, what it knows a
   expect(await pendingUrls(third.frontier)).toEqual(all.sort())
 })
 
+test('hosts of a crawl that had no turns are all found', async () => {
+  const path = await folder()
+  const urls = Array.from({ length: 60 }, (_, i) => `https://h${i % 20}.example/${i}`)
+  const first = await openStore(path, { hostsInMemory: 5 })
+  await takeIn(first, urls.map(requestFor))
+  await first.close()
+  await withDatabase(path, async (database) => {
+    const batch = database.batch()
+    batch.put(META, JSON.stringify({ ...JSON.parse((await database.get(META))!), format: 2 }))
+    // Behind the instant: a mark, and a turn of nine digits.
+    for (const [key, record] of await database.iterator({ gte: 'q', lt: 'r' }).all()) {
+      batch.del(key).put(key.slice(0, 14) + key.slice(24), record)
+    }
+    await batch.write()
+  })
+  const second = await openStore(path, { hostsInMemory: 5 })
+  expect(await pendingUrls(second.frontier)).toEqual(urls.sort())
+})
+
 /** Totals instead of counts by partition, and lists of fingerprints under the numbers of their commits. */
 async function makeFirstFormat(database: Level): Promise<void> {
   const { counts, lanes: _, nextBatch: __, ...meta } = JSON.parse((await database.get(META))!)

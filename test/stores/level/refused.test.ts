@@ -142,7 +142,7 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
     openStore(path),
     'KUMO_STORE_MISMATCH',
     path,
-    /newer version of Kumo \(format 3, this one knows 2\); update Kumo/,
+    /newer version of Kumo \(format 4, this one knows 3\); update Kumo/,
   )
   await expectRefusal(openStore(path, { repair: true }), 'KUMO_STORE_MISMATCH', path)
 })

@@ -6,14 +6,13 @@
 
 import { byHost, level } from 'kumo'
 import { expect, test } from 'vitest'
-import { GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
+import { A_DAY_MS, GENEROUS, HURRIED, ORDINARY, START } from '../../../src/conformance/frontier-fixtures.js'
 import { randomWalk } from '../../../src/conformance/frontier-walk.js'
-import type { Frontier, Politeness } from '../../../src/frontier/contract.js'
+import type { Politeness } from '../../../src/frontier/contract.js'
 import { firstCome } from '../../../src/frontier/selection.js'
-import type { LevelFrontier } from '../../../src/stores/level/frontier.js'
 import { systemClock } from '../../../src/time.js'
-import type { CrawlRequest } from '../../../src/types.js'
 import { folder } from './folders.js'
+import { patient } from './patient.js'
 
 async function open(path: string, politeness: Politeness, hostsInMemory: number) {
   const partitioner = byHost(8)
@@ -24,38 +23,7 @@ async function open(path: string, politeness: Politeness, hostsInMemory: number)
     partitions: 8,
     partitionOf: (host) => partitioner.partition(host),
   })
-  return { opened, frontier: patient(opened.frontier as LevelFrontier) }
-}
-
-/** Leases again until nothing is being read any more. */
-function patient(inner: LevelFrontier): Frontier {
-  const quiet = async () => {
-    while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
-  }
-  return {
-    add: (requests) => inner.add(requests),
-    async lease(max, now) {
-      const leases: CrawlRequest[] = []
-      for (;;) {
-        await quiet()
-        const more = inner.lease(max - leases.length, now)
-        leases.push(...more)
-        if (leases.length === max || (more.length === 0 && !inner.isReading)) return leases
-      }
-    },
-    settle: (settlements) => inner.settle(settlements),
-    nextDue: () => (inner.isReading ? 0 : inner.nextDue()),
-    get pending() {
-      return inner.pending
-    },
-    get leased() {
-      return inner.leased
-    },
-    get hosts() {
-      return inner.hosts
-    },
-    close: () => inner.close(),
-  }
+  return { opened, frontier: patient(opened) }
 }
 
 /**
@@ -95,5 +63,27 @@ test('a host whose requests are mostly on disk hands them out in order', async (
   }
   expect(met).toEqual(urls)
   expect([frontier.pending, frontier.leased, frontier.hosts]).toEqual([0, 0, 0])
+  await opened.close()
+})
+
+test('of 1,606 requests the six that are due get one connection, however many of the others are in memory', async () => {
+  const politeness = { delayMs: 0, connections: 16, growAt: 100 }
+  const { opened, frontier } = await open(await folder(), politeness, 10)
+  const host = 'one.example'
+  const request = { host, depth: 1, priority: 0, attempt: 0, redirects: 0, parent: undefined }
+  const nextMonth = START + 30 * A_DAY_MS
+  await frontier.add(Array.from({ length: 1600 }, (_, i) => ({ ...request, url: `https://${host}/${i}` })))
+  for (let left = 1600; left > 0; ) {
+    const leases = await frontier.lease(100, START)
+    expect(leases.length).toBeGreaterThan(0)
+    left -= leases.length
+    const again = { at: nextMonth, attempt: 0, revisit: true }
+    await frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: START, again })))
+  }
+  await frontier.add(Array.from({ length: 6 }, (_, i) => ({ ...request, url: `https://${host}/new/${i}` })))
+  const leases = await frontier.lease(100, START + 1)
+  expect(leases).toHaveLength(1)
+  await frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: START + 1 })))
+  expect(await frontier.lease(100, nextMonth)).toHaveLength(16)
   await opened.close()
 })
