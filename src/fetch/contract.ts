@@ -53,6 +53,8 @@ export interface FetchedResponse {
   readonly skippedBody: boolean
   /** True when the body is only the readable beginning of what was sent: its compression was broken or cut off. */
   readonly truncated?: boolean | undefined
+  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  readonly resent?: number | undefined
 }
 
 export interface FetchFailure {
@@ -63,6 +65,8 @@ export interface FetchFailure {
   /** Bytes read before it failed. */
   readonly wireBytes?: number
   readonly cause?: unknown
+  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  readonly resent?: number | undefined
 }
 
 /** Header names are lower case. */

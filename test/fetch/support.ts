@@ -149,10 +149,10 @@ export function textOf(outcome: Outcome): string {
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
 
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 5000
+export async function until(condition: () => boolean, what: string, patienceMs = 5000): Promise<void> {
+  const deadline = Date.now() + patienceMs
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Did not happen within 5 s: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Did not happen within ${patienceMs / 1000} s: ${what}`)
     await sleep(2)
   }
 }
