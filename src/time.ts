@@ -165,15 +165,10 @@ export function within<T>(
       timer.cancel()
       timers?.delete(timer)
     }
-    const late = () => {
+    const timer = clock.wakeAt(clock.now() + ms, () => {
       over()
       resolve(LATE)
-    }
-    let pending = clock.wakeAt(clock.now() + ms, () => {
-      if (clock.afterArrivals === undefined) late()
-      else pending = clock.afterArrivals(late)
     })
-    const timer = { cancel: () => pending.cancel() }
     timers?.add(timer)
     promise.then(
       (value) => {
