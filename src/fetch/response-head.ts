@@ -17,8 +17,11 @@ const TAB = 0x09
 const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
+const ZERO = 0x30
 const ONE = 0x31
+const NINE = 0x39
 const COLON = 0x3a
+const CAPITAL_H = 0x48
 
 const STATUS_LINE = 'HTTP/1.'
 /** Where the status stands in `HTTP/1.1 100`. */
@@ -67,7 +70,7 @@ export class ResponseHead {
   #isFraming = false
   #interim = 0
   /** What the first Content-Length says. */
-  #length: string | undefined
+  #length: number | undefined
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -100,6 +103,11 @@ export class ResponseHead {
   /** From the first line of the answer itself. */
   #withoutInterim(bytes: Buffer): Buffer {
     let start = 0
+    // Nearly always.
+    if (bytes.length >= STATUS_END && bytes[0] === CAPITAL_H && bytes[STATUS_AT] !== ONE) {
+      this.#reading = 'headers'
+      return bytes
+    }
     for (;;) {
       // Some servers send an empty line more.
       while (bytes[start] === CR || bytes[start] === LF) start++
@@ -122,6 +130,8 @@ export class ResponseHead {
   /** With folds joined and equal lengths named once, as far as the lines are complete. */
   #withPlainLines(bytes: Buffer): Buffer {
     let line = this.#isInLine ? -1 : 0
+    // An empty line whose predecessor was handed on, or left out.
+    if (line === 0 && (bytes[0] === CR || bytes[0] === LF)) return this.#leave(bytes, 0)
     for (let at = 0; at < bytes.length; at++) {
       if (bytes[at] !== LF) continue
       const next = bytes[at + 1]
@@ -149,12 +159,9 @@ export class ResponseHead {
   /** Reduces a list of equal lengths to one. True if an earlier line has said the same. */
   #nameLengthOnce(bytes: Buffer, line: number, end: number): boolean {
     const from = line + CONTENT_LENGTH.length + 1
-    const listed = bytes.toString('latin1', from, end)
-    const [length, ...others] = listed.split(',').map((value) => value.trim())
-    if (others.some((other) => other !== length)) return false
-    if (others.length > 0) bytes.fill(SPACE, from + listed.indexOf(','), end)
-    if (this.#length === undefined) this.#length = length
-    else return this.#length === length
+    const length = numberIn(bytes, from, end) ?? onlyOneOf(bytes, from, end)
+    if (this.#length !== undefined) return this.#length === length
+    this.#length = length
     return false
   }
 
@@ -167,7 +174,7 @@ export class ResponseHead {
 
   #leave(bytes: Buffer, start: number): Buffer {
     this.#reading = 'rest'
-    return bytes.subarray(start)
+    return start === 0 ? bytes : bytes.subarray(start)
   }
 }
 
@@ -186,6 +193,28 @@ function lastLineEnd(bytes: Buffer): number {
 function isLength(bytes: Buffer, line: number, end: number): boolean {
   if (bytes[line + CONTENT_LENGTH.length] !== COLON || end - line > LONGEST_LENGTH_LINE) return false
   return begins(CONTENT_LENGTH, bytes, line, end)
+}
+
+/** The number between two places, with space around it; undefined if there is something else. */
+function numberIn(bytes: Buffer, from: number, end: number): number | undefined {
+  while (bytes[from] === SPACE) from++
+  while (bytes[end - 1] === SPACE) end--
+  let number = from < end ? 0 : Number.NaN
+  for (let at = from; at < end; at++) {
+    const digit = bytes[at]!
+    if (digit < ZERO || digit > NINE) return undefined
+    number = number * 10 + digit - ZERO
+  }
+  return number
+}
+
+/** Reduces a list of equal numbers to the first. */
+function onlyOneOf(bytes: Buffer, from: number, end: number): number | undefined {
+  const listed = bytes.toString('latin1', from, end)
+  const [first, ...others] = listed.split(',').map((value) => value.trim())
+  if (others.length === 0 || others.some((other) => other !== first)) return undefined
+  bytes.fill(SPACE, from + listed.indexOf(','), end)
+  return Number(first)
 }
 
 /** Whether a line says where the body ends, or may do so once it is complete. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ResponseHead } from '../../src/fetch/response-head.js'
+import { seededRandom } from '../../src/time.js'
 
 const LIMIT = 1000
 
@@ -30,6 +31,7 @@ const SAME: [name: string, response: string][] = [
   ['a body that looks like a head', `${OK}\r\n\r\n folded\r\nContent-Length: 1\r\nContent-Length: 1\r\n`],
   ['two lengths that differ', `${OK}Content-Length: 5\r\n${PAGE}`],
   ['a list of lengths that differ', `${OK}Content-Length: 4, 5\r\n\r\npage`],
+  ['lengths that are no numbers', `${OK}Content-Length: 4x\r\nContent-Length: 4x\r\nContent-Length:\r\n\r\n`],
   ['a header that only begins as a length', `${OK}Content-Length-X: 4\r\nContent-Len: 4\r\n${PAGE}`],
   ['a switch of protocols', `HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n`],
   ['another protocol', '220 mail.example.com ESMTP\r\n x\r\n'],
@@ -58,6 +60,11 @@ const MENDED: [name: string, response: string, read: string][] = [
     `${OK}CONTENT-LENGTH:4\r\ncontent-length:  4 \r\n${PAGE}`,
     `${OK}CONTENT-LENGTH:4\r\n\r\npage`,
   ],
+  [
+    'a length named twice before a body that looks like headers',
+    `${OK}Content-Length: 9\r\nContent-Length: 9\r\n\r\na:\r\n\tb\r\n\tc`,
+    `${OK}Content-Length: 9\r\n\r\na:\r\n\tb\r\n\tc`,
+  ],
   ['a list of equal lengths', `${OK}Content-Length: 4, 4\r\n\r\npage`, `${OK}${PAGE}`],
 ]
 
@@ -75,6 +82,29 @@ describe('ResponseHead', () => {
 
   it.each(MENDED)('mends %s', (_, response, read) => {
     for (const size of sizes) expect(tidy(mended(response, size)), `in pieces of ${size}`).toBe(tidy(read))
+  })
+
+  it('makes the same of a response in whatever pieces, and nothing of its body', () => {
+    const random = seededRandom(19)
+    const one = <T>(of: readonly T[]) => of[Math.floor(random.next() * of.length)]!
+    const some = (of: readonly string[], most: number) =>
+      Array.from({ length: Math.floor(random.next() * (most + 1)) }, () => one(of)).join('')
+    const lines = [
+      'X-A: b\r\n',
+      'C: d\r\n',
+      'X-F: e\r\n f\r\n',
+      'Content-Length: 4\r\n',
+      'content-length: 4,4\r\n',
+    ]
+    const noise = ['\r', '\n', '\r\n', ' ', '\t', 'x', 'Content-Length: 4', CONTINUE]
+    for (let i = 0; i < 500; i++) {
+      const body = some(noise, 8)
+      const response = `${some([CONTINUE, HINTS, '\r\n'], 3)}${OK}${some(lines, 5)}\r\n${body}`
+      const whole = mended(response, response.length)
+      expect(whole.endsWith(`\r\n\r\n${body}`), JSON.stringify(response)).toBe(true)
+      for (const size of sizes)
+        expect(tidy(mended(response, size)), JSON.stringify(response)).toBe(tidy(whole))
+    }
   })
 
   it('leaves an interim answer without end, and one too many, to undici', () => {
