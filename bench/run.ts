@@ -9,6 +9,7 @@ import { fairness } from './fairness.js'
 import { frontier } from './frontier.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
+import { pieces } from './pieces.js'
 import { politeness } from './politeness.js'
 import { refresh } from './refresh.js'
 import { type Bench, report } from './report.js'
@@ -30,6 +31,7 @@ const BENCHES: Record<string, Bench> = {
   politeness,
   virtual,
   memory,
+  pieces,
   durable,
   exchange,
   workers,

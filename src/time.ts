@@ -12,6 +12,11 @@ export interface Clock {
   now(): number
   /** Calls `callback` once, at `at` or later, never before. An instant in the past fires as soon as it can. */
   wakeAt(at: number, callback: () => void): Timer
+  /**
+   * Calls `callback` once what has arrived at sockets by now was handed over. Timers come first in a turn of the event
+   * loop: after a loop that was blocked, they find answers missing that wait to be read. Absent: nothing waits.
+   */
+  afterArrivals?(callback: () => void): Timer
   /** Share of the time since the last call that the thread was busy (0…1); undefined where that has no meaning. */
   busyShare?(): number | undefined
   /**
@@ -67,6 +72,10 @@ export function systemClock(like?: TimeOrigin): Clock {
       }
       handle = setTimeout(nap, Math.min(Math.max(Math.ceil(at - now()), 0), LONGEST_NAP_MS))
       return { cancel: () => clearTimeout(handle) }
+    },
+    afterArrivals(callback) {
+      const handle = setImmediate(callback)
+      return { cancel: () => clearImmediate(handle) }
     },
     busyShare() {
       const loop = performance.eventLoopUtilization()

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { clockSuite, randomSuite } from '../src/conformance/clock.js'
 import { LATE, parseDuration, seededRandom, systemClock, systemRandom, within } from '../src/time.js'
@@ -69,6 +71,35 @@ describe('systemClock', () => {
     const second = b.now()
     expect(second).toBeGreaterThanOrEqual(first)
     expect(a.now()).toBeGreaterThanOrEqual(second)
+  })
+
+  it('knows when what has arrived was handed over, though the loop was blocked and timers come first', async () => {
+    const clock = systemClock()
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const accepted = once(server, 'connection')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const [peer] = (await accepted) as [Socket]
+    if (client.connecting) await once(client, 'connect')
+    let isRead = false
+    client.once('data', () => {
+      isRead = true
+    })
+    const seen = new Promise<boolean[]>((resolve) => {
+      clock.wakeAt(clock.now() + 20, () => {
+        const before = isRead
+        clock.afterArrivals!(() => resolve([before, isRead]))
+      })
+    })
+    peer.write('news')
+    const end = performance.now() + 100
+    while (performance.now() < end);
+    expect(await seen).toEqual([false, true])
+    const cancelled = clock.afterArrivals!(() => expect.unreachable())
+    cancelled.cancel()
+    for (const each of [client, peer]) each.destroy()
+    server.close()
+    await once(server, 'close')
   })
 
   it('tells a busy thread from an idle one', async () => {

@@ -1,5 +1,11 @@
 import type { Clock, Timer } from '../time.js'
 
+/**
+ * A deadline is watched in so many steps. A step that took longer, because the event loop was blocked or the process
+ * stopped, counts as one step all the same: nobody is charged with time in which no answer could be read.
+ */
+const STEPS = 10
+
 /** Something that must be over in time. The fields are for `Deadlines`, which keeps its items in a list. */
 export abstract class Expiring {
   dueAt = 0
@@ -19,6 +25,10 @@ export abstract class Expiring {
 export class Deadlines<T extends Expiring> {
   readonly #clock: Clock
   readonly #ms: number
+  /** How long the loop has stood still, all in all: by so much rings were late. */
+  #stoodMs = 0
+  /** What the timer is set for. Like every instant here it is told in time in which the loop turned. */
+  #aim = 0
   /** In the order of starting, which is the order of expiring. */
   #first: Expiring | undefined = undefined
   #last: Expiring | undefined = undefined
@@ -37,12 +47,13 @@ export class Deadlines<T extends Expiring> {
   }
 
   start(item: T, now: number): void {
-    item.dueAt = now + this.#ms
+    const from = this.#turned(now)
+    item.dueAt = from + this.#ms
     item.before = this.#last
     if (this.#last === undefined) this.#first = item
     else this.#last.after = item
     this.#last = item
-    this.#timer ??= this.#clock.wakeAt(item.dueAt, this.#ring)
+    if (this.#timer === undefined) this.#watch(from)
   }
 
   /** An item that has expired, or was never started, may be done too. */
@@ -65,17 +76,32 @@ export class Deadlines<T extends Expiring> {
     item.before = item.after = undefined
   }
 
-  /** The timer was set for the first of those that were running then; by now it may be somebody else's turn. */
+  /** The time in which the loop turned; it stands at the aim while the ring is late. */
+  #turned(now: number): number {
+    return this.#timer === undefined ? now - this.#stoodMs : Math.min(now - this.#stoodMs, this.#aim)
+  }
+
+  #watch(from: number): void {
+    if (this.#first === undefined) return
+    this.#aim = Math.min(this.#first.dueAt, from + this.#ms / STEPS)
+    this.#timer = this.#clock.wakeAt(this.#aim + this.#stoodMs, this.#ring)
+  }
+
   readonly #ring = (): void => {
     this.#timer = undefined
-    const now = this.#clock.now()
-    for (let item = this.#first; item !== undefined; item = this.#first) {
-      if (item.dueAt > now) {
-        this.#timer = this.#clock.wakeAt(item.dueAt, this.#ring)
-        return
-      }
+    this.#stoodMs = Math.max(this.#stoodMs, this.#clock.now() - this.#aim)
+    if (this.#first === undefined || this.#first.dueAt > this.#aim) this.#watch(this.#aim)
+    else if (this.#clock.afterArrivals === undefined) this.#expire()
+    else this.#timer = this.#clock.afterArrivals(this.#expire)
+  }
+
+  readonly #expire = (): void => {
+    this.#timer = undefined
+    for (let item = this.#first; item !== undefined && item.dueAt <= this.#aim; item = this.#first) {
       this.#remove(item)
       item.expire()
     }
+    // Somebody who expired may have started another.
+    if (this.#timer === undefined) this.#watch(this.#aim)
   }
 }

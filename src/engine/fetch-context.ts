@@ -10,8 +10,6 @@ export class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort when the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
-  /** How often the request was sent once more. */
-  resends = 0
   readonly #wish: Wish
   #aborted = false
   #controller: AbortController | undefined = undefined
@@ -47,10 +45,6 @@ export class VisitContext extends Expiring implements FetchContext {
       if (this.#aborted) this.#controller.abort()
     }
     return this.#controller.signal
-  }
-
-  sendsAgain(): void {
-    this.resends++
   }
 
   expire(): void {

@@ -81,7 +81,7 @@ export class Fetching {
     const endedAt = this.#clock.now()
     this.#meters.leave('fetch', endedAt)
     this.#tally.visitEnds(request.host, endedAt)
-    if (context.resends > 0) this.#tally.resent(context.resends)
+    if (outcome.resent) this.#tally.resent(outcome.resent)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
     else if (isOurs(outcome)) await this.#comeShort(outcome.message)

@@ -3,7 +3,7 @@
  */
 
 import type { SecureContext } from 'node:tls'
-import type { buildConnector, Client, Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { KumoError, messageOf } from '../errors.js'
 import { require } from '../require.js'
 import type { Clock } from '../time.js'
@@ -11,6 +11,7 @@ import type { TlsOptions } from './access.js'
 import { AddressRefusedError, isPublic, isTrustable, type NamedHosts } from './address-guard.js'
 import { guardedConnector } from './connector.js'
 import type { Resolver } from './dns.js'
+import { type OriginClientOptions, originClient } from './origin-client.js'
 import { literalAddress, type ProxyServer, proxiedClient } from './proxy.js'
 
 /** What undici's connector needs to know of `TlsOptions`. */
@@ -72,7 +73,7 @@ export interface ClientOwner {
 export class Dialer {
   readonly #undici: Undici
   readonly #connectTimeoutMs: number
-  readonly #options: Client.Options
+  readonly #options: OriginClientOptions
   /** For TLS to servers, also inside of a tunnel. */
   readonly #tls: buildConnector.BuildOptions
   readonly #toServer: buildConnector.connector
@@ -107,7 +108,7 @@ export class Dialer {
     if (proxy === undefined) {
       const connect: buildConnector.connector = (options, callback) =>
         owner.connect(this.#toServer, options, callback)
-      return new this.#undici.Client(origin, { ...this.#options, connect }).on('disconnect', disconnected)
+      return originClient(this.#undici, origin, connect, this.#options, disconnected)
     }
     return proxiedClient(this.#undici, {
       proxy,

@@ -24,6 +24,20 @@ export class ProxyError extends Error {
   }
 }
 
+/** How an exchange over HTTP/2 failed. */
+export class Http2Error extends Error {
+  readonly kind: FailureKind
+  /** The server has not begun to work on the request, as far as can be seen, and may be asked again. */
+  readonly isUnheard: boolean
+
+  constructor(kind: FailureKind, isUnheard = false) {
+    super(kind.what)
+    this.name = 'Http2Error'
+    this.kind = kind
+    this.isUnheard = isUnheard
+  }
+}
+
 /** How undici says that a proxy asked for credentials when a page was requested from it without a tunnel. */
 const PROXY_WANTS_CREDENTIALS = 'Proxy Authentication Required (407)'
 
@@ -34,12 +48,5 @@ export function accessFailure(error: unknown): FailureKind | undefined {
   if (message === PROXY_WANTS_CREDENTIALS) {
     return { code: 'proxy-failed', what: 'was not reached: the proxy wants other credentials (407)' }
   }
-  const code = String((error as { code?: unknown } | null)?.code)
-  if (code.startsWith('ERR_HTTP2_') || (code === 'UND_ERR_INFO' && message.startsWith('HTTP/2:'))) {
-    return {
-      code: 'connection-lost',
-      what: `ended the HTTP/2 stream before the answer was complete (${message})`,
-    }
-  }
-  return undefined
+  return error instanceof Http2Error ? error.kind : undefined
 }

@@ -5,8 +5,8 @@ import type { CrawlRequest, FailureCode, MaybePromise } from '../types.js'
  *
  * What must stay true:
  * - `fetch` resolves with an `Outcome` for whatever the network does; it rejects or throws only for a defect.
- * - One call makes one request (or says so: `sendsAgain`): redirects are outcomes, not followed here, because a redirect's target has its own
- *   host, rules and visit interval.
+ * - One call makes one request (or says so: `resent`): redirects are outcomes, not followed here, because a redirect's
+ *   target has its own host, rules and visit interval.
  * - When the context is aborted, the call lets go of its socket and resolves soon.
  * - After `close` no socket, timer or handle remains.
  */
@@ -30,8 +30,6 @@ export interface FetchContext {
   readonly signal: AbortSignal
   /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
   onAbort: (() => void) | undefined
-  /** To be called before the same request is sent once more within one call: it counts as a request of its own. */
-  sendsAgain?(): void
   readonly aborted: boolean
 }
 
@@ -57,6 +55,8 @@ export interface FetchedResponse {
   readonly skippedBody: boolean
   /** True when the body is only the beginning of what was sent: it was too large, or its compression broken or cut off. */
   readonly truncated?: boolean | undefined
+  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  readonly resent?: number | undefined
 }
 
 export interface FetchFailure {
@@ -72,6 +72,8 @@ export interface FetchFailure {
   /** Bytes read before it failed. */
   readonly wireBytes?: number
   readonly cause?: unknown
+  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  readonly resent?: number | undefined
 }
 
 /** Header names are lower case. */

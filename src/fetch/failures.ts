@@ -91,6 +91,10 @@ export function failureKind(error: unknown, phase: ExchangePhase): FailureKind {
       ? { code: 'connect-failed', what: 'did not accept the connection in time' }
       : { code: 'connection-lost', what: 'stopped answering' }
   }
+  // undici asserts what it believes of a response: a status below 100 or a 101 that nobody asked for prove it wrong.
+  if (code === 'ERR_ASSERTION' && phase !== 'connecting') {
+    return { code: 'bad-response', what: 'sent what is not an answer to the request' }
+  }
   const known = BY_CODE[code]
   if (known !== undefined) return known
   if (code.startsWith('HPE_') || (error as Error | null)?.name === 'HTTPParserError') {

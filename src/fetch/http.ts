@@ -5,13 +5,12 @@
 
 import { KumoError, sentence } from '../errors.js'
 import { require } from '../require.js'
-import type { Clock } from '../time.js'
+import { type Clock, systemClock } from '../time.js'
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access.js'
 import { checkLiteral, tlsSettings } from './access-dial.js'
-import { AccessRefused, accessFailure } from './access-failures.js'
+import { AccessRefused, accessFailure, Http2Error } from './access-failures.js'
 import { OriginHeaders } from './access-headers.js'
-import { Http2ResponseReader } from './access-http2.js'
 import { loadRanges, type NamedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from './contract.js'
@@ -96,7 +95,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
     allowsAddress,
     named,
-    http2HeaderBytes: http2 ? settings.maxHeaderBytes : undefined,
+    clock: clock ?? systemClock(),
   }
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
@@ -189,6 +188,12 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
   return protocol === 'http:' || protocol === 'https:' ? [origin, pathname + search] : undefined
 }
 
+/**
+ * News of a connection that was closed before a request reached the server come within a round trip. Over a longer way the
+ * failure counts as the server's, which costs a pause and nothing else.
+ */
+const AT_ONCE_MS = 100
+
 /** What all calls of a fetcher share. */
 interface Access {
   readonly headers: OriginHeaders
@@ -196,8 +201,7 @@ interface Access {
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
   readonly allowsAddress: HttpFetcherOptions['allowsAddress']
   readonly named: NamedHosts | undefined
-  /** Most bytes of headers if responses may come over HTTP/2, undefined if not. */
-  readonly http2HeaderBytes: number | undefined
+  readonly clock: Clock
 }
 
 /** One call of `fetch`, from the wait for a connection to the decoded body. */
@@ -216,7 +220,8 @@ class Call implements Borrower, ResponseOwner {
   #connection: Connection | undefined
   #response: ResponseReader | undefined
   #settled = false
-  #triedAgain = false
+  #sentAt = 0
+  #resent = 0
 
   constructor(
     request: CrawlRequest,
@@ -256,11 +261,8 @@ class Call implements Borrower, ResponseOwner {
     this.#ticket = undefined
     this.#connection = connection
     connection.isRetry = isRetry(this.#request)
-    const { cookies, http2HeaderBytes } = this.#access
-    this.#response =
-      http2HeaderBytes === undefined
-        ? new ResponseReader(this.#context, this.#maxBodyBytes, this)
-        : new Http2ResponseReader(this.#context, this.#maxBodyBytes, this, http2HeaderBytes)
+    const { cookies } = this.#access
+    this.#response = new ResponseReader(this.#context, this.#maxBodyBytes, this)
     let headers = this.#headers!
     if (cookies) headers = withCookies(headers, cookies.headerFor(this.#origin, this.#path))
     if (this.#context.known) headers = withConditions(headers, this.#context.known)
@@ -280,6 +282,11 @@ class Call implements Borrower, ResponseOwner {
     this.#fail('aborted', 'was not waited for any longer')
   }
 
+  sent(): void {
+    // Asked for by `failed`, of a connection that was kept.
+    if (this.#connection!.answers > 0) this.#sentAt = this.#access.clock.now()
+  }
+
   answered(response: ResponseReader, clean: boolean): void {
     const connection = this.#connection!
     // First, because the next request to the host may leave as soon as the connection is free.
@@ -296,21 +303,37 @@ class Call implements Borrower, ResponseOwner {
     const connection = this.#connection!
     const failure = accessFailure(cause) ?? reason
     this.#keepCookies(response)
-    const stale = isStale(connection, response, failure)
+    const isUnheard = this.#resent === 0 && this.#wasUnheard(connection, response, failure, cause)
     this.#connections!.drop(connection)
     if (isShortage(cause)) {
       this.#connections!.makeRoom()
       this.#fail(failure.code, failure.what, response.wireBytes, cause, true)
       return
     }
-    if (stale && !this.#triedAgain) {
-      this.#triedAgain = true
-      this.#context.sendsAgain?.()
+    if (isUnheard) {
+      this.#resent++
       this.#connections!.dropIdle(connection.host)
       this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
       return
     }
     this.#fail(failure.code, failure.what, response.wireBytes, cause)
+  }
+
+  /**
+   * A server may close a kept connection at the very moment when we use it again. It has then not heard the request, so
+   * sending it once more, on a new connection, is still one request as the server sees it; RFC 9112 (9.3.1) allows it
+   * and browsers do it. A server that took its time has heard it. Then, and on a new connection, and after the first
+   * byte of an answer, the failure is the server's and the engine decides when to come back.
+   */
+  #wasUnheard(
+    connection: Connection,
+    response: ResponseReader,
+    failure: FailureKind,
+    cause: unknown,
+  ): boolean {
+    if (connection.answers === 0 || response.phase !== 'waiting') return false
+    if (failure.code !== 'connection-lost' || (cause instanceof Http2Error && !cause.isUnheard)) return false
+    return this.#access.clock.now() - this.#sentAt <= AT_ONCE_MS
   }
 
   #chooseProxy(proxyFor: (url: string) => ProxyServer | undefined): void {
@@ -328,7 +351,7 @@ class Call implements Borrower, ResponseOwner {
     if (decoded.ok) {
       const { body } = decoded
       const truncated = decoded.truncated || response.isCut
-      this.#settle(new Answer(status, headers!, body, wireBytes, skippedBody, truncated))
+      this.#settle(new Answer(status, headers!, body, wireBytes, skippedBody, truncated, this.#resent))
     } else {
       this.#fail(decoded.code, decoded.what, wireBytes)
     }
@@ -337,7 +360,12 @@ class Call implements Borrower, ResponseOwner {
   #fail(code: FailureCode, what: string, wireBytes = 0, cause?: unknown, shortage = false): void {
     const message = sentence(`${this.#request.host} ${what}`)
     const failure: FetchFailure = { ok: false, code, message, wireBytes }
-    this.#settle(cause === undefined ? failure : { ...failure, cause, ...(shortage && { shortage }) })
+    const resent = this.#resent > 0 ? { resent: this.#resent } : {}
+    this.#settle(
+      cause === undefined
+        ? { ...failure, ...resent }
+        : { ...failure, ...resent, cause, ...(shortage && { shortage }) },
+    )
   }
 
   #settle(outcome: Outcome): void {
@@ -345,16 +373,6 @@ class Call implements Borrower, ResponseOwner {
     this.#settled = true
     this.#resolve(outcome)
   }
-}
-
-/**
- * A server may close a kept connection at the very moment when we use it again. It has then not taken the request,
- * so sending it once more, on a new connection, is still one request as the server sees it; RFC 9112 (9.3.1) allows
- * it and browsers do it. On a new connection, or after the first byte of an answer, the failure is the server's
- * and the engine decides when to come back.
- */
-function isStale(connection: Connection, response: ResponseReader, failure: FailureKind): boolean {
-  return connection.answers > 0 && response.phase === 'waiting' && failure.code === 'connection-lost'
 }
 
 /** The request, or the last one to its host, has failed before. */

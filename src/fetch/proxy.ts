@@ -9,6 +9,7 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { KumoError, messageOf } from '../errors.js'
 import { AccessRefused, ProxyError } from './access-failures.js'
 import { basic } from './access-headers.js'
+import { type OriginClientOptions, originClient } from './origin-client.js'
 
 /** A proxy's URL, or a function that names the one for a URL; undefined is the direct way. */
 export type ProxyOption = string | URL | ((url: string) => string | URL | undefined)
@@ -88,7 +89,7 @@ export interface ProxiedOptions {
   /** TLS to the servers behind the proxy. */
   readonly tls: buildConnector.BuildOptions
   /** For the client that talks to the server. */
-  readonly client: Client.Options
+  readonly client: OriginClientOptions
   /** How long the proxy may take to open a tunnel. */
   readonly connectTimeoutMs: number
   /** The socket is gone. */
@@ -124,7 +125,7 @@ export function proxiedClient(
     factory: (origin, options) => {
       const asksProxy = new URL(origin).origin === proxy.origin
       const through = asksProxy ? toProxy : (options as Client.Options).connect
-      return new undici.Client(origin, { ...client, connect: through! }).on('disconnect', disconnected)
+      return originClient(undici, String(origin), through as buildConnector.connector, client, disconnected)
     },
   })
 }

@@ -7,12 +7,16 @@
  */
 
 import type { Dispatcher } from 'undici'
+import { BodyBlocks } from './body-blocks.js'
 import type { FetchContext, FetchedResponse, ResponseHeaders } from './contract.js'
 import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
+import { MAX_INTERIM_RESPONSES } from './response-head.js'
 
-/** Who is told how it ended; exactly one of the two is called, once. */
+/** Who is told how it went; exactly one of the last two is called, once. */
 export interface ResponseOwner {
+  /** The connection stands, and the request is written now. */
+  sent(): void
   /** All that is wanted was read. `clean`: the connection is at the end of the response and can be used again. */
   answered(response: ResponseReader, clean: boolean): void
   failed(response: ResponseReader, failure: FailureKind, cause: unknown): void
@@ -21,11 +25,10 @@ export interface ResponseOwner {
 /** An unwanted body up to this size is read: cheaper than a new connection, for us and for the server. */
 export const MAX_DRAINED_BYTES = 64 * 1024
 
-/** A server may send a few interim answers (103 Early Hints); one that sends nothing else is not answering. */
-const MAX_INTERIM_RESPONSES = 8
-
 /** A page without a Content-Type is most probably one; what it really is can be told from its bytes later. */
 const ASSUMED_MEDIA_TYPE = 'text/html'
+
+const NO_CONTENT = 204
 
 const NO_BYTES = new Uint8Array(0)
 
@@ -47,8 +50,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #keeping = false
   #interim = 0
   #ended = false
-  #chunks: Buffer[] | undefined
-  #firstChunk: Buffer | undefined
+  #announced = 0
+  /** A body that comes in one piece, as most do, is not copied. */
+  #onlyChunk: Buffer | undefined
+  #blocks: BodyBlocks | undefined
 
   /** @param maxBodyBytes The most that is read of a wanted body, as it comes over the wire. */
   constructor(context: Pick<FetchContext, 'wants' | 'cutsBody'>, maxBodyBytes: number, owner: ResponseOwner) {
@@ -59,6 +64,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   onConnect(): void {
     this.phase = 'waiting'
+    this.#owner.sent()
   }
 
   onResponseStarted(): void {
@@ -75,14 +81,16 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     }
     // Taken out of undici's array, which V8 may have made old from birth: docs/decisions/0008.
     const headers = new RawHeaders(rawHeaders.splice(0))
-    const success = status < 300
+    // A 204 has no body, whatever its headers say (RFC 9112, 6.3); a length that it names is not missing then.
+    const hasBody = status < 300 && status !== NO_CONTENT
     // Asked before anything is noted: if the caller's function throws, the exchange fails and its error shows.
-    this.#keeping = success && this.#isWanted(headers)
+    this.#keeping = hasBody && this.#isWanted(headers)
     this.phase = 'body'
     this.status = status
     this.headers = headers
-    this.skippedBody = success && !this.#keeping
+    this.skippedBody = hasBody && !this.#keeping
     const length = announcedLength(headers.get('content-length')) ?? 0
+    this.#announced = length
     if (this.#keeping && length > this.#maxBodyBytes && !this.#context.cutsBody) this.#failTooLarge()
     else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
     return true
@@ -119,26 +127,24 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   /** The kept body, still encoded. */
   takeBody(): Uint8Array {
-    const chunks = this.#chunks
-    const only = this.#firstChunk
-    this.#chunks = this.#firstChunk = undefined
-    if (chunks === undefined) return only ?? NO_BYTES
-    const body = Buffer.allocUnsafeSlow(this.wireBytes)
-    let at = 0
-    for (const chunk of chunks) {
-      body.set(chunk, at)
-      at += chunk.length
-    }
+    const body = this.#blocks?.join() ?? this.#onlyChunk ?? NO_BYTES
+    this.#forgetBody()
     return body
   }
 
   #keep(chunk: Buffer): void {
-    if (this.#firstChunk === undefined) {
-      this.#firstChunk = chunk
-      return
+    if (this.#blocks !== undefined) this.#blocks.add(chunk)
+    else if (this.#onlyChunk === undefined) this.#onlyChunk = chunk
+    else {
+      this.#blocks = new BodyBlocks(Math.max(this.#announced, this.#onlyChunk.length + chunk.length))
+      this.#blocks.add(this.#onlyChunk)
+      this.#onlyChunk = undefined
+      this.#blocks.add(chunk)
     }
-    this.#chunks ??= [this.#firstChunk]
-    this.#chunks.push(chunk)
+  }
+
+  #forgetBody(): void {
+    this.#onlyChunk = this.#blocks = undefined
   }
 
   /** The body ends at the limit, in the middle of this chunk. */
@@ -173,7 +179,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #fail(failure: FailureKind, cause?: unknown): void {
     if (this.#ended) return
     this.#ended = true
-    this.#chunks = this.#firstChunk = undefined
+    this.#forgetBody()
     this.#owner.failed(this, failure, cause)
   }
 }
@@ -189,5 +195,6 @@ export class Answer implements FetchedResponse {
     readonly wireBytes: number,
     readonly skippedBody: boolean,
     readonly truncated: boolean,
+    readonly resent: number,
   ) {}
 }

@@ -58,12 +58,12 @@ const TWO_WORDS = /^([^ \t]+)[ \t]+[^ \t]+$/
 const NOT_ASCII = /[^\0-\x7f]/
 
 /**
- * The part of a robots.txt that is read, as a string of bytes without byte order mark. `whole` is false for a text that
- * is known to be cut off: its last line, or half of it, is left out, because half a line could say the opposite.
+ * The part of a robots.txt that is read, as a string of bytes without byte order mark. Of a text that is longer, the line
+ * in which the part ends is left out, because half a line could say the opposite.
  */
-export function byteText(text: string | Uint8Array, whole = true): string {
+export function byteText(text: string | Uint8Array): string {
   let bytes = typeof text === 'string' ? bytesOf(text.slice(0, MAX_TEXT_BYTES + 1)) : fromBytes(text)
-  if (!whole || text.length > MAX_TEXT_BYTES || bytes.length > MAX_TEXT_BYTES) {
+  if (text.length > MAX_TEXT_BYTES || bytes.length > MAX_TEXT_BYTES) {
     bytes = bytes.slice(0, MAX_TEXT_BYTES)
     bytes = bytes.slice(0, Math.max(bytes.lastIndexOf('\n'), bytes.lastIndexOf('\r')) + 1)
   }

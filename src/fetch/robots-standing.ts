@@ -9,7 +9,7 @@ import type { FailureCode } from '../types.js'
 import { canonicalise } from '../url/canonicalise.js'
 import type { FetchedResponse, Outcome } from './contract.js'
 import { canonicalPattern, type Group, groupFor, groupText } from './robots-group.js'
-import { byteText } from './robots-lines.js'
+import { byteText, MAX_TEXT_BYTES } from './robots-lines.js'
 
 /** Rules that are still to be had: from where, and what was tried so far. */
 export interface Unknown {
@@ -101,15 +101,23 @@ export function standingAfter(
   now: number,
   habits: Habits,
 ): Standing {
-  if (!outcome.ok || outcome.skippedBody || outcome.status >= 500 || outcome.status === TOO_MANY_REQUESTS) {
-    return failed(origin, asked, outcome, now, habits)
-  }
+  if (!isHeard(outcome)) return failed(origin, asked, outcome, now, habits)
   const allow: Open = { kind: 'allow', until: now + habits.cacheMs, failures: 0 }
   if (outcome.status >= 400) return allow
   if (outcome.status >= 300) return redirected(asked, outcome) ?? allow
-  const bytes = byteText(outcome.body, outcome.truncated !== true)
+  const bytes = byteText(outcome.body)
   const group = groupFor(bytes, habits.product, canonicalPattern)
   return saysNothing(group) ? allow : { ...allow, kind: 'rules', group }
+}
+
+/**
+ * Whether the origin has said what its rules are. A file that broke off has not: what is missing may forbid what the
+ * beginning allows. Only of a file that is longer than what is read of any, the beginning is enough.
+ */
+function isHeard(outcome: Outcome): outcome is FetchedResponse {
+  if (!outcome.ok || outcome.skippedBody) return false
+  if (outcome.status >= 500 || outcome.status === TOO_MANY_REQUESTS) return false
+  return outcome.truncated !== true || outcome.body.length > MAX_TEXT_BYTES
 }
 
 function failed(origin: string, standing: Unknown, outcome: Outcome, now: number, habits: Habits): Standing {

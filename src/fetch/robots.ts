@@ -135,7 +135,7 @@ class Gate implements RememberingGate {
     const learned = standingAfter(origin, asked, outcome, now, this.#habits)
     this.#wait(origin, learned, now)
     if (outcome.ok && learned.failures === 0 && learned.kind !== 'unknown') {
-      this.#sitemaps.put(origin, sitemapsIn(byteText(outcome.body, outcome.truncated !== true)), fetched)
+      this.#sitemaps.put(origin, sitemapsIn(byteText(outcome.body)), fetched)
     }
   }
 

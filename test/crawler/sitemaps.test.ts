@@ -50,6 +50,30 @@ describe('sitemaps named by robots.txt', () => {
     expect(pages.find(({ url }) => url.endsWith('/two'))).toMatchObject({ depth: 1 })
   })
 
+  test('are read whole in pieces of one byte, as robots.txt and pages are', async () => {
+    const trickled =
+      (make: () => string | Uint8Array, headers = {}): Route =>
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html', ...headers })
+        const body = Buffer.from(make())
+        for (let at = 0; at < body.length; at++) response.write(body.subarray(at, at + 1))
+        response.end()
+      }
+    const names = Array.from({ length: 40 }, (_, i) => `/page-${String(i).padStart(2, '0')}`)
+    const started = await siteOf((url) => ({
+      '/robots.txt': trickled(() => `User-agent: *\nDisallow: /page-07\nSitemap: ${url('/map.xml')}\n`),
+      '/map.xml': trickled(() => gzipSync(urlset(...names.map((name) => url(name)))), {
+        'content-encoding': 'gzip',
+      }),
+      '/': trickled(() => 'home'),
+      ...Object.fromEntries(names.map((name) => [name, trickled(() => `<title>${name}</title>`)])),
+    }))
+    const { pages, summary } = await crawl(quick.seeds(started.url()))
+    expect(pathsOf(pages)).toEqual(['/', ...names.filter((name) => name !== '/page-07')])
+    expect(summary).toMatchObject({ sitemaps: 1, failed: 0 })
+    expect(pages.find(({ url }) => url.endsWith('/page-13'))?.title).toBe('/page-13')
+  })
+
   test('keep the visit interval of the host that has them, which may be another', async () => {
     const started = await siteOf((url) => ({
       '/robots.txt': (request, response) => {

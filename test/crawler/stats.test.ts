@@ -138,9 +138,9 @@ describe('counts', () => {
   })
 
   test('a request that the fetcher sends again by itself is one more, without a pause', async () => {
-    const fetch: Fetcher['fetch'] = ({ url }, context) => {
-      if (url.endsWith('/1')) context.sendsAgain?.()
-      return htmlOutcome(linksTo('/1', '/2'))
+    const fetch: Fetcher['fetch'] = ({ url }) => {
+      const outcome = htmlOutcome(linksTo('/1', '/2'))
+      return url.endsWith('/1') ? { ...outcome, resent: 1 } : outcome
     }
     const crawler = direct.delay(20).fetch(fetch).seeds('http://h.example/')
     expect(await crawler.run()).toMatchObject({ pages: 3, requests: 4, shortestGapMs: 0 })

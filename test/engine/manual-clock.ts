@@ -26,6 +26,11 @@ export class ManualClock implements Clock {
     return this.busy
   }
 
+  /** Moves on without ringing, as time does while the loop is blocked. What is overdue rings with the next `advance`. */
+  block(ms: number): void {
+    this.#now += ms
+  }
+
   /** Alarms that are set. */
   get alarms(): number[] {
     return [...this.#alarms].map(({ at }) => at).sort((a, b) => a - b)

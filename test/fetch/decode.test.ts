@@ -81,12 +81,33 @@ describe('decodeBody', () => {
     ['deflate', '\xff\xff\xff', /deflate/],
     ['zstd', '\x28\xb5\x2f\xfd', /"zstd", which was not asked for/],
     ['gzip, zstd', '\x28\xb5\x2f\xfd', /"zstd"/],
-    ['utf-8', 'x', /"utf-8"/],
+    ['X-Compress', 'x', /"x-compress"/],
+    ['none, zstd', 'x', /"zstd"/],
     ['gzip, gzip, gzip, gzip', 'x', /4 content encodings/],
   ])('fails for %j of %j', async (encoding, body, what) => {
     const decoded = await decodeBody(encoding, Buffer.from(body, 'latin1'), LIMIT)
     expect(decoded).toMatchObject({ ok: false, code: 'decode-failed', what: expect.stringMatching(what) })
   })
+
+  it.each(['none', 'UTF-8', 'binary', 'text/html', 'x-nobody', 'chunked', '*', 'none, utf-8, a, b, c'])(
+    'takes a body under %j, which is no coding, as it is',
+    async (encoding) => {
+      expect(await decodeBody(encoding, PAGE, LIMIT)).toMatchObject({
+        ok: true,
+        body: PAGE,
+        truncated: false,
+      })
+    },
+  )
+
+  it.each(['none, gzip', 'X-GZip, utf-8', 'a, b, gzip, c'])(
+    'undoes the codings among %j',
+    async (encoding) => {
+      const decoded = await decodeBody(encoding, gzipSync(PAGE), LIMIT)
+      expect(decoded).toMatchObject({ ok: true, truncated: false })
+      expect(decoded.ok && Buffer.compare(decoded.body, PAGE)).toBe(0)
+    },
+  )
 
   it.each<[string, (body: Buffer) => Uint8Array]>([
     ['gzip', gzipSync],

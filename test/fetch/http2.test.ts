@@ -6,6 +6,7 @@ import {
 } from 'node:http2'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { ManualClock } from '../engine/manual-clock.js'
 import { CA, http2Server, httpsServer, SERVER } from './certificates/index.js'
 import {
   failureOf,
@@ -19,6 +20,9 @@ import {
 } from './support.js'
 
 const TLS = { ca: CA }
+
+/** Larger than every window. */
+const LARGE = Buffer.alloc(3_000_000, 'abcdefg')
 
 /** A server with a route for each way to answer. */
 async function server() {
@@ -64,6 +68,9 @@ function answer(request: Http2ServerRequest, response: Http2ServerResponse): voi
       stream.on('drain', () => stream.write('x'.repeat(16_384)))
       while (stream.write('x'.repeat(16_384)));
       break
+    case '/large':
+      response.end(LARGE)
+      break
     case '/half':
       response.write('half')
       break
@@ -78,8 +85,8 @@ function answer(request: Http2ServerRequest, response: Http2ServerResponse): voi
       setTimeout((session) => session?.close(), 20, stream.session)
       response.end('bye')
       break
-    case '/goaway-first':
-      stream.session?.goaway()
+    case '/hang-up':
+      stream.session?.destroy()
       break
     case '/headers':
       for (let i = 0; i < 60; i++) response.setHeader(`x-${i}`, 'y'.repeat(2000))
@@ -116,6 +123,7 @@ describe('HTTP/2', () => {
     const get = (path: string) =>
       fetcher.fetch(requestFor(url(path)), new TestContext((type) => type !== 'image/png'))
     expect(textOf(await get('/zip'))).toBe('unzipped '.repeat(1000))
+    expect(Buffer.compare(responseOf(await get('/large')).body, LARGE)).toBe(0)
     const moved = responseOf(await get('/moved'))
     expect([moved.status, moved.headers.get('location'), moved.body.length]).toEqual([302, '/version', 0])
     expect(moved.headers.get('x-two')).toBe('a, b')
@@ -174,11 +182,11 @@ describe('HTTP/2', () => {
 
   it('tries once more on a new connection when a used one is closed instead of an answer', async () => {
     const made = await server()
-    const fetcher = makeFetcher({ http2: true, tls: TLS })
+    const fetcher = makeFetcher({ http2: true, tls: TLS, clock: new ManualClock() })
     await fetcher.fetch(requestFor(made.url()), new TestContext())
-    const outcome = await fetcher.fetch(requestFor(made.url('/goaway-first')), new TestContext())
-    expect(failureOf(outcome).code).toBe('connection-lost')
-    expect(made.started).toEqual(['/', '/goaway-first', '/goaway-first'])
+    const outcome = await fetcher.fetch(requestFor(made.url('/hang-up')), new TestContext())
+    expect(failureOf(outcome)).toMatchObject({ code: 'connection-lost', resent: 1 })
+    expect(made.started).toEqual(['/', '/hang-up', '/hang-up'])
   })
 
   it('closes an idle connection after keepAliveMs, and not while it is used', async () => {

@@ -29,10 +29,6 @@ interface Expected {
  */
 const AFTER_CLOSE = 'the answer was complete; what follows `Connection: close` is nobody’s and is not read'
 const EXCEPTIONS: Readonly<Record<string, readonly [outcome: string, reason: string]>> = {
-  'HTTP 100 first, then 400': [
-    'failed',
-    'undici takes 100 Continue, which nobody asked for, as a bad response',
-  ],
   'Content-Length reset when no body is received': [
     'failed',
     'the answer to a HEAD request; after a GET its 123 bytes are missing',

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,6 +18,19 @@ import {
   textOf,
   until,
 } from './support.js'
+
+/** Buffers of the sockets, code that was compiled on the way. */
+const CONSTANT_BYTES = 16 * 1024 * 1024
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** What is in use once garbage is gone. */
+function usedBytes(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
 
 const HTML = { wants: (mediaType: string) => mediaType === 'text/html' }
 const get = (url: string, options = {}, context = new TestContext()) =>
@@ -98,15 +114,63 @@ describe('bodies', () => {
     expect(Buffer.compare(cut.body, page.subarray(0, cut.body.length))).toBe(0)
   })
 
-  it('accepts a success without content', async () => {
-    const server = await fixedServer('HTTP/1.1 204 No Content\r\n\r\n')
-    expect(await get(server.url())).toMatchObject({ ok: true, status: 204, wireBytes: 0 })
-  })
+  it.each(['', 'Content-Length: 5\r\n', 'Content-Length: 900000000\r\n', 'Transfer-Encoding: chunked\r\n'])(
+    'accepts a success without content, whatever it says of its length: %j',
+    async (header) => {
+      const server = await fixedServer(`HTTP/1.1 204 No Content\r\n${header}\r\n`)
+      expect(await get(server.url())).toMatchObject({
+        ok: true,
+        status: 204,
+        wireBytes: 0,
+        skippedBody: false,
+      })
+      expect(await getHtml(server.url())).toMatchObject({ ok: true, status: 204, skippedBody: false })
+    },
+  )
 
-  it('passes over interim responses, but not without end', async () => {
-    const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'
+  it.each<[string, (body: Buffer) => Buffer]>([
+    ['a body', (body) => body],
+    ['a compressed body', (body) => gzipSync(body, { level: 0 })],
+  ])(
+    'takes no more memory for %s than twice its bytes, however small its pieces',
+    async (_, encode) => {
+      const body = encode(Buffer.alloc(3_000_000, 'abc'))
+      let isLookedAt = false
+      let sent = 0
+      const server = await rawServer(async ({ socket }) => {
+        const encoding = body.length === 3_000_000 ? 'identity' : 'gzip'
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+        for (; sent < body.length && !socket.destroyed; sent += 10_000) {
+          const bytes = [...body.subarray(sent, sent + 10_000)].map((byte) => [0x31, 13, 10, byte, 13, 10])
+          if (!socket.write(Buffer.from(bytes.flat()))) await once(socket, 'drain')
+        }
+        await until(() => isLookedAt, 'the test has looked', 60_000)
+        socket.write('0\r\n\r\n')
+      })
+      const before = usedBytes()
+      const outcome = get(server.url())
+      await until(() => sent >= body.length, 'all is sent', 60_000)
+      await sleep(100)
+      const used = usedBytes() - before
+      isLookedAt = true
+      expect(responseOf(await outcome).body.length).toBe(3_000_000)
+      // Pieces that are kept take more than a hundred times their bytes.
+      expect(used).toBeLessThan(2 * body.length + CONSTANT_BYTES)
+    },
+    120_000,
+  )
+
+  it.each([
+    'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 199 Whatever\r\nContent-Length: 5\r\n\r\n',
+  ])('passes over interim responses, but not without end: %j', async (hint) => {
     const hinting = await fixedServer(hint, hint, reply('page'))
-    expect(textOf(await get(hinting.url()))).toBe('page')
+    const fetcher = makeFetcher()
+    for (let i = 0; i < 3; i++) {
+      expect(textOf(await fetcher.fetch(requestFor(hinting.url()), new TestContext()))).toBe('page')
+    }
+    expect(hinting.accepted, 'the connection is used again').toBe(1)
     const endless = await rawServer(async ({ socket }) => {
       while (!socket.destroyed) {
         socket.write(hint)
@@ -325,6 +389,15 @@ describe('what servers do wrong', () => {
       ['HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
       'end',
     ],
+    ['switches protocols unasked', 'bad-response', ['HTTP/1.1 101 X\r\n\r\n', 'x'], 'end'],
+    ['has no status', 'bad-response', ['HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'], 'end'],
+    ['has a status below 100', 'bad-response', ['HTTP/1.1 099 X\r\n\r\n'], 'end'],
+    [
+      'resets in a body that ends with the connection',
+      'connection-lost',
+      ['HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf'],
+      'reset',
+    ],
     [
       'has a bad chunk',
       'bad-response',
@@ -343,6 +416,7 @@ describe('what servers do wrong', () => {
     const failure = failureOf(await get(server.url()))
     expect(failure.code).toBe(code)
     expect(failure.message).toMatch(/^127\.0\.0\.1:\d+ .*\.$/)
+    expect(failure.message, 'no word of undici').not.toMatch(/assert|expression/)
     expect(server.requests.length, 'one call is one request').toBe(1)
   })
 
@@ -352,6 +426,23 @@ describe('what servers do wrong', () => {
     expect(code).toBe('bad-response')
     expect((cause as { data: string }).data).toMatch(/^.{0,20}two hundred/)
     expect((cause as { data: string }).data).toHaveLength(200)
+  })
+
+  it.each<[string, string, string, string]>([
+    ['a folded header', 'X-A: one\r\n  two\r\nContent-Length: 4\r\n', 'x-a', 'one    two'],
+    [
+      'a folded media type',
+      'Content-Type: text/html;\r\n\tcharset=x\r\nContent-Length: 4\r\n',
+      'content-type',
+      'text/html;   charset=x',
+    ],
+    ['a length that is named twice', 'Content-Length: 4\r\nX-A: b\r\nContent-Length: 4\r\n', 'x-a', 'b'],
+    ['a list of equal lengths', 'Content-Length: 4, 4\r\n', 'content-length', '4'],
+  ])('is forgiven %s', async (_, headers, name, value) => {
+    const server = await fixedServer(`HTTP/1.1 200 OK\r\n${headers}\r\npage`)
+    const outcome = await get(server.url())
+    expect(textOf(outcome)).toBe('page')
+    expect(responseOf(outcome).headers.get(name)).toBe(value)
   })
 
   it('ignores what comes after the announced length, and does not take it for the next answer', async () => {

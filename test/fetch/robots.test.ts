@@ -136,6 +136,26 @@ describe('rules', () => {
     }
   })
 
+  it('that broke off are not heard: what is missing may be what forbids', () => {
+    const gate = gateWith()
+    const half: Outcome = { ...answer(200, 'User-agent: *\nAllow: /page\n'), truncated: true } as Outcome
+    gate.learn(ORIGIN, ROBOTS, half, NOW)
+    expect(gate.check(PAGE, NOW)).toEqual({ retryAt: NOW + 1000 })
+    gate.learn(ORIGIN, ROBOTS, answer(200, 'User-agent: *\nDisallow: /\n'), NOW + 1000)
+    expect(gate.check(PAGE, NOW + 1000)).toBe('deny')
+    const never = gateWith()
+    for (let i = 0; i < 3; i++) never.learn(ORIGIN, ROBOTS, half, NOW + i * 60_000)
+    expect(never.check(PAGE, NOW + 180_000), 'nobody knows what it forbids').toBe('deny')
+  })
+
+  it('that were cut beyond what is read of any are heard', () => {
+    const long = `User-agent: *\nDisallow: /first\n${`${'#'.repeat(99)}\n`.repeat(6000)}`
+    const gate = gateWith()
+    gate.learn(ORIGIN, ROBOTS, { ...answer(200, long), truncated: true } as Outcome, NOW)
+    expect(gate.check(PAGE, NOW)).toBe('allow')
+    expect(gate.check(requestFor('https://example.com/first'), NOW)).toBe('deny')
+  })
+
   it('beyond 500 KiB are not read, and no line is read by half', () => {
     const filler = `${'#'.repeat(99)}\n`
     const head = filler.repeat(5119)

@@ -152,10 +152,10 @@ export const sleep = (ms: number) => new Promise<void>((resolve) => void setTime
 /** Longer than anything takes on a machine that is busy with other things: only what never happens meets it. */
 const PATIENCE_MS = 60_000
 
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS
+export async function until(condition: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
+  const deadline = Date.now() + patienceMs
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Did not happen within ${PATIENCE_MS} ms: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Did not happen within ${patienceMs} ms: ${what}`)
     await sleep(2)
   }
 }
