@@ -6,7 +6,8 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
 import type { KumoError } from '../../errors.js'
-import { damaged, explained, isOfTheDisk, locked, openError } from './database-errors.js'
+import { damaged, explained, gone, isOfTheDisk, locked, openError } from './database-errors.js'
+import { OpenFolder } from './folder.js'
 import type { Gate } from './gate.js'
 import { Hold, type Sharing } from './hold.js'
 import { isLeftOpen } from './left-open.js'
@@ -58,6 +59,7 @@ export class Database {
   readonly #place: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
+  readonly #folder: OpenFolder
   /** Present: other threads have it open too. */
   readonly #hold: Hold | undefined
   /** Whether nobody else in this thread may open it. */
@@ -81,7 +83,8 @@ export class Database {
     this.#place = place
     this.#sync = sync
     this.#level = level
-    this.#hold = sharing && new Hold(path, place, level, sharing)
+    this.#folder = new OpenFolder(place)
+    this.#hold = sharing && new Hold(path, place, this.#folder, level, sharing)
     this.#isGuarded = isGuard(sharing)
     if (this.#isGuarded) inUse.add(place)
   }
@@ -127,9 +130,16 @@ export class Database {
     try {
       await this.#write(changes)
     } catch (error) {
+      this.#assertThere()
       this.#hold?.trouble(error, generation)
       throw error
     }
+    this.#assertThere()
+  }
+
+  /** What was written to a folder that was deleted under the crawl was written nowhere. */
+  #assertThere(): void {
+    if (this.#folder.isGone()) throw gone(this.#path)
   }
 
   /** What was written last must still be there when the database is opened anew. */
@@ -237,6 +247,7 @@ export class Database {
         if (failed) this.onRead()
         return answer
       } catch (error) {
+        this.#assertThere()
         if (!isOfTheDisk(error)) throw this.explain(error)
         this.#hold?.trouble(error, generation)
         await this.recovered(error)
@@ -251,6 +262,7 @@ export class Database {
   /** After a failed write nothing can be written until this. */
   async reopen(): Promise<void> {
     if (this.#hold !== undefined) return this.#hold.renewed()
+    this.#assertThere()
     await this.#level.close()
     await this.#level.open()
   }
@@ -258,6 +270,7 @@ export class Database {
   async close(): Promise<void> {
     await (this.#hold ?? this.#level).close()
     if (this.#isGuarded) inUse.delete(this.#place)
+    this.#assertThere()
   }
 
   /** What is read makes no sense. */
