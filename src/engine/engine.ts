@@ -301,6 +301,9 @@ export class Engine {
     if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
     const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#purse.isSettling
     if (this.#ending === undefined && (hasWork || this.refreshing?.goesOn())) return false
+    // Who has nothing to do asks nothing of the store, and would wait for ever until what others sent is kept.
+    const { failure } = this.#parts.memory.condition()
+    if (failure !== undefined) throw failure
     return exchange.rest()
   }
 

@@ -6,6 +6,8 @@ import type { EndReason } from './stats.js'
 import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
 import type { Visited } from './visits.js'
 
+type Count = readonly [name: string, pages: number]
+
 const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
 
 /** Failures that a store remembers one by one: the last so many. */
@@ -30,8 +32,8 @@ export interface EarlierRuns {
 
 /** Pages that hosts and sites have given, where that is limited. */
 export interface PageCounts {
-  readonly hosts: readonly (readonly [host: string, pages: number])[]
-  readonly sites: readonly (readonly [site: string, pages: number])[]
+  readonly hosts: readonly Count[]
+  readonly sites: readonly Count[]
 }
 
 /**
@@ -125,7 +127,8 @@ export class Ledger {
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
   settled(visits: readonly Visited[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    const counted = this.#tellCounts && { hosts: [] as [string, number][], sites: [] as [string, number][] }
+    const isLimited = hostQuota.isLimited || siteQuota.isLimited
+    const counted = this.#tellCounts && isLimited ? { hosts: [] as Count[], sites: [] as Count[] } : undefined
     for (const visit of visits) {
       const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
       const { delivered, takesPlace, request } = visit

@@ -104,6 +104,8 @@ export interface StoreCondition {
   readonly state: 'well' | 'busy' | 'paused'
   /** What is the matter, and what to do. */
   readonly message?: string | undefined
+  /** Present: it will never write again, and the crawl ends with this error. */
+  readonly failure?: Error | undefined
 }
 
 /**

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Change, type Feasibility, KumoError, level, type Page } from 'kumo'
+import { type Change, type Crawler, type Feasibility, KumoError, level, type Page } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import { direct, site, until, WORKERS } from './support.js'
@@ -90,14 +90,18 @@ describe('a schedule', () => {
   })
 
   test('ends by itself when its time is up', async () => {
-    const { url, requests } = await changing({ '/': { content: 'x' } })
-    const summary = await direct
-      .seeds(url())
-      .refresh({ ...HASTY, until: 700 })
-      .run()
-    expect(summary.reason).toBe('limit')
-    expect(visits(requests, '/')).toBeGreaterThan(1)
-    expect(summary.bottleneck).toBe('schedule')
+    // On a busy machine the first tries may be over before the second visit.
+    for (let ms = 700; ; ms *= 2) {
+      const { url, requests } = await changing({ '/': { content: 'x' } })
+      const summary = await direct
+        .seeds(url())
+        .refresh({ ...HASTY, until: ms })
+        .run()
+      expect(summary.reason).toBe('limit')
+      if (visits(requests, '/') < 2) continue
+      expect(summary.bottleneck).toBe('schedule')
+      break
+    }
   })
 
   test('links that a changed page leads to are followed', async () => {
@@ -238,11 +242,17 @@ describe('a schedule', () => {
       ...pages,
       '/': { content: paths.map((path) => `<a href="${path}">x</a>`).join('') },
     })
-    const summary = await direct
+    const counts = () => paths.map((path) => visits(requests, path))
+    const crawler = direct
       .seeds(url())
       .delay(100)
-      .refresh({ ...HASTY, max: 300, share: 0.5, until: 5000 })
-      .run()
+      .refresh({ ...HASTY, max: 300, share: 0.5 })
+    const running = crawler.run()
+    // All are visited, none is starved.
+    await until(() => Math.min(...counts()) >= 2, 'visits to all pages')
+    await until(() => crawler.stats()?.feasibility?.feasible === false, 'what is feasible is known')
+    crawler.stop()
+    const summary = await running
     const gaps = requests.slice(1).map((request, i) => request.at - requests[i]!.at)
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(99)
     // Eleven pages wish a visit every 300 ms or less, and the host allows ten a second, half of them for known pages.
@@ -250,10 +260,7 @@ describe('a schedule', () => {
     const { worst } = summary.feasibility!
     expect(worst[0]!.stretch).toBeGreaterThan(1)
     expect(worst[0]!.why).toContain('11 pages')
-    // All are visited, none is starved.
-    const counts = paths.map((path) => visits(requests, path))
-    expect(Math.min(...counts)).toBeGreaterThanOrEqual(2)
-    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2)
+    expect(Math.max(...counts()) - Math.min(...counts())).toBeLessThanOrEqual(2)
   })
 
   test('an infeasible schedule is told', async () => {
@@ -398,10 +405,11 @@ describe('what a store remembers', () => {
   test('a crawl that would not refresh it is refused, and passes as well', async () => {
     const { url } = await changing({ '/': { content: 'x' } })
     const path = folder()
-    await stored(path)
+    const crawler: Crawler = stored(path)
       .seeds(url())
-      .refresh({ ...HASTY, until: 100 })
-      .run()
+      .refresh(HASTY)
+      .on('page', () => crawler.stop())
+    await crawler.run()
     const refused = { code: 'KUMO_STORE_MISMATCH' }
     await expect(stored(path).seeds(url()).run()).rejects.toMatchObject(refused)
     await expect(stored(path).seeds(url()).refresh({ rounds: 1 }).run()).rejects.toMatchObject(refused)

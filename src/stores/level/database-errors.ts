@@ -49,6 +49,14 @@ export function explained(path: string, error: unknown): KumoError {
   return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
 }
 
+/** The folder is not there any more, or another one is. */
+export function gone(path: string): KumoError {
+  const message =
+    `${path} was deleted, moved or replaced while the crawl ran; nothing that it finds can be stored any more. ` +
+    'Put the folder back, or begin again in a new one'
+  return new KumoError('KUMO_STORE_FAILED', message)
+}
+
 /** What is said of a folder whose content cannot be trusted. */
 export function damaged(path: string, what: string, cause?: unknown): KumoError {
   const message =

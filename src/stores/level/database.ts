@@ -7,7 +7,8 @@ import { mkdir, realpath } from 'node:fs/promises'
 import type { Level as LevelDatabase } from 'level'
 import { KumoError, messageOf } from '../../errors.js'
 import { require } from '../../require.js'
-import { damaged, explained, isLocked, isOfTheDisk, locked, openError } from './database-errors.js'
+import { damaged, explained, gone, isLocked, isOfTheDisk, locked, openError } from './database-errors.js'
+import { OpenFolder } from './folder.js'
 import type { Gate } from './gate.js'
 import { Hold, type Sharing } from './hold.js'
 import { kindOf } from './keys.js'
@@ -60,6 +61,7 @@ export class Database {
   readonly #place: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
+  readonly #folder: OpenFolder
   /** Present: other threads have it open too. */
   readonly #hold: Hold | undefined
   /** Whether nobody else in this thread may open it. */
@@ -83,7 +85,8 @@ export class Database {
     this.#place = place
     this.#sync = sync
     this.#level = level
-    this.#hold = sharing && new Hold(path, place, level, sharing)
+    this.#folder = new OpenFolder(place)
+    this.#hold = sharing && new Hold(path, place, this.#folder, level, sharing)
     this.#isGuarded = isGuard(sharing)
     if (this.#isGuarded) inUse.add(place)
   }
@@ -154,9 +157,16 @@ export class Database {
     try {
       await this.#write(changes, sync)
     } catch (error) {
+      this.#assertThere()
       this.#hold?.trouble(error, generation)
       throw error
     }
+    this.#assertThere()
+  }
+
+  /** What was written to a folder that was deleted under the crawl was written nowhere. */
+  #assertThere(): void {
+    if (this.#folder.isGone()) throw gone(this.#path)
   }
 
   /** What was written last must still be there when the database is opened anew. */
@@ -264,6 +274,7 @@ export class Database {
         if (failed) this.onRead()
         return answer
       } catch (error) {
+        this.#assertThere()
         if (!isOfTheDisk(error)) throw this.explain(error)
         this.#hold?.trouble(error, generation)
         await this.recovered(error)
@@ -278,6 +289,7 @@ export class Database {
   /** After a failed write nothing can be written until this. */
   async reopen(): Promise<void> {
     if (this.#hold !== undefined) return this.#hold.renewed()
+    this.#assertThere()
     await this.#level.close()
     await this.#level.open()
   }
@@ -285,6 +297,7 @@ export class Database {
   async close(): Promise<void> {
     await (this.#hold ?? this.#level).close()
     if (this.#isGuarded) inUse.delete(this.#place)
+    this.#assertThere()
   }
 
   /** What is read makes no sense. */

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -136,6 +137,23 @@ function lanesWithFile(folder: string): number[] {
 }
 
 const LIST = 'CURRENT'
+
+/** The folder of a database that is open. LevelDB goes on writing to files that nobody will find again. */
+export class OpenFolder {
+  readonly #path: string
+  readonly #inode: bigint
+
+  constructor(path: string) {
+    this.#path = path
+    this.#inode = statSync(path, { bigint: true }).ino
+  }
+
+  /** Whether it was deleted, moved or replaced since. */
+  isGone(): boolean {
+    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false })
+    return now?.ino !== this.#inode || !existsSync(join(this.#path, LIST))
+  }
+}
 
 /** Whether there is a database in the folder, or what is left of one. */
 export function holdsDatabase(folder: string): boolean {

@@ -1,7 +1,8 @@
 import type { Level } from 'level'
 import { KumoError } from '../../errors.js'
 import type { Clock } from '../../time.js'
-import { damaged, explained, isClosed, isOfTheDisk } from './database-errors.js'
+import { damaged, explained, gone, isClosed, isOfTheDisk } from './database-errors.js'
+import type { OpenFolder } from './folder.js'
 import type { Gate } from './gate.js'
 import { leaveOpen } from './left-open.js'
 
@@ -22,6 +23,7 @@ export class Hold {
   readonly #path: string
   /** The same without links. */
   readonly #place: string
+  readonly #folder: OpenFolder
   readonly #level: Level<string, string>
   readonly #gate: Gate
   readonly #clock: Clock
@@ -36,9 +38,16 @@ export class Hold {
   lastWritten: string | undefined = undefined
 
   /** The database is open, and whoever is not its keeper has come in before. */
-  constructor(path: string, place: string, level: Level<string, string>, { gate, clock }: Sharing) {
+  constructor(
+    path: string,
+    place: string,
+    folder: OpenFolder,
+    level: Level<string, string>,
+    { gate, clock }: Sharing,
+  ) {
     this.#path = path
     this.#place = place
+    this.#folder = folder
     this.#level = level
     this.#gate = gate
     this.#clock = clock
@@ -133,6 +142,7 @@ export class Hold {
     await gate.until(() => !gate.isOccupied || this.#closed)
     while (!this.#closed) {
       if (gate.wasCutOff) throw cutOff(this.#path)
+      if (this.#folder.isGone()) throw gone(this.#path)
       await this.#level.close()
       try {
         await this.#level.open()

@@ -82,6 +82,8 @@ export class Journal {
   }
 
   get condition(): StoreCondition {
+    if (this.#fatal !== undefined)
+      return { state: 'paused', message: this.#fatal.message, failure: this.#fatal }
     if (this.#trouble !== undefined) return { state: 'paused', message: this.#trouble }
     return { state: this.isBehind ? 'busy' : 'well' }
   }
@@ -241,9 +243,9 @@ export class Journal {
     const { database, clock, report } = this.#options
     const explained = database.explain(error)
     if (this.#closed || !isOfTheDisk(error)) {
-      this.#fatal = new KumoError(explained.code, `${sentence(explained.message)} ${STATE_IS_WHOLE}`, {
-        cause: error,
-      })
+      const message = `${sentence(explained.message)} ${STATE_IS_WHOLE}`
+      this.#fatal =
+        error instanceof KumoError ? error : new KumoError(explained.code, message, { cause: error })
       for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
       this.onFlushed()
       return
