@@ -49,8 +49,11 @@ describe.each(Object.keys(STORES))('%s', (name) => {
     )
     expect(deaths).toBeGreaterThan(3)
     expect(summary.reason).toBe('done')
-    expect(Math.max(...perHost)).toBeLessThanOrEqual(20)
-    // Nothing is lost with a store on disk.
-    if (name === 'level') expect(perHost).toEqual(Array(HOSTS).fill(20))
+    if (name === 'level') {
+      // Nothing is lost with a store on disk. Pages whose commit a death undid are delivered again, or others instead of
+      // them: they count once.
+      expect(summary.pages).toBe(HOSTS * 20)
+      expect(Math.min(...perHost)).toBeGreaterThanOrEqual(20)
+    } else expect(Math.max(...perHost)).toBeLessThanOrEqual(20)
   }, 120_000)
 })

@@ -1,6 +1,6 @@
 /** Databases made by LevelDB itself, for what reads them without it. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { seededRandom } from 'kumo'
 import { Level } from 'level'
@@ -40,8 +40,18 @@ export async function database(lives: number, seed = 1, writeBufferSize = 65_536
     entries = await level.iterator().all()
     await level.close()
   }
+  removeUnfinished(path)
   return { path, entries }
 }
+
+/** A compaction that was closed in the middle leaves a table without its end, which no list names. */
+function removeUnfinished(path: string): void {
+  for (const { name, bytes } of files(path, /\.ldb$/)) {
+    if (bytes.length < MAGIC.length || !bytes.subarray(-MAGIC.length).equals(MAGIC)) rmSync(join(path, name))
+  }
+}
+
+const MAGIC = Buffer.from('57fb808b247547db', 'hex')
 
 export function files(path: string, ending: RegExp): { name: string; bytes: Buffer }[] {
   return readdirSync(path)
