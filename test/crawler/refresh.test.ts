@@ -159,30 +159,31 @@ describe('a schedule', () => {
   })
 
   test('every page that is delivered counts, for limits too: new, unchanged by a 304, and gone', async () => {
+    // So many that not all of them are among those that are read as a whole now and then.
+    const paths = Array.from({ length: 20 }, (_, i) => `/${i}`)
     const pages: Record<string, Changing> = {
-      '/': { content: '<a href="/a">a</a> <a href="/b">b</a>', etag: '"1"' },
-      '/a': { content: 'a', etag: '"1"' },
-      '/b': { content: 'b', etag: '"1"' },
+      '/': { content: paths.map((path) => `<a href="${path}">x</a>`).join('') },
+      '/leaves': { content: 'x' },
+      ...Object.fromEntries(paths.map((path) => [path, { content: path, etag: '"1"' }])),
     }
     const { url } = await changing(pages)
-    const seen: [path: string, change: Change, status: number][] = []
+    let told: Page[] = []
     const crawler = stored(folder())
-      .seeds(url())
+      .seeds(url(), url('/leaves'))
       .refresh({ rounds: 1, unchanged: true })
-      .on('page', ({ url, change, status }) => {
-        seen.push([new URL(url).pathname, change, status])
+      .on('page', (page) => {
+        told.push(page)
       })
-    expect(await crawler.run()).toMatchObject({ pages: 3 })
-    pages['/b'] = { content: '', status: 410 }
+    expect(await crawler.run()).toMatchObject({ pages: 22 })
+    pages['/leaves'] = { content: '', status: 410 }
+    told = []
     const second = await crawler.run()
-    expect(seen.slice(3).sort()).toEqual([
-      ['/', 'unchanged', 304],
-      ['/a', 'unchanged', 304],
-      ['/b', 'gone', 410],
-    ])
-    expect(second).toMatchObject({ pages: 6, changes: { unchanged: 2, gone: 1 } })
-    expect(await crawler.limit({ pages: 7 }).run()).toMatchObject({ pages: 7, reason: 'limit' })
-    expect(seen).toHaveLength(7)
+    expect(second).toMatchObject({ pages: 44, changes: { unchanged: 21, gone: 1 } })
+    expect(told).toHaveLength(22)
+    expect(told.filter(({ status }) => status === 304).length).toBeGreaterThan(0)
+    told = []
+    expect(await crawler.limit({ pages: 50 }).run()).toMatchObject({ pages: 50, reason: 'limit' })
+    expect(told).toHaveLength(6)
   })
 
   test('a URL whose first visit failed is asked for again, and is new when it comes', async () => {
