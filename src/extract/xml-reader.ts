@@ -192,15 +192,14 @@ export class XmlReader {
     return this.#finish(false)
   }
 
-  /** Entities of the document's own. One that holds markup is left out, and one that refers to others stays as written. */
+  /** Entities of the document's own. One that holds markup stands for nothing, one that grows too large is not known. */
   #declare(subset: string): void {
     for (const [, name = '', double, single] of subset.matchAll(ENTITY)) {
       if (this.#entities.size === MOST_ENTITIES) return
       const value = double ?? single ?? ''
-      const text = value.replace(REFERENCE, (written: string, decimal?: string, hexadecimal?: string) => {
-        return numbered(decimal, hexadecimal) ?? written
-      })
-      if (!this.#entities.has(name)) this.#entities.set(name, text.includes('<') ? '' : text)
+      const text = value.length > LONGEST_VALUE ? undefined : this.decode(value)
+      if (text === undefined || this.#entities.has(name)) continue
+      this.#entities.set(name, value.includes('<') ? '' : text)
     }
   }
 

@@ -174,8 +174,11 @@ class XmlScanner {
     const { kind, xml, start, end } = this.#reader
     // What stands in an element within the title is not its text.
     if (this.#titleDepth !== this.#open.length || this.#title!.length > LONGEST_TITLE) return
-    if (kind === 'text') this.#title += this.#reader.decode(xml.slice(start, end)) ?? ''
-    else if (kind === 'cdata') this.#title += xml.slice(start + '<![CDATA['.length, end - ']]>'.length)
+    if (kind === 'text') {
+      const text = this.#reader.decode(xml.slice(start, end))
+      if (text === undefined) this.#reader.isWellFormed = false
+      this.#title += text ?? ''
+    } else if (kind === 'cdata') this.#title += xml.slice(start + '<![CDATA['.length, end - ']]>'.length)
   }
 
   #namespacesHere(): Namespaces {

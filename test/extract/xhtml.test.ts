@@ -112,6 +112,8 @@ describe('XHTML', () => {
   it('knows entities that the document declares, within bounds', () => {
     const doctype = `<!DOCTYPE html [<!-- ] > --><!ENTITY dir "/d'&#62;"><!ENTITY dir "/no"><!ENTITY big "${'x'.repeat(1000)}">]>`
     expect(paths(whole('', '<a href="&dir;"/>', doctype))).toEqual(["/d'%3E", '/after'])
+    const nested = '<!DOCTYPE html [<!ENTITY a "/x"><!ENTITY b "&a;&a;&#38;">]>'
+    expect(paths(whole('', '<a href="&b;"/>', nested))).toEqual(['/x/x&', '/after'])
     // Some 4 MB, if it were written out. As HTML the names mean nothing.
     const many = page(whole('', `<a href="/${'&big;'.repeat(4000)}"/>`, doctype))
     expect(many.links[0]?.url.length).toBeLessThan(100_000)

@@ -58,6 +58,12 @@ describe('a jar', () => {
     expect(cookies.headerFor(...parts(to))).toBe(expected)
   })
 
+  it('sends nothing for a cookie without name and value', async () => {
+    const cookies = await Cookies.load()
+    cookies.keep('http://a.example', '/', setting('a=1', '=', '; Path=/', 'b=2'))
+    expect(cookies.headerFor('http://a.example', '/')).toBe('a=1; b=2')
+  })
+
   it('replaces and forgets a cookie when the host says so', async () => {
     const cookies = await Cookies.load()
     cookies.keep('http://a.example', '/', setting('a=1', 'b=1'))
