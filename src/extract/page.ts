@@ -217,7 +217,7 @@ export class FetchedPage implements Page {
 
   #written(): FoundLinks {
     const { links } = this.scanned
-    const refresh = this.headers.get('refresh') ?? undefined
+    const refresh = this.#response.headers.get('refresh') ?? undefined
     const href = refresh === undefined ? undefined : refreshUrl(refresh)
     if (href === undefined) return links
     // The header comes before any markup, and so before a base.

@@ -21,8 +21,7 @@ export class RawHeaders implements ResponseHeaders {
     let found: string | undefined
     for (let i = 0; i + 1 < raw.length; i += 2) {
       const key = raw[i]!
-      // Comparing lengths first spares decoding nearly every name that is not the one.
-      if (key.length !== name.length || nameOf(key) !== name) continue
+      if (!isNamed(key, name)) continue
       const value = textOf(raw[i + 1]!)
       found = found === undefined ? value : `${found}, ${value}`
     }
@@ -38,8 +37,7 @@ export class RawHeaders implements ResponseHeaders {
     const found: string[] = []
     for (let i = 0; i + 1 < raw.length; i += 2) {
       const key = raw[i]!
-      if (key.length === name.length && nameOf(key) === name)
-        found.push(raw[i + 1]!.toString('latin1').trim())
+      if (isNamed(key, name)) found.push(raw[i + 1]!.toString('latin1').trim())
     }
     return found
   }
@@ -59,6 +57,22 @@ export class RawHeaders implements ResponseHeaders {
     return new Map(this.entries())
   }
 }
+
+/** Whether a name as it was sent is this one, in lower case. Each page asks for some names, so none is decoded for it. */
+function isNamed(bytes: Buffer, name: string): boolean {
+  if (bytes.length !== name.length) return false
+  for (let i = 0; i < name.length; i++) {
+    const byte = bytes[i]!
+    const isCapital = byte >= CAPITAL_A && byte <= CAPITAL_Z
+    if ((isCapital ? byte | SMALL : byte) !== name.charCodeAt(i)) return false
+  }
+  return true
+}
+
+const CAPITAL_A = 0x41
+const CAPITAL_Z = 0x5a
+/** The bit that makes a letter small. */
+const SMALL = 0x20
 
 function nameOf(bytes: Buffer): string {
   return bytes.toString('latin1').toLowerCase()
