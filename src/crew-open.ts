@@ -74,7 +74,7 @@ export async function openCrew(
       clock,
       closures,
       shared,
-      earlier: await takeUp(shared),
+      earlier: await takeUp(shared, given.retryFailed),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -95,7 +95,7 @@ async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
 }
 
 /** All shards' counts become the first one's, before any of them begins. */
-async function takeUp(shared: SharedStore | undefined): Promise<EarlierTotals> {
+async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Promise<EarlierTotals> {
   const crawl = shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
   if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
@@ -103,7 +103,7 @@ async function takeUp(shared: SharedStore | undefined): Promise<EarlierTotals> {
   for (const name of others) crawl!.delete(name)
   await shared!.flush?.()
   const { runs, requests, bytes } = sum
-  return { runs, wasDone: isDone(sum), pages: pagesForLimits(sum), requests, bytes }
+  return { runs, wasDone: isDone(sum), pages: pagesForLimits(sum, retryFailed), requests, bytes }
 }
 
 async function openClosures(

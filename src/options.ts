@@ -66,9 +66,9 @@ export interface CrawlOptions {
     /** How often a transient failure is tried again. */
     readonly times: number
   }
-  /** Redirects followed in a row. */
   /** Whether URLs that earlier runs gave up are tried again. */
   readonly retryFailed: boolean
+  /** Redirects followed in a row. */
   readonly redirects: number
   readonly robots: {
     /** Whether robots.txt is obeyed. */
@@ -229,8 +229,8 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     setAsideMs: 300_000,
     setAsides: 3,
   },
-  // Browsers give up at 20; a crawler gains nothing from the second ten.
   retryFailed: false,
+  // Browsers give up at 20; a crawler gains nothing from the second ten.
   redirects: 10,
   robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
   refresh: undefined,

@@ -88,7 +88,7 @@ export class Engine {
     this.refreshing = parts.refresh && new Refreshing(parts.refresh, parts, sink)
     const counting = { meters: this.#meters, tally: this.#tally, reports }
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.refreshing)
-    this.#purse = new Purse(this.#tally, rules.limit, parts.budget, parts.requestBudget)
+    this.#purse = new Purse(this.#tally, rules, parts.budget, parts.requestBudget)
     this.#moving = new Moving(parts, hostQuota, siteQuota, this.#admission.passage)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
@@ -295,15 +295,15 @@ export class Engine {
   #isOver(): boolean {
     if (this.#fatal !== undefined || this.#patience.isOver) return true
     if (this.#inFlight > 0 || this.#settled.length > 0) return false
+    // Who waits for what the store keeps, or has nothing to do, asks nothing of it, and would wait for ever.
+    const { failure } = this.#parts.memory.condition()
+    if (failure !== undefined) throw failure
     // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
     if (this.#seeds.admitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
     if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
     const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#purse.isSettling
     if (this.#ending === undefined && (hasWork || this.refreshing?.goesOn())) return false
-    // Who has nothing to do asks nothing of the store, and would wait for ever until what others sent is kept.
-    const { failure } = this.#parts.memory.condition()
-    if (failure !== undefined) throw failure
     return exchange.rest()
   }
 
@@ -343,9 +343,9 @@ export class Engine {
     await this.#admission.arrivals.take(requests)
   }
 
-  #retryFailed(): Promise<void> {
+  async #retryFailed(): Promise<void> {
     const { frontier, ownership, partitioner } = this.#parts
-    return this.#ledger.retryFailed({
+    await this.#ledger.retryFailed({
       isMine: (host) => ownership.ownerOf(partitioner.partition(host)) === ownership.self,
       add: (requests) => frontier.add(requests),
     })

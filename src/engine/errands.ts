@@ -133,7 +133,7 @@ export class Errands {
 
   async #ask(request: CrawlRequest): Promise<Outcome> {
     const attempt = this.#failed.has(request.url) ? 1 : request.attempt
-    const outcome = this.#truly(await this.#fetching.fetch({ ...request, attempt }, RULES))
+    const outcome = this.#truly(await this.#fetching.fetch({ ...plainly(request), attempt }, RULES))
     if (isOurs(outcome)) return outcome
     this.#tally.robots++
     this.#failed.delete(request.url)
@@ -190,6 +190,6 @@ export class Errands {
 
 /** A copy without what a frontier may have hung on its own object. */
 function plainly(request: CrawlRequest): CrawlRequest {
-  const { url, host, depth, priority, attempt, redirects, parent } = request
-  return { url, host, depth, priority, attempt, redirects, parent }
+  const { url, host, depth, priority, attempt, redirects, parent, hostTrouble } = request
+  return { url, host, depth, priority, attempt, redirects, parent, hostTrouble }
 }

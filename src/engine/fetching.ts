@@ -84,7 +84,10 @@ export class Fetching {
     if (outcome.resent) this.#tally.resent(outcome.resent)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
-    else if (isOurs(outcome)) await this.#comeShort(outcome.message)
+    else if (isOurs(outcome)) {
+      this.#tally.notSent()
+      await this.#comeShort(outcome.message)
+    }
     return outcome
   }
 
@@ -104,9 +107,14 @@ export class Fetching {
 
   #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
     return new Promise((resolve) => {
-      context.onExpire = () =>
+      let isExpired = false
+      context.onExpire = () => {
+        isExpired = true
         resolve({ ok: false, code: 'timeout', message: `no complete answer within ${this.#timeoutMs} ms` })
+      }
       const done = (outcome: Outcome) => {
+        // Too late for all but the count.
+        if (isExpired && isOutcome(outcome) && outcome.resent) this.#tally.resent(outcome.resent)
         resolve(isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: NO_OUTCOME })
       }
       const threw = (error: unknown) => {

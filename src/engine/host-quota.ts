@@ -23,6 +23,14 @@ export class HostQuota {
     return count === undefined ? 0 : ++count.settled
   }
 
+  /** One of the settled pages does not count any more; answers with how many do. */
+  free(host: string): number {
+    const count = this.#hosts.get(host)
+    if (count === undefined || count.settled === 0) return 0
+    count.delivered--
+    return --count.settled
+  }
+
   /** Goes on from the count of an earlier run. */
   restore(host: string, delivered: number): void {
     this.#hosts.set(host, { delivered, underWay: 0, settled: delivered })

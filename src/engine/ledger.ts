@@ -3,7 +3,15 @@ import type { CrawlRequest, FailureCode } from '../types.js'
 import { FailedUrls, type RetrySink } from './failed-urls.js'
 import type { HostQuota } from './host-quota.js'
 import type { EndReason } from './stats.js'
-import { addedCounts, type Fate, isUnread, type Tally, type TallyRecord, withoutFates } from './tally.js'
+import {
+  addedCounts,
+  type Fate,
+  isUnread,
+  isUnreadCode,
+  type Tally,
+  type TallyRecord,
+  withoutFates,
+} from './tally.js'
 import type { Visited } from './visits.js'
 
 type Count = readonly [name: string, pages: number]
@@ -50,7 +58,7 @@ export class Ledger {
   readonly #hostPages: StateSpace
   readonly #sitePages: StateSpace
   readonly #failures: StateSpace
-  readonly #failedUrls: FailedUrls
+  readonly #failedUrls: FailedUrls | undefined
   #settledPages = 0
   #keptFailures = 0
   /** What came of visits that are not settled yet. */
@@ -83,7 +91,8 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
-    this.#failedUrls = new FailedUrls(state)
+    // A store that forgets with its thread has no later run to try them again.
+    this.#failedUrls = tellCounts === undefined ? new FailedUrls(state) : undefined
   }
 
   /** Pages that are settled. */
@@ -157,9 +166,21 @@ export class Ledger {
   }
 
   /** Tries what earlier runs gave up again. */
-  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> {
-    const takenBack = (code: FailureCode) => this.#tally.takenBack(code)
-    return this.#failedUrls.retry(this.#run, { ...sink, takenBack })
+  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> | undefined {
+    const takenBack = (code: FailureCode, host: string) => {
+      this.#tally.takenBack(code)
+      if (isUnreadCode(code)) this.#freePlace(host)
+    }
+    return this.#failedUrls?.retry(this.#run, { ...sink, takenBack })
+  }
+
+  /** A page that could not be extracted had taken one of its host's places, and of its site's. */
+  #freePlace(host: string): void {
+    const { host: hostQuota, site: siteQuota } = this.#quotas
+    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.free(host), host)
+    if (!siteQuota.isLimited) return
+    const site = this.#siteOf(host)
+    this.#sitePages.put(site, siteQuota.free(site), host)
   }
 
   get #run(): number {
@@ -173,7 +194,7 @@ export class Ledger {
       this.#keep(fate)
       // What has a next visit is not given up.
       if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
-      if (request.purpose === undefined) this.#failedUrls.put(request, fate.failure.code, this.#run)
+      if (request.purpose === undefined) this.#failedUrls?.put(request, fate.failure.code, this.#run)
     }
     return fates
   }

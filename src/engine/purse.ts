@@ -7,6 +7,7 @@ import type { Visited } from './visits.js'
 export class Purse {
   readonly #tally: Tally
   readonly #limit: EngineRules['limit']
+  readonly #retryFailed: boolean
   readonly #isShared: boolean
   #pages: Budget
   #requests: Budget
@@ -19,12 +20,13 @@ export class Purse {
   /** `shared` are the budgets of all shards: of pages and bytes, and of requests. */
   constructor(
     tally: Tally,
-    limit: EngineRules['limit'],
+    { limit, retryFailed }: Pick<EngineRules, 'limit' | 'retryFailed'>,
     shared: Budget | undefined,
     sharedRequests?: Budget | undefined,
   ) {
     this.#tally = tally
     this.#limit = limit
+    this.#retryFailed = retryFailed
     this.#isShared = shared !== undefined
     this.#pages = shared ?? new OwnBudget(limit.pages, limit.bytes)
     this.#requests = sharedRequests ?? new OwnBudget(limit.requests, Number.POSITIVE_INFINITY)
@@ -33,14 +35,15 @@ export class Purse {
   /** To be called once it is known what earlier runs have used: limits go on from there. */
   open(rouse: () => void): void {
     const { bytes, requests } = this.#tally
+    const pages = pagesForLimits(this.#tally, this.#retryFailed)
     const limit = this.#limit
     if (!this.#isShared) {
-      this.#pages = new OwnBudget(limit.pages - pagesForLimits(this.#tally), limit.bytes - bytes)
+      this.#pages = new OwnBudget(limit.pages - pages, limit.bytes - bytes)
       this.#requests = new OwnBudget(limit.requests - requests, Number.POSITIVE_INFINITY)
     }
     this.#bytesSpent = bytes
     this.#requestsSpent = requests
-    this.#pages.watch(rouse, pagesForLimits(this.#tally))
+    this.#pages.watch(rouse, pages)
     this.#requests.watch(rouse, requests)
   }
 

@@ -135,6 +135,11 @@ export class Tally {
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
   }
 
+  /** A request that was counted could not be sent, for want of something of our own. */
+  notSent(): void {
+    this.requests--
+  }
+
   /** The fetcher sent a request again by itself, as soon as its connection was lost: without a pause. */
   resent(times: number): void {
     this.requests += times
@@ -165,11 +170,20 @@ const UNREAD: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-tim
 
 /** Whether the page came, but could not be extracted. */
 export function isUnread(fate: Fate): boolean {
-  return fate.kind === 'failure' && UNREAD.has(fate.failure.code)
+  return fate.kind === 'failure' && isUnreadCode(fate.failure.code)
 }
 
-/** Pages as limits count them: see `Handled.delivered`. */
-export function pagesForLimits({ pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>): number {
+/** Whether a page that failed so has taken a place of those that limits allow. */
+export function isUnreadCode(code: FailureCode): boolean {
+  return UNREAD.has(code)
+}
+
+/** Pages as limits count them: see `Handled.delivered`. Those that are tried again have no place until they are. */
+export function pagesForLimits(
+  { pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>,
+  retryFailed: boolean,
+): number {
+  if (retryFailed) return pages
   let count = pages
   for (const code of UNREAD) count += failures[code] ?? 0
   return count
@@ -185,7 +199,7 @@ export function withoutFates(record: TallyRecord, fates: readonly Fate[]): Tally
     else if (fate.kind === 'redirect') redirects--
     else {
       failed--
-      failures[fate.failure.code]!--
+      failures[fate.failure.code] = (failures[fate.failure.code] ?? 0) - 1
       if (failures[fate.failure.code] === 0) delete failures[fate.failure.code]
     }
   }

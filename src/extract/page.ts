@@ -147,7 +147,8 @@ export class FetchedPage implements Page {
 
   /** How queries of links are written. */
   get queries(): CharsetQueries | undefined {
-    return queryEncoding(this.charset)
+    // Others are decoded when somebody asks for their text.
+    return isMarkup(this.mediaType) ? queryEncoding(this.charset) : undefined
   }
 
   get #linkBase(): Base {

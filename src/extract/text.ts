@@ -177,14 +177,16 @@ class TextReader {
   /** An end tag that stands in CDATA is text. */
   #afterUnread(name: string, from: number): number {
     const { html } = this
-    let at = from
-    for (;;) {
-      const close = html.indexOf(`</${name}`, at)
-      const cdata = close === -1 ? -1 : html.slice(at, close).indexOf(CDATA)
-      if (cdata === -1) return close
-      at = html.indexOf(CDATA_END, at + cdata)
-      if (at === -1) return -1
+    // Each search begins where the one before ended, so that all of them read the text once.
+    let close = html.indexOf(`</${name}`, from)
+    let cdata = html.indexOf(CDATA, from)
+    while (close !== -1 && cdata !== -1 && cdata < close) {
+      const end = html.indexOf(CDATA_END, cdata)
+      if (end === -1) return -1
+      if (end > close) close = html.indexOf(`</${name}`, end)
+      cdata = html.indexOf(CDATA, end)
     }
+    return close
   }
 
   #verbatim(start: number): number {

@@ -186,8 +186,13 @@ class XmlScanner {
     let own: Map<string, string> | undefined
     for (const name of this.#reader.attributes.keys()) {
       if (!name.startsWith('xmlns') || (name.length > 5 && name[5] !== ':')) continue
+      const prefix = name.slice('xmlns:'.length)
+      const value = this.#reader.valueOf(name) ?? ''
+      const known = own ?? around
+      // A copy for each of many elements would be much larger than the page.
+      if (known.get(prefix) === value || (known.size >= MOST_PREFIXES && !known.has(prefix))) continue
       own ??= new Map(around)
-      if (own.size < MOST_PREFIXES) own.set(name.slice('xmlns:'.length), this.#reader.valueOf(name) ?? '')
+      own.set(prefix, value)
     }
     return own ?? around
   }

@@ -16,7 +16,8 @@ const TAKEN = 0
 const WAITS = 1
 /** Its pages that the budget knows of, those of earlier runs included. */
 const COUNTED = 2
-const NOT_OPENED = -1n
+/** No count comes near it; counts may be below zero, where one shard takes back what another counted. */
+const NOT_OPENED = -(2n ** 62n)
 
 /** Stands for no limit: more than any crawl will use. */
 const ENDLESS = 2n ** 62n
@@ -169,6 +170,8 @@ export class SharedBudget implements Budget {
 
   /** Another shard has given back, or used up the last. */
   changed(): void {
+    // It claims again if it still has work; who has none must not be told of each share that comes back.
+    this.#stopWaiting()
     this.#rouse()
   }
 

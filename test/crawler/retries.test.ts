@@ -155,6 +155,26 @@ describe('retryFailed', () => {
     expect(await crawler.limit({ pages: 4 }).run()).toMatchObject({ reason: 'already-done' })
   })
 
+  test.each([
+    ['pages', { pages: 3 }],
+    ['pages per host', { pagesPerHost: 3 }],
+    ['pages per site', { pagesPerSite: 3 }],
+  ])('pages that could not be extracted give back what they took of a limit of %s', async (_, limit) => {
+    const started = await site({ '/': linksTo('/a', '/b'), '/a': 'a', '/b': 'b' })
+    const crawler = stored().seeds(started.url()).limit(limit)
+    const broken = () => {
+      throw new Error('not yet')
+    }
+    const first = await crawler
+      .extract({ broken })
+      .on('failure', () => {})
+      .run()
+    expect(first).toMatchObject({ pages: 0, failures: { 'extract-failed': 3 } })
+    const { pages, summary } = await crawl(crawler.retryFailed())
+    expect(pathsOf(pages)).toEqual(['/', '/a', '/b'])
+    expect(summary).toMatchObject({ pages: 3, failed: 0 })
+  })
+
   test('a host that was given up is looked at once more, and not for each of its URLs', async () => {
     let isWell = false
     const recovers: Route = (_, response) => void response.writeHead(isWell ? 200 : 503).end('x')

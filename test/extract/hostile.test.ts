@@ -84,6 +84,32 @@ describe('what is read of a hostile page', () => {
     expect([text.slice(0, 2), text.slice(-7)]).toEqual(['€€', '€&euro;'])
   })
 
+  it('is read once, however many CDATA sections stand in an unread element', () => {
+    const sections = '<![CDATA[</script>]]>'.repeat(50_000)
+    const page = pageOf({
+      url: URL_OF_PAGE,
+      body: `<html xmlns="http://www.w3.org/1999/xhtml"><body><script>${sections}</script>text</body></html>`,
+      headers: { 'content-type': 'application/xhtml+xml' },
+    })
+    const before = process.cpuUsage()
+    expect(page.text).toBe('text')
+    // Searching from the beginning each time takes half a minute.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000)
+  })
+
+  it('keeps no copy of all namespaces for each element that names one again', () => {
+    const prefixes = Array.from({ length: 49 }, (_, i) => `xmlns:p${i}="urn:${i}"`).join(' ')
+    const deep = 60_000
+    const page = pageOf({
+      url: URL_OF_PAGE,
+      body: `<html xmlns="http://www.w3.org/1999/xhtml" ${prefixes}><body>${'<b xmlns:p1="urn:1">'.repeat(deep)}${'</b>'.repeat(deep)}<a href="/x">x</a></body></html>`,
+      headers: { 'content-type': 'application/xhtml+xml' },
+    })
+    const before = process.memoryUsage().heapUsed
+    expect(page.links).toHaveLength(1)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(80 * 2 ** 20)
+  })
+
   it('does not expand what XHTML declares', () => {
     const page = pageOf({
       url: URL_OF_PAGE,

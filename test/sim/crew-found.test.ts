@@ -83,7 +83,11 @@ describe('the budget of several shards', () => {
   it('is not claimed where nothing is due, or shards would keep each other awake', () => {
     const memory = budgetMemory(1, Number.POSITIVE_INFINITY, 2)
     let told = 0
-    const purse = new Purse(new Tally(), LIMIT_OF_ONE, new SharedBudget(memory, 0, () => told++))
+    const purse = new Purse(
+      new Tally(),
+      { limit: LIMIT_OF_ONE, retryFailed: false },
+      new SharedBudget(memory, 0, () => told++),
+    )
     const other = new SharedBudget(memory, 1, () => {})
     expect(other.claim(1)).toBe(1)
     expect([purse.claim(1, true), purse.isEmpty]).toEqual([0, true])

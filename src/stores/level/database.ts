@@ -197,7 +197,7 @@ export class Database {
   /** The first entries of a range, at most `limit`. */
   read({ from, to, limit = STRIDE }: Range): Promise<[key: string, value: string][]> {
     return this.#patiently(async () => {
-      const iterator = this.#level.iterator({ gte: from, lt: to, limit })
+      const iterator = this.#level.iterator({ gte: from, lt: to, limit, ...AT_ONCE })
       try {
         return await iterator.all()
       } finally {
@@ -224,6 +224,7 @@ export class Database {
           gte: next,
           lt: to,
           limit: STRIDE,
+          ...AT_ONCE,
           ...BYTES,
         })
         try {
@@ -242,7 +243,7 @@ export class Database {
   async *scanKeys({ from, to }: Range): AsyncGenerator<string[]> {
     for (let next = from; ; ) {
       const keys = await this.#patiently(async () => {
-        const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE })
+        const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE, ...AT_ONCE })
         try {
           return await iterator.all()
         } finally {
@@ -321,6 +322,8 @@ export class Database {
   }
 }
 
+/** All entries by one call of native code, which begins where no thread is ended: see `Gate.call`. */
+const AT_ONCE = { highWaterMarkBytes: 2 ** 30 } as const
 const BYTES = { valueEncoding: 'view' } as const
 const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 

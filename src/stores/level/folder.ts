@@ -150,8 +150,13 @@ export class OpenFolder {
 
   /** Whether it was deleted, moved or replaced since. */
   isGone(): boolean {
-    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false })
-    return now?.ino !== this.#inode || !existsSync(join(this.#path, LIST))
+    try {
+      const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false })
+      return now?.ino !== this.#inode || !existsSync(join(this.#path, LIST))
+    } catch {
+      // A disk that does not answer has lost nothing yet; a path through what is no folder gives no entry.
+      return false
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** What is said of a crawl that has lost something: how much, what comes of it, and where the rest is. */
 
+import { counted } from '../../errors.js'
 import type { Books } from './books.js'
 import type { Fault } from './check/examine.js'
 import type { Losses } from './check/salvage.js'
@@ -9,12 +10,9 @@ export function lostEnd(path: string, commits: number, tail: Fault | undefined):
   if (commits === 0 && tail === undefined) return undefined
   const what =
     commits > 0
-      ? `the last ${commits} commits`
-      : `the changes at the end of ${tail!.file}, which cannot be read,`
-  return (
-    `${what} of the crawl in ${path} are gone, as after a power failure; ` +
-    'it goes on from what was before them, and fetches again what came after'
-  )
+      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} gone`
+      : `the crawl in ${path} has lost the changes at the end of ${tail!.file}, which cannot be read`
+  return `${what}, as after a power failure; it goes on from what was before, and fetches again what came after`
 }
 
 export interface Repair {
@@ -39,7 +37,7 @@ export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Rep
   const left =
     after === undefined
       ? 'nothing'
-      : `${known} known URLs${before(was?.known)}, ${pending} pending${before(was?.pending)}`
+      : `${counted(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
   // Removals that are lost bring requests back, and may hide that as many others are gone.
   const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
   const missing = was && Math.max(0, was.pending - pending + doubtful)
@@ -65,10 +63,10 @@ function lostIn(losses: Losses | undefined): string | undefined {
   if (losses === undefined || losses.tables + losses.changes === 0) return undefined
   const { tables, changes } = losses
   const lost = [
-    tables > 0 ? `parts of ${tables} ${tables === 1 ? 'table' : 'tables'}` : undefined,
-    changes > 0 ? `${changes} changes in the log` : undefined,
+    tables > 0 ? `parts of ${counted(tables, 'table')}` : undefined,
+    changes > 0 ? `${counted(changes, 'change')} in the log` : undefined,
   ]
-  return `Lost are ${lost.filter((part) => part !== undefined).join(' and ')}`
+  return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
 }
 
 function total(books: Books | undefined, what: 'known' | 'pending'): number {

@@ -51,6 +51,30 @@ export function readLaneMeta<T extends LaneMeta = LaneMeta>(record: string): T {
   return meta
 }
 
+/** Throws if the crawl is not this version's to read, or was begun otherwise. Counts that are damaged are passed over. */
+export async function assertOurs(
+  path: string,
+  database: Database,
+  identity: Readonly<Record<string, string>>,
+): Promise<void> {
+  const record = await database.get(META)
+  if (record === undefined) return
+  try {
+    readLaneMeta(record)
+  } catch {
+    return
+  }
+  checkOurs(path, JSON.parse(record) as Meta, identity)
+}
+
+function checkOurs(path: string, meta: Meta, identity: Readonly<Record<string, string>>): void {
+  if (meta.format > FORMAT) throw newer(path, meta.format)
+  for (const [option, now] of Object.entries(identity)) {
+    const then = meta.identity[option]
+    if (then !== undefined && then !== now) throw mismatch(path, option, then, now)
+  }
+}
+
 /** Undefined for a folder without a crawl. Throws if the crawl in it cannot be opened with this identity. */
 export async function readMeta(
   path: string,
@@ -60,11 +84,7 @@ export async function readMeta(
   const record = await database.get(META)
   if (record === undefined) return undefined
   const meta = database.decode(META, readLaneMeta<Meta>, record)
-  if (meta.format > FORMAT) throw newer(path, meta.format)
-  for (const [option, now] of Object.entries(identity)) {
-    const then = meta.identity[option]
-    if (then !== undefined && then !== now) throw mismatch(path, option, then, now)
-  }
+  checkOurs(path, meta, identity)
   return meta.format < FORMAT ? await migrate(database, meta) : meta
 }
 

@@ -1,6 +1,6 @@
 /** How a crawl in a folder is opened: the database, and the assurance that what is in it can be trusted. */
 
-import { KumoError } from '../../errors.js'
+import { counted, KumoError } from '../../errors.js'
 import type { StoreContext } from '../contract.js'
 import { type Books, blankBooks, checkMarks, readBooks, takeTogether } from './books.js'
 import { examine, type Fault, inWords } from './check/examine.js'
@@ -9,7 +9,7 @@ import { damaged, explained } from './database-errors.js'
 import { CommitCount, hasLostItsList, holdsDatabase } from './folder.js'
 import { FIRST_LANE, kindOf, MARKS } from './keys.js'
 import { lostEnd, whatIsLeft } from './losses.js'
-import { type Meta, readMeta, wholeIdentity } from './meta.js'
+import { assertOurs, type Meta, readMeta, wholeIdentity } from './meta.js'
 import { nonsenseIn } from './nonsense.js'
 import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
 import { mend } from './repair.js'
@@ -93,6 +93,8 @@ async function openWhole(
   const { path, repair } = settings
   const { database, tail, rebuilt, ...opened } = await openDatabase(settings)
   try {
+    // Before anything is removed that another version would understand.
+    await assertOurs(path, database, identity)
     const nonsense = repair ? await dropNonsense(path, database) : undefined
     const meta = await readMeta(path, database, identity)
     let problem: unknown = opened.problem ?? nonsense
@@ -161,7 +163,8 @@ async function dropNonsense(path: string, database: Database): Promise<KumoError
   const marks = await database.read({ ...MARKS[0], limit: 1 })
   const gone = [...keys, ...marks.map(([key]) => key)]
   await database.write({ values: new Map(gone.map((key) => [key, null])), once: [] })
-  return damaged(path, `${kindOf(keys[0]!)} cannot be read, and ${keys.length - 1} more records`)
+  const more = keys.length === 1 ? '' : `, and ${counted(keys.length - 1, 'more record')}`
+  return damaged(path, `${kindOf(keys[0]!)} cannot be read${more}`)
 }
 
 function lostCommits(told: Told, books: Books | undefined): number {
@@ -187,6 +190,8 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
   const sync = durability === 'machine'
   // What this process has open already was looked at when it was opened, and its files change.
   const isOpen = await Database.isLeftOpen(path)
+  // Files that another process is writing may look damaged, and it takes time to read them all.
+  if (!isOpen && holdsDatabase(path)) await Database.assertFree(path)
   let { problem, tail } = isOpen
     ? { problem: undefined, tail: undefined }
     : await lookAt(path, verify || repair)
@@ -198,8 +203,6 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
       problem = error
     }
   }
-  // Files that another process is writing may look damaged.
-  await Database.assertFree(path)
   if (!repair) throw problem
   try {
     const rebuilt = await rebuild(path, sync)

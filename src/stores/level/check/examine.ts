@@ -6,6 +6,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { counted } from '../../../errors.js'
 import { type LogContent, readLog } from './log.js'
 import { type ListedTable, readManifest, type TableList } from './manifest.js'
 import { readTable } from './table.js'
@@ -38,7 +39,8 @@ export interface Examination {
 
 /** Faults as a part of a sentence. */
 export function inWords([first, ...others]: readonly Fault[]): string {
-  const more = others.length === 0 ? '' : ` (and ${others.length} more faults, in ${filesOf(others)})`
+  const more =
+    others.length === 0 ? '' : ` (and ${counted(others.length, 'more fault')}, in ${filesOf(others)})`
   return `${first!.file}: ${first!.what}${more}`
 }
 
@@ -146,7 +148,7 @@ function nameOf(number: number, ending: string): string {
 
 async function faultIn(folder: string, table: TableFile, content: boolean): Promise<string | undefined> {
   if (content) return readTable(await tableIn(folder, table)).faults[0]
-  const { size } = await stat(join(folder, table.name))
+  const size = (await stat(join(folder, table.name)).catch(() => undefined))?.size ?? 0
   return table.listed !== undefined && size < table.listed.bytes ? 'it is cut short' : undefined
 }
 
