@@ -137,6 +137,8 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
       'm',
       JSON.stringify({ ...meta, format: meta.format + 1, identity: 'of another shape' }),
     )
+    const [key] = await database.keys({ gte: 'p', lt: 'q', limit: 1 }).all()
+    await database.put(key!, 'a request of another shape')
   })
   await expectRefusal(
     openStore(path),
@@ -145,6 +147,12 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
     /newer version of Kumo \(format 4, this one knows 3\); update Kumo/,
   )
   await expectRefusal(openStore(path, { repair: true }), 'KUMO_STORE_MISMATCH', path)
+  await withDatabase(path, async (database) => {
+    const requests = await database.values({ gte: 'p', lt: 'q' }).all()
+    expect(requests, 'what this version does not understand is not removed').toEqual([
+      'a request of another shape',
+    ])
+  })
 })
 
 /** A crawl in a folder that has asked for its first page, and waits for the answer until it is told to go on. */

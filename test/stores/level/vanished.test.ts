@@ -43,6 +43,11 @@ describe.each([0, 3])('with %i workers', (workers) => {
     expect(await rejectionOf(crawler.run())).toMatchObject(GONE)
   })
 
+  test('a crawl that only waits for its limit to be kept ends too', async () => {
+    const { crawler } = await crawlUntil(PAGES / 2, DEEDS.deleted!)
+    expect(await rejectionOf(crawler.limit({ pages: PAGES / 2 }).run())).toMatchObject(GONE)
+  })
+
   test('a folder that is deleted at the last page does too, and is not made again', async () => {
     const { crawler, path } = await crawlUntil(PAGES, DEEDS.deleted!)
     expect(await rejectionOf(crawler.run())).toMatchObject(GONE)
