@@ -165,6 +165,19 @@ export function holdsDatabase(folder: string): boolean {
   return existsSync(join(folder, LIST)) || hasLostItsList(folder)
 }
 
+/**
+ * Whether LevelDB was killed while it made a database here. It writes its first list of tables, then names it in CURRENT;
+ * only then there are logs and tables. So nothing is lost, and it begins again.
+ */
+export function isUnborn(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+  return !readdirSync(folder).some(
+    (name) => /\.(ldb|sst|log)$/.test(name) || (name.startsWith('MANIFEST-') && name !== FIRST_MANIFEST),
+  )
+}
+
+const FIRST_MANIFEST = 'MANIFEST-000001'
+
 /** Whether there are files of a database, but not the one that it begins with. */
 export function hasLostItsList(folder: string): boolean {
   if (!existsSync(folder) || existsSync(join(folder, LIST))) return false

@@ -6,7 +6,7 @@ import { type Books, blankBooks, checkMarks, readBooks, takeTogether } from './b
 import { examine, type Fault, inWords } from './check/examine.js'
 import { Database } from './database.js'
 import { damaged, explained } from './database-errors.js'
-import { CommitCount, hasLostItsList, holdsDatabase } from './folder.js'
+import { CommitCount, hasLostItsList, holdsDatabase, isUnborn } from './folder.js'
 import { FIRST_LANE, kindOf, MARKS } from './keys.js'
 import { lostEnd, whatIsLeft } from './losses.js'
 import { assertOurs, type Meta, readMeta, wholeIdentity } from './meta.js'
@@ -216,6 +216,7 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
 async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown; tail: Fault | undefined }> {
   try {
     if (await isRebuilding(path)) return { problem: damaged(path, INTERRUPTED), tail: undefined }
+    if (isUnborn(path)) return { problem: undefined, tail: undefined }
     const { faults, tail } = await examine(path, tables)
     // LevelDB would begin a new database here.
     const isGone = faults.length === 0 && hasLostItsList(path)

@@ -38,6 +38,21 @@ async function contentOf(path: string, options: LevelOptions = {}): Promise<Foun
   return found
 }
 
+test('a database that was killed while it was made is made again, without a word', async () => {
+  const path = await folder()
+  // LevelDB writes the list of tables first, then CURRENT, then the log.
+  await withDatabase(path, async () => {})
+  for (const name of readdirSync(path)) {
+    if (name === 'CURRENT' || name.endsWith('.log')) rmSync(join(path, name))
+    else if (name.startsWith('MANIFEST-')) renameSync(join(path, name), join(path, 'MANIFEST-000001'))
+  }
+  const store = await openStore(path)
+  expect(store.events).toEqual([])
+  await takeIn(store, [requestFor('https://a.example/')])
+  await store.close()
+  expect((await inspect(path)).pending).toBe(1)
+})
+
 describe.for([0, 0.2, 0.4, 0.6, 0.8, 0.95, 1])('a bit flipped at %f of a table', (share) => {
   test('is noticed before LevelDB reads it, by the crawl and by inspect, and the file is named', async () => {
     const { path } = await left(crawl.path)
