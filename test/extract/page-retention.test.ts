@@ -5,8 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** Bytes a page that a field may take: a title is short, headers and links are a table. */
-const MOST_BYTES = 2000
+/**
+ * Bytes a page that a field may take: a title is short, headers and links are a table of 700 bytes. On a busy machine the
+ * collector leaves some more behind; a field that keeps its page takes all of the page.
+ */
+const MOST_BYTES = 3000
 
 test('a field of 10,000 pages takes its own memory, and none of theirs', async () => {
   const script = fileURLToPath(new URL('./retention.ts', import.meta.url))
