@@ -136,7 +136,7 @@ export class Fetching {
 
 const WHAT_IS_DONE =
   'Idle connections were closed, and the crawl goes on with fewer at once; no URL is given up for it. ' +
-  'To use more, raise the limit of the system (ulimit -n), or lower concurrency().'
+  'To avoid this, raise the limit of the system (ulimit -n) or lower concurrency().'
 
 const NO_OUTCOME =
   'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
