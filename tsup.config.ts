@@ -9,7 +9,7 @@ const library = {
 export default defineConfig({
   // The command and the program of worker threads share the library's chunks; their CommonJS twins come with the format
   // and are named by nobody.
-  entry: { ...library, cli: 'src/cli/main.ts', thread: 'src/thread.ts' },
+  entry: { ...library, cli: 'src/cli/main.ts', thread: 'src/run/threads/thread.ts' },
   format: ['esm', 'cjs'],
   target: 'node20',
   // A command has nothing to import, so it needs no types.

@@ -3,9 +3,9 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../src/time.js'
 import type { CrawlRequest } from '../src/types.js'
-import { hostOf } from '../src/url/canonicalise.js'
-import { BatchWriter } from '../src/workers/codec.js'
-import { PortExchange } from '../src/workers/port-exchange.js'
+import { hostOf } from '../src/url/canonicalize.js'
+import { BatchWriter } from '../src/workers/exchange/codec.js'
+import { PortExchange } from '../src/workers/exchange/port-exchange.js'
 
 export interface ExchangeThread {
   readonly role: 'sender' | 'receiver'

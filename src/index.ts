@@ -1,4 +1,3 @@
-export type { RefreshOptions } from './check-refresh.js'
 export { Crawler } from './crawler.js'
 export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.js'
 export type {
@@ -10,10 +9,9 @@ export type {
   Stats,
   Summary,
   WorkerStats,
-} from './engine/stats.js'
+} from './engine/stats/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Exchange } from './exchange/contract.js'
-export { contentDigest } from './extract/canonical-content.js'
 export type {
   BareDocument,
   BareElement,
@@ -25,9 +23,9 @@ export type {
   PageLink,
   SitemapEntry,
 } from './extract/contract.js'
-export { parseSitemap } from './extract/sitemap.js'
-export type { SitemapOptions, SitemapProblem, SitemapProblemCode } from './extract/sitemap-contract.js'
-export type { AccessOptions, Credentials, TlsOptions } from './fetch/access.js'
+export { contentDigest } from './extract/digest/content-digest.js'
+export type { SitemapOptions, SitemapProblem, SitemapProblemCode } from './extract/sitemap/contract.js'
+export { parseSitemap } from './extract/sitemap/sitemap.js'
 export type {
   FetchContext,
   FetchedResponse,
@@ -37,9 +35,10 @@ export type {
   ResponseHeaders,
   Validators,
 } from './fetch/contract.js'
-export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns.js'
-export { type HttpFetcherOptions, httpFetcher } from './fetch/http.js'
-export { parseRobots, type Robots } from './fetch/robots-parse.js'
+export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns/resolver.js'
+export type { AccessOptions, Credentials, TlsOptions } from './fetch/http/access/access.js'
+export { type HttpFetcherOptions, httpFetcher } from './fetch/http/http.js'
+export { parseRobots, type Robots } from './fetch/robots/parse.js'
 export type {
   Again,
   Frontier,
@@ -50,13 +49,14 @@ export type {
 } from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
-export type { PageIterator } from './iterate.js'
-export { type Module, type ModuleRef, module } from './module.js'
-export type { RetryOptions, TrapLimits } from './options.js'
+export { type Module, type ModuleRef, module } from './modules/module.js'
+export type { RefreshOptions } from './options/check-refresh.js'
+export type { RetryOptions, TrapLimits } from './options/options.js'
+export type { SeedInput } from './options/seeds.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
 export type { Feasibility, InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
-export type { SeedInput } from './seeds.js'
+export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
 export type {
@@ -80,7 +80,7 @@ export {
   type Inspection,
   type InspectOptions,
   inspect,
-} from './stores/level/inspect.js'
+} from './stores/level/inspect/inspect.js'
 export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
 export {
@@ -104,9 +104,9 @@ export type {
   SitemapHint,
   SkipReason,
 } from './types.js'
-export { canonicalise } from './url/canonicalise.js'
-export { all, any, not } from './url/combine.js'
+export { canonicalise } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
+export { all, any, not } from './url/scope/combine.js'
 export {
   anywhere,
   domain,
@@ -117,6 +117,6 @@ export {
   sameHost,
   sameOrigin,
   sameSite,
-} from './url/rules.js'
-export type { ScopeLike, ScopeName, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope.js'
+} from './url/scope/rules.js'
+export type { ScopeLike, ScopeName, ScopePredicate, ScopeRule, ScopeTarget } from './url/scope/scope.js'
 export { SESSION_PARAMETERS, TRACKING_PARAMETERS } from './url/tracking.js'

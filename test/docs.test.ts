@@ -160,7 +160,7 @@ describe('docs/page.md', () => {
     ['Skip', 'src/engine/events.ts', ['Skip']],
     ['Redirect', 'src/engine/events.ts', ['Redirect']],
     ['Store', 'src/stores/contract.ts', ['StoreEvent']],
-    ['Progress and end', 'src/engine/stats.ts', ['Stats', 'Summary']],
+    ['Progress and end', 'src/engine/stats/stats.ts', ['Stats', 'Summary']],
   ])('%s: has every field, in order, and no other', (heading, file, interfaces) => {
     const fields = interfaces.flatMap((name) => fieldsOf(file, name))
     expect(fields.length).toBeGreaterThan(2)
@@ -170,7 +170,7 @@ describe('docs/page.md', () => {
 
 describe('docs/seeing.md', () => {
   test('names every field of the statistics', () => {
-    const source = ts.createSourceFile('stats.ts', read('src/engine/stats.ts'), ts.ScriptTarget.ES2022)
+    const source = ts.createSourceFile('stats.ts', read('src/engine/stats/stats.ts'), ts.ScriptTarget.ES2022)
     const fields = source.statements
       .filter(ts.isInterfaceDeclaration)
       .flatMap(({ members }) => members.map((member) => (member.name as ts.Identifier).text))

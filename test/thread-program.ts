@@ -7,7 +7,7 @@ import { THREAD_PROGRAM } from './thread-program-place.js'
 export async function setup(): Promise<void> {
   const made = `${THREAD_PROGRAM}.${process.pid}`
   await build({
-    entryPoints: ['src/thread.ts'],
+    entryPoints: ['src/run/threads/thread.ts'],
     bundle: true,
     platform: 'node',
     format: 'esm',

@@ -1,7 +1,7 @@
 /** What a link costs to resolve, by kind, beside what `URL` costs. Run: npx tsx bench/micro/resolve.ts */
 
 import { performance } from 'node:perf_hooks'
-import { canonicalise } from '../../src/url/canonicalise.js'
+import { canonicalise } from '../../src/url/canonicalize.js'
 import { baseFor, resolve } from '../../src/url/resolve.js'
 
 const ROUNDS = 20

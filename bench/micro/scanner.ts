@@ -5,7 +5,7 @@
 
 import { pathToFileURL } from 'node:url'
 import { Parser, Tokenizer } from 'htmlparser2'
-import { scan } from '../../src/extract/scanner.js'
+import { scan } from '../../src/extract/html/scanner.js'
 
 /** Microseconds a page for each, and the scanner's share of the parser's time. */
 export interface ScannerFigures {

@@ -6,7 +6,7 @@
  * the schedule: what is left to chance once wishes are corrected, a matter of queues.
  */
 
-import { refreshOptions } from '../../src/check-refresh.js'
+import { refreshOptions } from '../../src/options/check-refresh.js'
 import type { RefreshPolicy } from '../../src/refresh/contract.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { RefreshRun } from '../../src/sim/refresh/run.js'

@@ -2,7 +2,7 @@
 
 import { KumoError } from '../errors.js'
 import { Crawler, type LevelOptions, level, type Store } from '../index.js'
-import { CRAWL_OPTIONS } from './crawl-options.js'
+import { CRAWL_OPTIONS } from './crawl/options.js'
 import { Misuse } from './misuse.js'
 
 type Options = ReadonlyMap<string, readonly string[]>

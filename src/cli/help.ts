@@ -1,12 +1,12 @@
 /** What `--help` says. The lists of options are made from their tables; everything fits into 80 columns. */
 
-import { VERSION } from '../options.js'
+import { VERSION } from '../options/options.js'
 import type { OptionSpec } from './arguments.js'
-import { CRAWL_OPTIONS, type OptionGroup } from './crawl-options.js'
+import { CRAWL_OPTIONS, type OptionGroup } from './crawl/options.js'
 import { wrap } from './format.js'
-import { INSPECT_OPTIONS } from './inspect-options.js'
+import { INSPECT_OPTIONS } from './inspect/options.js'
 import { USUAL_WIDTH } from './screen.js'
-import { SIMULATE_OPTIONS, type SimulateGroup } from './simulate-options.js'
+import { SIMULATE_OPTIONS, type SimulateGroup } from './simulate/options.js'
 
 export const COMMANDS = ['crawl', 'inspect', 'simulate', 'help'] as const
 /** A command that has a help text of its own. */

@@ -5,7 +5,7 @@
  */
 
 import { KumoError } from '../errors.js'
-import { VERSION } from '../options.js'
+import { VERSION } from '../options/options.js'
 import { COMMANDS, helpText, type Topic } from './help.js'
 import { Misuse } from './misuse.js'
 import { nearest } from './nearest.js'
@@ -14,9 +14,9 @@ const FAILED = 1
 const MISUSED = 2
 
 const TOPICS: Readonly<Record<Topic, (args: readonly string[]) => Promise<number>>> = {
-  crawl: async (args) => (await import('./crawl.js')).crawl(args),
-  inspect: async (args) => (await import('./inspect.js')).inspectCommand(args),
-  simulate: async (args) => (await import('./simulate.js')).simulateCommand(args),
+  crawl: async (args) => (await import('./crawl/crawl.js')).crawl(args),
+  inspect: async (args) => (await import('./inspect/inspect.js')).inspectCommand(args),
+  simulate: async (args) => (await import('./simulate/simulate.js')).simulateCommand(args),
 }
 
 void main(process.argv.slice(2)).then((code) => {

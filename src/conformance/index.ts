@@ -8,13 +8,13 @@
  * seenStoreSuite({ it, create: () => new MySeenStore() })
  */
 export { clockSuite, randomSuite } from './clock.js'
-export { durableStoreSuite } from './durable.js'
-export type { DurablePlace } from './durable-lives.js'
-export { exchangeSuite } from './exchange.js'
+export { durableStoreSuite } from './durable/durable.js'
+export type { DurablePlace } from './durable/lives.js'
+export { exchangeSuite } from './exchange/exchange.js'
 export { extractorSuite } from './extractor.js'
 export { fetcherSuite } from './fetcher.js'
-export { frontierSuite } from './frontier.js'
-export { handoverSuite } from './handover.js'
+export { frontierSuite } from './frontier/frontier.js'
+export { handoverSuite } from './handover/handover.js'
 export { hookSuite } from './hook.js'
 export { type PageOfOptions, pageOf } from './page.js'
 export { ownershipSuite, partitionerSuite } from './partitioner.js'

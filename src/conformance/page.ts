@@ -3,7 +3,7 @@
 import type { Page } from '../extract/contract.js'
 import { FetchedPage } from '../extract/page.js'
 import type { ResponseHeaders } from '../fetch/contract.js'
-import { canonicalise } from '../url/canonicalise.js'
+import { canonicalise } from '../url/canonicalize.js'
 
 /** What a page is made of. */
 export interface PageOfOptions {

@@ -2,7 +2,7 @@ import type { Page } from '../extract/contract.js'
 import type { Feasibility } from '../refresh/contract.js'
 import type { StoreEvent } from '../stores/contract.js'
 import type { Failure, SkipReason } from '../types.js'
-import type { Stats, Summary } from './stats.js'
+import type { Stats, Summary } from './stats/stats.js'
 
 /** What a crawl tells while it runs. A listener that returns a promise slows the crawl until it is done. */
 export interface CrawlEvents<Data extends object = object> {

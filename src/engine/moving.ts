@@ -1,9 +1,9 @@
 import type { Refresh, ServerRecord } from '../refresh/contract.js'
 import type { HandedOver, PartitionLoad } from '../stores/contract.js'
-import { hostOf } from '../url/canonicalise.js'
-import type { HostQuota } from './host-quota.js'
+import { hostOf } from '../url/canonicalize.js'
+import type { Passage } from './admission/in-progress.js'
 import type { Parts } from './parts.js'
-import type { Passage } from './passage.js'
+import type { HostQuota } from './visit/host-quota.js'
 
 /** Partitions on their way from one shard to another, with all that belongs to them, as data that can be posted. */
 export interface Parcel {

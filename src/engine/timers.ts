@@ -1,8 +1,8 @@
 import type { Feasibility } from '../refresh/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
-import type { Outlet } from './outlet.js'
+import type { Outlet } from './delivery.js'
 import type { EngineRules, Parts } from './parts.js'
-import type { Stats } from './stats.js'
+import type { Stats } from './stats/stats.js'
 
 /** The correction that a schedule needs is told again when it has moved by this much. */
 const NEWS = 1.1

@@ -14,9 +14,9 @@ import type {
   SitemapEntry,
 } from './contract.js'
 import { isThenable } from './fields.js'
-import type { FoundLinks } from './found-links.js'
+import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
-import { sitemapSlices } from './sitemap.js'
+import { sitemapSlices } from './sitemap/sitemap.js'
 
 /** What an extractor without `mediaTypes` is given. */
 const MARKUP_TYPES: readonly string[] = ['text/html', 'application/xhtml+xml']

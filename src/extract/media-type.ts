@@ -13,7 +13,7 @@
  * - Every other type is believed.
  */
 
-import { isSpace } from './characters.js'
+import { isSpace } from './html/characters.js'
 
 /** As far as anybody looks. */
 const GLANCE_BYTES = 512

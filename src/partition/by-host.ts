@@ -4,7 +4,7 @@
  */
 
 import { KumoError } from '../errors.js'
-import { made } from '../made.js'
+import { made } from '../modules/recipe.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
 

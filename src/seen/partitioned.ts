@@ -5,7 +5,7 @@
 
 import { KumoError } from '../errors.js'
 import { fingerprint } from '../url/fingerprint.js'
-import { Homes } from './homes.js'
+import { Homes } from './partition-lookup.js'
 import { SLOT_WORDS, Slabs } from './slabs.js'
 import { assertStrings, CHUNK, FingerprintSet, type FingerprintTable, SEGMENTS } from './table.js'
 

@@ -3,7 +3,7 @@
  * the engine or the frontier, so they hold for any of them.
  */
 
-import { originOf } from '../url/canonicalise.js'
+import { originOf } from '../url/canonicalize.js'
 import type { FetchRecord } from './web.js'
 
 /** A run, as seen from outside. */

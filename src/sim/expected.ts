@@ -1,4 +1,4 @@
-import { originOf } from '../url/canonicalise.js'
+import { originOf } from '../url/canonicalize.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import type { Answer, WebMap } from './web-map.js'
 

@@ -1,5 +1,5 @@
 import { memoryFrontier } from '../frontier/memory.js'
-import { made } from '../made.js'
+import { made } from '../modules/recipe.js'
 import { fingerprintTable } from '../seen/table.js'
 import type { Store } from './contract.js'
 import { memoryShard } from './memory-shard.js'

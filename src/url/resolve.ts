@@ -5,7 +5,7 @@
  */
 
 import { flat } from '../owned.js'
-import { canonicalise, originOf, parseUrl } from './canonicalise.js'
+import { canonicalise, originOf, parseUrl } from './canonicalize.js'
 import {
   endOf,
   NO_END,

@@ -5,8 +5,8 @@
  */
 
 import { KumoError } from '../errors.js'
-import { canonicalise, spellEscapes } from './canonicalise.js'
-import { compileWildcard } from './wildcard.js'
+import { canonicalise, spellEscapes } from './canonicalize.js'
+import { compileWildcard } from './scope/wildcard.js'
 
 /**
  * Names with which advertising and statistics mark links. Each belongs to one known product and never chooses

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { CRAWL_OPTIONS } from '../../src/cli/crawl-options.js'
+import { CRAWL_OPTIONS } from '../../src/cli/crawl/options.js'
 import { helpText } from '../../src/cli/help.js'
-import { INSPECT_OPTIONS } from '../../src/cli/inspect-options.js'
+import { INSPECT_OPTIONS } from '../../src/cli/inspect/options.js'
 import { PROJECT } from '../run-program.js'
 
 const COLUMNS = 80
@@ -51,8 +51,8 @@ function loaded(file: string, found = new Set<string>()): Set<string> {
 
 test('help loads neither undici nor anything else that crawls', () => {
   const names = [...loaded('cli/main.ts')]
-  expect(names).toEqual(expect.arrayContaining(['cli/help.ts', 'cli/crawl-options.ts', 'options.ts']))
-  const light = /^(cli\/[\w-]+\.ts|errors\.ts|options\.ts|time\.ts|node:[\w]+)$/
+  expect(names).toEqual(expect.arrayContaining(['cli/help.ts', 'cli/crawl/options.ts', 'options/options.ts']))
+  const light = /^(cli\/[\w/-]+\.ts|errors\.ts|options\/options\.ts|time\.ts|node:[\w]+)$/
   expect(names.filter((name) => !light.test(name))).toEqual([])
-  expect([...loaded('cli/crawl.ts')]).toContain('crawler.ts')
+  expect([...loaded('cli/crawl/crawl.ts')]).toContain('crawler.ts')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { durableStoreSuite } from '../../src/conformance/durable.js'
+import { durableStoreSuite } from '../../src/conformance/durable/durable.js'
 import type { CrawlRequest, Settlement } from '../../src/index.js'
 import { failuresOf, isNoticed } from './collect.js'
 import { type Entry, type Flaws, journalPlace } from './journal-store.js'

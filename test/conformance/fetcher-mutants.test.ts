@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fetcherSuite } from '../../src/conformance/fetcher.js'
 import type { Fetcher, Outcome } from '../../src/fetch/contract.js'
-import { httpFetcher } from '../../src/fetch/http.js'
+import { httpFetcher } from '../../src/fetch/http/http.js'
 import { rawServer, reply } from '../fetch/support.js'
 import { failuresOf } from './collect.js'
 

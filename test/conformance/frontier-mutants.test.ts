@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frontierSuite } from '../../src/conformance/frontier.js'
+import { frontierSuite } from '../../src/conformance/frontier/frontier.js'
 import type { Frontier, Politeness, SelectionPolicy, Settlement } from '../../src/frontier/contract.js'
 import { MemoryFrontier, memoryFrontier } from '../../src/frontier/memory.js'
 import { firstCome } from '../../src/frontier/selection.js'

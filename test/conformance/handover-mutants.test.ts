@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { handoverSuite } from '../../src/conformance/handover.js'
+import { handoverSuite } from '../../src/conformance/handover/handover.js'
 import type { Frontier } from '../../src/frontier/contract.js'
 import type { MovedPartitions } from '../../src/frontier/shard.js'
 import type { HandedOver, Handover, OpenStore, Store, StoreContext } from '../../src/stores/contract.js'

@@ -3,7 +3,7 @@
  * whether the suite of durable stores notices.
  */
 
-import type { DurablePlace } from '../../src/conformance/durable-lives.js'
+import type { DurablePlace } from '../../src/conformance/durable/lives.js'
 import type { Frontier, Politeness, Settlement } from '../../src/frontier/contract.js'
 import { memoryFrontier } from '../../src/frontier/memory.js'
 import { fingerprintTable } from '../../src/seen/table.js'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Crawler, level, SESSION_PARAMETERS, TRACKING_PARAMETERS } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { dnsServer } from '../fetch/dns-server.js'
+import { dnsServer } from '../fetch/dns/dns-server.js'
 import type { Route } from '../loopback/site.js'
 import { askedPaths, crawl, direct, htmlOutcome, linksTo, pathsOf, quick, site, WORKERS } from './support.js'
 

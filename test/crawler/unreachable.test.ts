@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { Crawler, cachingResolver, type Failure, type Resolver } from 'kumo'
 import { virtualClock } from 'kumo/sim'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { dnsServer, type Reply } from '../fetch/dns-server.js'
+import { dnsServer, type Reply } from '../fetch/dns/dns-server.js'
 import { startSite } from '../loopback/site.js'
 import { crawl, linksTo, quick, site } from './support.js'
 

@@ -1,14 +1,14 @@
 /** What a shard tells of its load: what is due now, and what the schedule will ask for. */
 
 import { expect, test } from 'vitest'
-import { refreshOptions } from '../../src/check-refresh.js'
-import { HostQuota } from '../../src/engine/host-quota.js'
+import { Passage } from '../../src/engine/admission/in-progress.js'
 import { Moving } from '../../src/engine/moving.js'
 import type { Parts } from '../../src/engine/parts.js'
-import { Passage } from '../../src/engine/passage.js'
+import { HostQuota } from '../../src/engine/visit/host-quota.js'
 import { firstCome } from '../../src/frontier/selection.js'
+import { refreshOptions } from '../../src/options/check-refresh.js'
 import { loadsOf, plannedMove } from '../../src/partition/balance.js'
-import { Refresher } from '../../src/refresh/refresher.js'
+import { Refresher } from '../../src/refresh/refresh-schedule.js'
 import { memoryShard } from '../../src/stores/memory-shard.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { ManualClock } from './manual-clock.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exchangeSuite } from '../../src/conformance/exchange.js'
+import { exchangeSuite } from '../../src/conformance/exchange/exchange.js'
 import type { Exchange } from '../../src/exchange/contract.js'
 import { localMesh } from '../../src/exchange/local.js'
 import type { CrawlRequest } from '../../src/types.js'

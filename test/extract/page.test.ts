@@ -164,7 +164,7 @@ describe('FetchedPage', () => {
     const project = fileURLToPath(new URL('../..', import.meta.url))
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      ['--import', 'tsx', 'test/extract/loads-dom-late.ts'],
+      ['--import', 'tsx', 'test/extract/dom/loads-dom-late.ts'],
       { cwd: project, encoding: 'utf8', timeout: 50_000 },
     )
     expect(stderr).toBe('')

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { FetchContext, FetchedResponse, FetchFailure, Outcome } from '../../src/fetch/contract.js'
-import { type HttpFetcherOptions, httpFetcher } from '../../src/fetch/http.js'
+import { type HttpFetcherOptions, httpFetcher } from '../../src/fetch/http/http.js'
 import type { CrawlRequest } from '../../src/types.js'
 
 export interface RawServer {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frontierSuite } from '../../src/conformance/frontier.js'
+import { frontierSuite } from '../../src/conformance/frontier/frontier.js'
 import type { Politeness } from '../../src/frontier/contract.js'
 import { memoryFrontier } from '../../src/frontier/memory.js'
 import type { CrawlRequest } from '../../src/types.js'

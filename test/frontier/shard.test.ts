@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frontierSuite } from '../../src/conformance/frontier.js'
+import { frontierSuite } from '../../src/conformance/frontier/frontier.js'
 import type { Politeness } from '../../src/frontier/contract.js'
 import { firstCome } from '../../src/frontier/selection.js'
 import { ShardFrontier } from '../../src/frontier/shard.js'

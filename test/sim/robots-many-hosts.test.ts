@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../src/fetch/contract.js'
-import { robotsGate } from '../../src/fetch/robots.js'
+import { robotsGate } from '../../src/fetch/robots/gate.js'
 import { Crawler, seededRandom } from '../../src/index.js'
 import { virtualClock } from '../../src/sim/index.js'
 import type { CrawlRequest } from '../../src/types.js'

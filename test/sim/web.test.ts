@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CrawlRequest } from '../../src/index.js'
 import { simulatedWeb, type VirtualClock, virtualClock } from '../../src/sim/index.js'
 import type { WebShape } from '../../src/sim/web-map.js'
-import { canonicalise, hostOf } from '../../src/url/canonicalise.js'
+import { canonicalise, hostOf } from '../../src/url/canonicalize.js'
 
 const RICH: Omit<WebShape, 'seed'> = {
   hosts: 12,

@@ -1,7 +1,7 @@
 /** What a summary claims, against what was seen from outside. */
 
 import type { EndReason } from '../../src/index.js'
-import { hostOf } from '../../src/url/canonicalise.js'
+import { hostOf } from '../../src/url/canonicalize.js'
 import type { ScenarioRun } from './run-scenario.js'
 import type { Course, Scenario } from './scenario.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { handoverSuite } from '../../src/conformance/handover.js'
+import { handoverSuite } from '../../src/conformance/handover/handover.js'
 import { storeSuite } from '../../src/conformance/store.js'
 import { firstCome } from '../../src/frontier/selection.js'
 import type { OpenStore } from '../../src/stores/contract.js'

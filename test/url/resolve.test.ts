@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { canonicalise } from '../../src/url/canonicalise.js'
+import { canonicalise } from '../../src/url/canonicalize.js'
 import { baseFor, resolve } from '../../src/url/resolve.js'
 import { BASES, madeUpHref, wptCases } from './made-up.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { canonicalise } from '../../src/url/canonicalise.js'
+import { canonicalise } from '../../src/url/canonicalize.js'
 import { parameterFilter, SESSION_PARAMETERS, TRACKING_PARAMETERS } from '../../src/url/tracking.js'
 import { BASES, madeUpHref } from './made-up.js'
 

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { Crawler } from '../../src/index.js'
-import { threadProgram } from '../../src/thread-program.js'
+import { threadProgram } from '../../src/run/threads/program.js'
 import { THREAD_PROGRAM } from '../thread-program-place.js'
 
 threadProgram.url = pathToFileURL(THREAD_PROGRAM)

@@ -1,7 +1,7 @@
 import { KumoError } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import type { StateSpace } from '../../stores/contract.js'
-import { readState } from '../../stores/level/read-state.js'
+import { readState } from '../../stores/level/opening/read-state.js'
 import { worldOf } from './described.js'
 import type { RefreshWorld } from './simulate.js'
 

@@ -3,7 +3,7 @@
 import { KumoError } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import { type Random, seededRandom } from '../../time.js'
-import { hostOf } from '../../url/canonicalise.js'
+import { hostOf } from '../../url/canonicalize.js'
 import { normalQuantile } from './chance.js'
 import type { RefreshWorld, SimulatedPage, SimulatedServer } from './simulate.js'
 

@@ -1,4 +1,4 @@
-import { type RefreshOptions, refreshOptions } from '../../check-refresh.js'
+import { type RefreshOptions, refreshOptions } from '../../options/check-refresh.js'
 import type { RefreshRules } from '../../refresh/contract.js'
 
 /**

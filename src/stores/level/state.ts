@@ -1,8 +1,8 @@
 import { KumoError } from '../../errors.js'
 import type { StateSpace, StateStore } from '../contract.js'
-import type { Database } from './database.js'
-import type { Journal } from './journal.js'
-import { factPrefix, NUL, partitionText } from './keys.js'
+import type { Database } from './db/database.js'
+import type { Journal } from './db/journal.js'
+import { factPrefix, NUL, partitionText } from './format/keys.js'
 
 export interface LevelStateParts {
   readonly database: Database

@@ -3,7 +3,7 @@
 import { level } from 'kumo'
 import { durableStoreSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
-import { copyOf } from '../../../src/stores/level/copy.js'
+import { copyOf } from '../../../src/stores/level/db/copy.js'
 import type { LevelOptions } from '../../../src/stores/level/level.js'
 import { folder, removeLater } from './folders.js'
 

@@ -2,7 +2,7 @@
 
 import { type Crawler, type Hook, type LevelOptions, level, type Page, type Summary } from 'kumo'
 import { expect, test } from 'vitest'
-import { readCounts, writeCounts } from '../../../src/stores/level/counts.js'
+import { readCounts, writeCounts } from '../../../src/stores/level/format/counts.js'
 import { askedPaths, direct, linkedPages, linksTo, quick, site } from '../../crawler/support.js'
 import { requestFor } from '../../fetch/support.js'
 import { startSite } from '../../loopback/site.js'
@@ -234,7 +234,7 @@ test('after the crawl nothing keeps the process alive', async () => {
       ['done', '1000'],
       ['already-done', '1000'],
     ] as const) {
-      const ran = await runProgram('test/stores/level/exits-by-itself.ts', [path, started.url(), limit])
+      const ran = await runProgram('test/stores/level/db/exits-by-itself.ts', [path, started.url(), limit])
       expect(ran).toEqual({ code: 0, stdout: `${reason} handles:0\n`, stderr: '' })
     }
   } finally {

@@ -5,7 +5,7 @@
 
 import type { OpenStore } from 'kumo'
 import type { Frontier } from '../../../src/frontier/contract.js'
-import type { LevelFrontier } from '../../../src/stores/level/frontier.js'
+import type { LevelFrontier } from '../../../src/stores/level/frontier/frontier.js'
 import type { CrawlRequest } from '../../../src/types.js'
 
 export function patient(opened: OpenStore): Frontier {

@@ -16,8 +16,8 @@ import {
 } from 'kumo'
 import { Level } from 'level'
 import { afterAll, expect } from 'vitest'
-import { EVERYTHING, leaseSoon } from '../../../src/conformance/durable-lives.js'
-import { A_DAY_MS } from '../../../src/conformance/frontier-fixtures.js'
+import { EVERYTHING, leaseSoon } from '../../../src/conformance/durable/lives.js'
+import { A_DAY_MS } from '../../../src/conformance/frontier/fixtures.js'
 import { firstCome } from '../../../src/frontier/selection.js'
 import { rejectionOf } from '../../crawler/support.js'
 

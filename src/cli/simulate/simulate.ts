@@ -1,0 +1,111 @@
+/** `kumo simulate`: what refreshing would come to, without a single visit to anybody. */
+
+import { writeFile } from 'node:fs/promises'
+import { type RefreshForecast, simulateRefresh } from '../../sim/index.js'
+import { type ForecastRow, forecastChart } from '../../sim/refresh/chart.js'
+import { bytes, count, counted, duration } from '../format.js'
+import { Misuse } from '../misuse.js'
+import { readSimulateOrder } from './order.js'
+
+const DAY_MS = 86_400_000
+
+/** Resolves with the exit code. */
+export async function simulateCommand(args: readonly string[]): Promise<number> {
+  const { sockets: numbers, days, learningDays, svg, isJson, ...order } = readSimulateOrder(args)
+  if (svg !== undefined) await writeChart(svg, '')
+  const world = await order.world()
+  const rows: ForecastRow[] = []
+  if (!isJson) process.stdout.write(`${line(COLUMNS.map(({ title }) => title))}\n`)
+  for (const sockets of numbers) {
+    const forecast = simulateRefresh(world, {
+      sockets,
+      delayMs: order.delayMs,
+      refresh: order.refresh,
+      learningMs: learningDays * DAY_MS,
+      durationMs: days * DAY_MS,
+      seed: order.seed,
+    })
+    const row = { sockets, days, forecast }
+    rows.push(row)
+    const text = isJson ? JSON.stringify(figures(row)) : line(COLUMNS.map(({ cell }) => cell(row)))
+    process.stdout.write(`${text}\n`)
+  }
+  if (!isJson) process.stdout.write(remarks(rows.at(-1)!.forecast))
+  if (svg !== undefined) await writeChart(svg, forecastChart(rows))
+  return 0
+}
+
+interface Column {
+  readonly title: string
+  cell(row: ForecastRow): string
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'sockets', cell: ({ sockets }) => count(sockets) },
+  { title: 'needed', cell: ({ forecast }) => count(forecast.feasibility.socketsNeeded) },
+  { title: 'stretch', cell: ({ forecast }) => forecast.feasibility.stretch.toFixed(2) },
+  { title: 'visits/day', cell: ({ forecast, days }) => count(forecast.visits / days) },
+  { title: 'caught', cell: ({ forecast }) => percent(forecast.caughtShare) },
+  { title: 'fresh', cell: ({ forecast }) => percent(forecast.freshness) },
+  { title: 'age', cell: ({ forecast }) => duration(forecast.meanAgeMs) },
+  { title: 'late', cell: ({ forecast }) => duration(forecast.lateness.meanMs) },
+  { title: 'bytes/day', cell: ({ forecast, days }) => bytes(forecast.bytes / days) },
+]
+
+/** Rows are written as they come, so widths are what usual figures need; with the gaps, a screen. */
+const WIDTHS = [7, 6, 7, 10, 6, 5, 11, 11, 9]
+
+function line(cells: readonly string[]): string {
+  return cells.map((cell, i) => cell.padStart(WIDTHS[i]!)).join(' ')
+}
+
+function percent(share: number): string {
+  const text = (100 * share).toFixed(1)
+  return `${text === '100.0' ? '100' : text}%`
+}
+
+/** What the table cannot say. */
+function remarks({ feasibility }: RefreshForecast): string {
+  const { infeasibleServers, worst } = feasibility
+  if (infeasibleServers === 0) return ''
+  const [first] = worst
+  const example = first === undefined ? '' : `; ${first.host}: ${first.why}`
+  return `\n${counted(infeasibleServers, 'server')} cannot be visited as often as wished, whatever the sockets${example}\n`
+}
+
+/** What `--json` tells. Every key is always there. */
+function figures({ sockets, days, forecast }: ForecastRow): Record<string, unknown> {
+  const { feasibility, lateness, socketsUsed } = forecast
+  return {
+    sockets,
+    socketsNeeded: feasibility.socketsNeeded,
+    socketsUsed: socketsUsed.mean,
+    feasible: feasibility.feasible,
+    tight: feasibility.tight,
+    stretch: feasibility.stretch,
+    policy: feasibility.policy,
+    servers: feasibility.servers,
+    pages: feasibility.pages,
+    infeasibleServers: feasibility.infeasibleServers,
+    visitsPerDay: forecast.visits / days,
+    missedPerDay: forecast.missed / days,
+    wishedPerDay: (feasibility.wishedPerSecond * DAY_MS) / 1000,
+    changesPerDay: forecast.changes / days,
+    caughtShare: forecast.caughtShare,
+    freshness: forecast.freshness,
+    meanAgeMs: forecast.meanAgeMs,
+    latenessMs: lateness.meanMs,
+    worstLatenessMs: lateness.worstMs,
+    starvedServers: lateness.starved,
+    bytesPerDay: forecast.bytes / days,
+  }
+}
+
+/** To be tried before the simulation, lest a minute of it be for nothing. */
+async function writeChart(path: string, svg: string): Promise<void> {
+  try {
+    await writeFile(path, svg)
+  } catch (error) {
+    throw new Misuse(`--svg: '${path}' cannot be written: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,166 @@
+/** Cases of the suite of durable stores: requests that were flushed are there after a crash, whole and in order. */
+
+import assert from 'node:assert/strict'
+import type { CrawlRequest } from '../../types.js'
+import { knownAs } from '../../url/known-as.js'
+import {
+  A_DAY_MS,
+  assertCounts,
+  byUrl,
+  DELAY_MS,
+  done,
+  fieldsOf,
+  HURRIED,
+  ORDINARY,
+  paths,
+  rareFieldsOf,
+  request,
+} from '../frontier/fixtures.js'
+import { assertKnown, type CheckLives, notBefore, SLACK_MS, takeIn } from './fixtures.js'
+import { clock, EVERYTHING, everything, leaseSoon } from './lives.js'
+
+/** Requests: their fields, their order, their names. */
+export function requestCases(check: CheckLives): void {
+  check('a crash before anything was done leaves an empty place', async (lives) => {
+    await lives.open(ORDINARY)
+    const opened = await lives.crash(ORDINARY)
+    assertCounts(opened.frontier, 0, 0, 0)
+    assert.deepEqual(await opened.seen.addAll(['https://a.example/1']), [true])
+    await opened.flush()
+    await opened.flush()
+  })
+
+  check('requests come out of a crash as they went in', async (lives) => {
+    const opened = await lives.open(ORDINARY)
+    const plain = request('a.example', 1)
+    const requests: CrawlRequest[] = [
+      { ...plain, parent: undefined },
+      { ...request('b.example:8443', 'a?q=%C3%A9&r=1'), depth: 7, priority: -1.5, attempt: 2, redirects: 3 },
+      {
+        ...request('c.example', 'sitemap.xml'),
+        purpose: { kind: 'sitemap', nested: 2, of: 'd.example', guessed: true },
+      },
+      {
+        ...request('d.example', 'robots.txt'),
+        priority: Number.MAX_SAFE_INTEGER,
+        purpose: { kind: 'robots', origin: 'https://e.example' },
+      },
+      {
+        ...request('e.example', '蜘蛛'),
+        via: ['https://b.example/1', 'https://c.example/2'],
+        hint: { lastmod: 1_700_000_000_000.5, changefreq: 'daily', priority: 0.25 },
+        revisit: true,
+      },
+    ]
+    await takeIn(opened, requests)
+    await opened.flush()
+    const { frontier } = await lives.crash(ORDINARY)
+    assertCounts(frontier, requests.length, 0, requests.length)
+    const leases = byUrl(await leaseSoon(frontier, requests.length, clock.now()))
+    for (const each of requests) {
+      const lease = leases.get(each.url)
+      assert.ok(lease, `${each.url} was not handed out`)
+      assert.deepEqual(fieldsOf(lease), fieldsOf(each))
+      assert.deepEqual(rareFieldsOf(lease), rareFieldsOf(each))
+    }
+  })
+
+  check('what a settlement found is there with it', async (lives) => {
+    const opened = await lives.open(ORDINARY)
+    const now = clock.now()
+    await takeIn(opened, [request('a.example', 1)])
+    const [lease] = await leaseSoon(opened.frontier, 1, now)
+    const found = [request('a.example', 2), request('b.example', 1)]
+    await opened.seen.addAll(found.map(knownAs))
+    await opened.frontier.settle([{ ...done(lease!, now), found }])
+    await opened.flush()
+    const { frontier, seen } = await lives.crash(EVERYTHING)
+    assertCounts(frontier, 2, 0, 2)
+    const urls = (await everything(frontier, now + A_DAY_MS)).map(({ url }) => url)
+    assert.deepEqual(urls.toSorted(), ['https://a.example/2', 'https://b.example/1'])
+    await assertKnown(seen, ['https://a.example/1', ...urls])
+  })
+
+  check('attempts and the times of further tries are kept', async (lives) => {
+    const opened = await lives.open(HURRIED)
+    const now = clock.now()
+    await takeIn(opened, paths('a.example', 2))
+    const [first] = await leaseSoon(opened.frontier, 1, now)
+    const again = { at: now + 5 * DELAY_MS, attempt: 3 }
+    await opened.frontier.settle([{ ...done(first!, now), again }])
+    await opened.flush()
+    const { frontier } = await lives.crash(HURRIED)
+    assertCounts(frontier, 2, 0, 1)
+    const [second] = await leaseSoon(frontier, 1, now + 1)
+    assert.equal(second?.url, 'https://a.example/2', 'it need not wait for the other')
+    await frontier.settle([done(second, now + 1)])
+    await notBefore(frontier, again.at)
+    const [third] = await leaseSoon(frontier, 1, again.at + SLACK_MS)
+    assert.deepEqual(fieldsOf(third!), { ...request('a.example', 1), attempt: 3 })
+  })
+
+  check('the order of a host’s requests is kept', async (lives) => {
+    const opened = await lives.open(HURRIED)
+    const now = clock.now()
+    const named = (name: string, priority: number) => ({ ...request('a.example', name), priority })
+    await takeIn(opened, [named('again', 1)])
+    const [lease] = await leaseSoon(opened.frontier, 1, now)
+    await takeIn(opened, [named('d', 0), named('b', 1), named('e', 0), named('last', -1)])
+    await takeIn(opened, [named('a', 2), named('c', 1)])
+    await opened.frontier.settle([{ ...done(lease!, now), again: { at: now + 1, attempt: 1 } }])
+    await opened.flush()
+    const { frontier } = await lives.crash(HURRIED)
+    const met: string[] = []
+    while (frontier.pending > 0) {
+      const [next] = await leaseSoon(frontier, 1, now + A_DAY_MS)
+      assert.ok(next, `${frontier.pending} are pending, but nothing is handed out`)
+      met.push(next.url.slice('https://a.example/'.length))
+      await frontier.settle([done(next, now + A_DAY_MS)])
+    }
+    assert.deepEqual(met, ['a', 'again', 'b', 'c', 'd', 'e', 'last'])
+  })
+
+  check('requests that are alike are as many after a crash', async (lives) => {
+    const opened = await lives.open(HURRIED)
+    const now = clock.now()
+    const rules = {
+      ...request('a.example', 1),
+      purpose: { kind: 'robots' as const, origin: 'https://b.example' },
+    }
+    await opened.frontier.add([rules, request('a.example', 1), rules])
+    await opened.flush()
+    let next = await lives.crash(HURRIED)
+    for (let left = 3; left > 0; left--) {
+      assertCounts(next.frontier, left, 0, 1)
+      const [lease] = await leaseSoon(next.frontier, 1, now + A_DAY_MS)
+      assert.ok(lease, 'nothing was handed out')
+      await next.frontier.settle([{ request: lease, visitedAt: undefined }])
+      await next.flush()
+      next = await lives.crash(HURRIED)
+    }
+    assertCounts(next.frontier, 0, 0, 0)
+  })
+
+  check('names are known by their requests, and sitemaps by another name', async (lives) => {
+    const opened = await lives.open(ORDINARY)
+    const page = request('a.example', 'page')
+    const sitemap = {
+      ...request('a.example', 'map'),
+      purpose: { kind: 'sitemap' as const, nested: 0, of: 'a.example' },
+    }
+    await takeIn(opened, [page, sitemap])
+    await opened.seen.addAll(['https://a.example/never'])
+    await opened.flush()
+    const next = await lives.crash(ORDINARY)
+    await assertKnown(next.seen, [page, sitemap].map(knownAs))
+    assert.deepEqual(
+      await next.seen.addAll([sitemap.url]),
+      [true],
+      'a sitemap met as a page is something else',
+    )
+    const lost = 'a name whose request was never added is known: its URL would be lost'
+    assert.deepEqual(await next.seen.addAll(['https://a.example/never']), [true], lost)
+    const closed = await lives.reopen(ORDINARY)
+    assert.deepEqual(await closed.seen.addAll(['https://a.example/never']), [true], lost)
+  })
+}

@@ -1,0 +1,105 @@
+/** What the cases of the frontier's suite share: politeness to ask for, requests to add, and ways to look. */
+
+import assert from 'node:assert/strict'
+import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
+import type { CrawlRequest } from '../../types.js'
+
+/** Instants are ms since the epoch, as in a crawl: an adapter may keep them in fields that know no small numbers. */
+export const START = 1_700_000_000_000
+export const DELAY_MS = 1000
+export const A_DAY_MS = 86_400_000
+
+/** One connection to a host, a second of pause. */
+export const ORDINARY: Politeness = { delayMs: DELAY_MS, connections: 1, growAt: 1000 }
+export const HURRIED: Politeness = { ...ORDINARY, delayMs: 0 }
+export const GENEROUS: Politeness = { delayMs: DELAY_MS, connections: 4, growAt: 10 }
+
+/** Registers a case with a frontier that keeps this politeness. */
+export type Check = (name: string, politeness: Politeness, run: (frontier: Frontier) => Promise<void>) => void
+
+export function request(host: string, path: string | number): CrawlRequest {
+  const url = `https://${host}/${path}`
+  return { url, host, depth: 1, priority: 0, attempt: 0, redirects: 0, parent: `https://${host}/` }
+}
+
+export function paths(host: string, count: number): CrawlRequest[] {
+  return Array.from({ length: count }, (_, i) => request(host, i + 1))
+}
+
+export function done(lease: CrawlRequest, visitedAt: number): Settlement {
+  return { request: lease, visitedAt }
+}
+
+/** A copy that can be compared: a frontier may return objects with more on them, or with getters. */
+export function fieldsOf({
+  url,
+  host,
+  depth,
+  priority,
+  attempt,
+  redirects,
+  parent,
+}: CrawlRequest): CrawlRequest {
+  return { url, host, depth, priority, attempt, redirects, parent }
+}
+
+/** The same for what few requests have. */
+export function rareFieldsOf({ purpose, via, hint, revisit }: CrawlRequest): Partial<CrawlRequest> {
+  return { purpose, via, hint, revisit }
+}
+
+export function byUrl(requests: readonly CrawlRequest[]): Map<string, CrawlRequest> {
+  return new Map(requests.map((each) => [each.url, each]))
+}
+
+export function assertCounts(frontier: Frontier, pending: number, leased: number, hosts: number): void {
+  const counts = { pending: frontier.pending, leased: frontier.leased, hosts: frontier.hosts }
+  assert.deepEqual(counts, { pending, leased, hosts })
+}
+
+/** Leases as much as there is at `now`: exactly these paths, whatever their order. */
+export async function leaseAll(
+  frontier: Frontier,
+  now: number,
+  expected: readonly string[],
+): Promise<readonly CrawlRequest[]> {
+  const leases = await frontier.lease(100, now)
+  const met = leases.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))
+  assert.deepEqual(met.toSorted(), expected.toSorted(), `handed out ${now - START} ms after the start`)
+  return leases
+}
+
+/** Nothing is due until `due`, and `nextDue` neither misses it nor asks for a call right now. */
+export async function nothingBefore(frontier: Frontier, due: number): Promise<void> {
+  await leaseAll(frontier, due - 1, [])
+  const told = frontier.nextDue()
+  assert.ok(told <= due, `nextDue() is ${told - due} ms too late`)
+  assert.ok(told > due - 1, 'nextDue() is over, though nothing is due')
+}
+
+/** Visits one after the other until nothing is due; the URLs in the order in which they were handed out. */
+export async function drain(frontier: Frontier, now: number): Promise<string[]> {
+  const met: string[] = []
+  for (;;) {
+    const [lease] = await frontier.lease(1, now)
+    if (lease === undefined) return met
+    met.push(lease.url)
+    await frontier.settle([done(lease, now)])
+  }
+}
+
+export async function servedSoon(
+  frontier: Frontier,
+  start: number,
+  visits: number,
+  others: number,
+): Promise<void> {
+  const served = new Set<string>()
+  for (let now = start; now < start + visits; now++) {
+    const [lease] = await frontier.lease(1, now)
+    assert.ok(lease, 'nothing was handed out')
+    if (lease.host !== 'large.example') served.add(lease.url)
+    await frontier.settle([done(lease, now)])
+  }
+  assert.equal(served.size, others, `of ${others} small hosts so many were visited in ${visits} visits`)
+}

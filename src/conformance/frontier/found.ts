@@ -1,0 +1,180 @@
+/** Cases of the frontier's suite: what a settlement found is taken in with it, as by `add`. */
+
+import assert from 'node:assert/strict'
+import type { CrawlRequest } from '../../types.js'
+import {
+  A_DAY_MS,
+  assertCounts,
+  type Check,
+  DELAY_MS,
+  done,
+  drain,
+  fieldsOf,
+  GENEROUS,
+  HURRIED,
+  leaseAll,
+  nothingBefore,
+  ORDINARY,
+  paths,
+  rareFieldsOf,
+  request,
+  START,
+} from './fixtures.js'
+
+/** What settlements bring. */
+export function foundCases(check: Check): void {
+  check('what a visit found is pending with its settlement', ORDINARY, async (frontier) => {
+    await frontier.add([request('a.example', 1), request('b.example', 1)])
+    const leases = await leaseAll(frontier, START, ['1', '1'])
+    const [a, b] = ['a.example', 'b.example'].map((name) => leases.find(({ host }) => host === name)!)
+    const found = [request('a.example', 2), request('b.example', 2), request('c.example', 3)]
+    await frontier.settle([{ ...done(a!, START), found }])
+    assertCounts(frontier, 3, 1, 3)
+    assert.ok(frontier.nextDue() <= START, 'nextDue() does not know of a host that was found')
+    const [c] = await leaseAll(frontier, START, ['3'])
+    await frontier.settle([done(b!, START), done(c!, START)])
+    assertCounts(frontier, 2, 0, 2)
+    await leaseAll(frontier, START + DELAY_MS, ['2', '2'])
+    assertCounts(frontier, 0, 2, 2)
+  })
+
+  check('what was found comes out as it went in', HURRIED, async (frontier) => {
+    const whole: CrawlRequest = {
+      url: 'https://b.example:8443/a?q=%C3%A9',
+      host: 'b.example:8443',
+      depth: 3,
+      priority: -1.5,
+      attempt: 2,
+      redirects: 1,
+      parent: 'https://a.example/1',
+      purpose: { kind: 'sitemap', nested: 1, of: 'a.example' },
+      via: ['https://a.example/1'],
+      hint: { lastmod: START, changefreq: 'daily', priority: 0.25 },
+    }
+    await frontier.add([request('a.example', 1)])
+    const [lease] = await leaseAll(frontier, START, ['1'])
+    await frontier.settle([{ ...done(lease!, START), found: [whole] }])
+    const [out] = await frontier.lease(10, START)
+    assert.ok(out, 'nothing was handed out')
+    assert.deepEqual(fieldsOf(out), fieldsOf(whole))
+    assert.deepEqual(rareFieldsOf(out), rareFieldsOf(whole))
+  })
+
+  check('what was found stands in line as if it had been added', HURRIED, async (frontier) => {
+    await frontier.add(paths('a.example', 2))
+    const [lease] = await leaseAll(frontier, START, ['1'])
+    const larger = { ...request('a.example', 'larger'), priority: 1 }
+    await frontier.settle([{ ...done(lease!, START), found: [request('a.example', 3), larger] }])
+    await frontier.add([request('a.example', 4)])
+    const expected = ['larger', '2', '3', '4'].map((name) => `https://a.example/${name}`)
+    assert.deepEqual(await drain(frontier, START), expected)
+  })
+
+  check('what was found on the host of the visit waits for its pause', ORDINARY, async (frontier) => {
+    await frontier.add([request('a.example', 1)])
+    const [first] = await leaseAll(frontier, START, ['1'])
+    await frontier.settle([{ ...done(first!, START), found: [request('a.example', 2)] }])
+    await nothingBefore(frontier, START + DELAY_MS)
+    const [second] = await leaseAll(frontier, START + DELAY_MS, ['2'])
+    const found = [request('a.example', 3)]
+    const until = START + 9 * DELAY_MS
+    await frontier.settle([{ ...done(second!, START + DELAY_MS), found, hostNotBefore: until }])
+    await nothingBefore(frontier, until)
+    await leaseAll(frontier, until, ['3'])
+  })
+
+  check('what was found makes its host grow like what was added', GENEROUS, async (frontier) => {
+    await frontier.add([request('b.example', 'source')])
+    const [lease] = await leaseAll(frontier, START, ['source'])
+    await frontier.settle([{ ...done(lease!, START), found: paths('a.example', 33) }])
+    assert.equal((await frontier.lease(100, START)).length, 4)
+  })
+
+  check('a settlement that is ignored brings nothing', ORDINARY, async (frontier) => {
+    const waiting = request('a.example', 2)
+    await frontier.add([request('a.example', 1), waiting])
+    const [lease] = await leaseAll(frontier, START, ['1'])
+    const bringing = (about: CrawlRequest, name: string) => ({
+      ...done(about, START),
+      found: [request('a.example', name), request(`${name}.example`, name)],
+    })
+    await frontier.settle([
+      bringing(waiting, 'w'),
+      bringing(request('a.example', 'unknown'), 'x'),
+      bringing(request('c.example', 1), 'y'),
+    ])
+    assertCounts(frontier, 1, 1, 1)
+    await frontier.settle([bringing(lease!, 'once'), bringing(lease!, 'twice')])
+    assertCounts(frontier, 3, 0, 2)
+    await frontier.settle([bringing(lease!, 'later')])
+    assertCounts(frontier, 3, 0, 2)
+    await leaseAll(frontier, START + A_DAY_MS, ['2', 'once'])
+  })
+
+  check('a visit may bring something and be tried again', HURRIED, async (frontier) => {
+    await frontier.add([request('a.example', 1)])
+    const [first] = await leaseAll(frontier, START, ['1'])
+    const again = { at: START + 10, attempt: 1 }
+    const found = [request('a.example', 2), request('a.example', 3), request('b.example', 'x')]
+    await frontier.settle([{ ...done(first!, START), again, found }])
+    assertCounts(frontier, 4, 0, 2)
+    const early = await leaseAll(frontier, START + 9, ['2', 'x'])
+    await frontier.settle(early.map((lease) => done(lease, START + 9)))
+    const [second] = await leaseAll(frontier, START + 10, ['1'])
+    assert.equal(second!.attempt, 1)
+    await frontier.settle([done(second!, START + 10)])
+    await leaseAll(frontier, START + 10, ['3'])
+  })
+
+  // A page may answer with a redirect to itself, and with another page once its cookie is there.
+  check('a visit may bring its own URL', HURRIED, async (frontier) => {
+    await frontier.add([request('a.example', 1)])
+    const [lease] = await leaseAll(frontier, START, ['1'])
+    const itself = { ...request('a.example', 1), redirects: 1, via: ['https://a.example/1'] }
+    await frontier.settle([{ ...done(lease!, START), found: [itself] }])
+    assertCounts(frontier, 1, 0, 1)
+    const [next] = await leaseAll(frontier, START, ['1'])
+    assert.deepEqual(fieldsOf(next!), fieldsOf(itself))
+    await frontier.settle([done(next!, START)])
+    assertCounts(frontier, 0, 0, 0)
+  })
+
+  // Whether a URL is new is not for the frontier to ask: rules that two pages wait for may be asked for twice.
+  check('one URL may wait several times', HURRIED, async (frontier) => {
+    const page = request('a.example', 1)
+    const sitemap = { ...page, purpose: { kind: 'sitemap' as const, nested: 0, of: 'a.example' } }
+    const rules = { ...page, purpose: { kind: 'robots' as const, origin: 'https://b.example' } }
+    await frontier.add([page, request('a.example', 'source')])
+    const [first] = await leaseAll(frontier, START, ['1'])
+    await frontier.settle([{ ...done(first!, START), found: [page, sitemap, rules, rules] }])
+    assertCounts(frontier, 5, 0, 1)
+    const url = 'https://a.example/1'
+    assert.deepEqual(await drain(frontier, START), ['https://a.example/source', url, url, url, url])
+    assertCounts(frontier, 0, 0, 0)
+  })
+
+  check('each settlement of one call brings its own', GENEROUS, async (frontier) => {
+    const hosts = Array.from({ length: 8 }, (_, i) => `h${i}.example`)
+    await frontier.add(hosts.map((host) => request(host, 'source')))
+    const leases = await frontier.lease(100, START)
+    await frontier.settle(
+      leases.map((lease, i) => ({ ...done(lease, START), found: i % 2 === 0 ? paths(lease.host, 5) : [] })),
+    )
+    assertCounts(frontier, 20, 0, 4)
+    assert.equal((await frontier.lease(100, START + DELAY_MS)).length, 4)
+  })
+
+  check('what was found while a lease is pending is kept', HURRIED, async (frontier) => {
+    await frontier.add([request('a.example', 1), request('b.example', 1)])
+    const first = await frontier.lease(1, START)
+    const pending = frontier.lease(10, START + 1)
+    const found = [request('c.example', 1), request('d.example', 1)]
+    const settling = frontier.settle(first.map((lease) => ({ ...done(lease, START + 1), found })))
+    const second = await pending
+    await settling
+    await frontier.settle(second.map((lease) => done(lease, START + 2)))
+    const met = [...first, ...second].map(({ url }) => url)
+    const all = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example/1`)
+    assert.deepEqual([...met, ...(await drain(frontier, START + 3))].toSorted(), all)
+  })
+}

@@ -1,0 +1,144 @@
+/**
+ * A frontier as one would explain it: no heaps, no clocks, every question answered by looking at everything. The
+ * suite lets it watch a real one and object.
+ */
+
+import assert from 'node:assert/strict'
+import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
+import type { CrawlRequest } from '../../types.js'
+
+interface Waiting {
+  readonly request: CrawlRequest
+  readonly attempt: number
+  readonly arrival: number
+  /** Handed out before: ahead of its equals, but not before `at`. */
+  readonly again: boolean
+  readonly at: number
+}
+
+interface ModelHost {
+  readonly name: string
+  waiting: Waiting[]
+  acquired: number
+  resting: number[]
+  notBefore: number
+  delayMs: number
+}
+
+export class FrontierModel {
+  readonly #politeness: Politeness
+  readonly #hosts = new Map<string, ModelHost>()
+  readonly #leased = new Map<CrawlRequest, Waiting>()
+  #arrivals = 0
+
+  constructor(politeness: Politeness) {
+    this.#politeness = politeness
+  }
+
+  get leased(): CrawlRequest[] {
+    return [...this.#leased.keys()]
+  }
+
+  get pending(): number {
+    return [...this.#hosts.values()].reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+
+  get hosts(): number {
+    return [...this.#hosts.values()].filter((host) => host.waiting.length + host.acquired > 0).length
+  }
+
+  added(requests: readonly CrawlRequest[]): void {
+    for (const request of requests) {
+      const { attempt } = request
+      const arrival = this.#arrivals++
+      this.#host(request.host).waiting.push({ request, attempt, arrival, again: false, at: 0 })
+    }
+  }
+
+  /** Objects to a lease that politeness forbids, that is out of order, or that holds back what is due. */
+  handedOut(requests: readonly CrawlRequest[], max: number, now: number): void {
+    assert.ok(requests.length <= max, `${requests.length} requests were handed out, asked for at most ${max}`)
+    for (const request of requests) this.#handedOutOne(request, now)
+    if (requests.length === max) return
+    for (const host of this.#hosts.values()) {
+      assert.ok(!this.#mayVisit(host, now), `${host.name} may be visited, but the lease held it back`)
+    }
+  }
+
+  settled(settlements: readonly Settlement[]): void {
+    for (const { request, visitedAt, again, found, hostNotBefore, hostDelayMs } of settlements) {
+      const lease = this.#leased.get(request)
+      if (lease === undefined) continue
+      this.#leased.delete(request)
+      const host = this.#host(request.host)
+      host.acquired--
+      host.delayMs = hostDelayMs ?? host.delayMs
+      host.notBefore = Math.max(host.notBefore, hostNotBefore ?? 0)
+      const pauseMs = Math.max(host.delayMs, this.#politeness.delayMs)
+      if (visitedAt !== undefined) host.resting.push(visitedAt + pauseMs)
+      if (again !== undefined) host.waiting.push({ ...lease, ...again, again: true })
+      this.added(found ?? [])
+    }
+  }
+
+  /** Objects to counts that are not exact, and to a `nextDue` that is too late. */
+  agreesWith(frontier: Frontier, now: number): void {
+    const { pending, leased, hosts } = frontier
+    const expected = { pending: this.pending, leased: this.#leased.size, hosts: this.hosts }
+    assert.deepEqual({ pending, leased, hosts }, expected)
+    const due = Math.max(now, this.nextDue())
+    const told = frontier.nextDue()
+    assert.ok(told <= due, `nextDue() is ${told}, but something may be handed out at ${due}`)
+  }
+
+  nextDue(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#hosts.values()].map((host) => this.#dueAt(host)))
+  }
+
+  #handedOutOne(request: CrawlRequest, now: number): void {
+    const { url, attempt } = request
+    const host = this.#host(request.host)
+    const due = inOrder(host.waiting.filter(({ at }) => at <= now))
+    const lease = due.find((waiting) => waiting.request.url === url)
+    assert.ok(lease, `${url} was handed out, but is not due`)
+    assert.ok(this.#mayVisit(host, now), `${url} was handed out, but ${host.name} may not be visited yet`)
+    // Which of several that were handed out before goes first is left open.
+    const sameTurn = lease.again && due[0]!.again && due[0]!.request.priority === lease.request.priority
+    assert.ok(due[0] === lease || sameTurn, `${url} was handed out, but ${due[0]!.request.url} goes first`)
+    assert.equal(attempt, lease.attempt, `the attempt of ${url}`)
+    host.waiting = host.waiting.filter((waiting) => waiting !== lease)
+    host.resting = host.resting.filter((until) => until > now)
+    host.acquired++
+    this.#leased.set(request, lease)
+  }
+
+  #mayVisit(host: ModelHost, now: number): boolean {
+    const { connections, growAt } = this.#politeness
+    const due = host.waiting.filter(({ at }) => at <= now).length
+    const allowed = Math.min(connections, 1 + Math.floor(due / growAt))
+    const inUse = host.acquired + host.resting.filter((until) => until > now).length
+    return inUse < allowed && host.notBefore <= now && due > 0
+  }
+
+  #dueAt(host: ModelHost): number {
+    const instants = [0, host.notBefore, ...host.waiting.map(({ at }) => at), ...host.resting]
+    return instants.sort((a, b) => a - b).find((at) => this.#mayVisit(host, at)) ?? Number.POSITIVE_INFINITY
+  }
+
+  #host(name: string): ModelHost {
+    let host = this.#hosts.get(name)
+    if (host === undefined) {
+      host = { name, waiting: [], acquired: 0, resting: [], notBefore: 0, delayMs: 0 }
+      this.#hosts.set(name, host)
+    }
+    return host
+  }
+}
+
+/** Larger priority first, then what was handed out before, then first come. */
+function inOrder(waiting: readonly Waiting[]): Waiting[] {
+  return waiting.toSorted(
+    (a, b) =>
+      b.request.priority - a.request.priority || Number(b.again) - Number(a.again) || a.arrival - b.arrival,
+  )
+}

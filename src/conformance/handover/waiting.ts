@@ -1,0 +1,188 @@
+/** Cases of the suite of handovers: a partition leaves when nothing of it is leased, and takes along what came meanwhile. */
+
+import assert from 'node:assert/strict'
+import type { HandedOver } from '../../stores/contract.js'
+import { takeIn } from '../durable/fixtures.js'
+import {
+  A_DAY_MS,
+  assertCounts,
+  DELAY_MS,
+  done,
+  GENEROUS,
+  HURRIED,
+  ORDINARY,
+  paths,
+  request,
+} from '../frontier/fixtures.js'
+import { pause } from '../suite.js'
+import {
+  addPaths,
+  arrive,
+  assertSums,
+  type CheckShards,
+  given,
+  hostIn,
+  leaseOne,
+  leases,
+  move,
+  type Shard,
+  visits,
+} from './fixtures.js'
+
+/** Long enough for whoever does not wait to be noticed. */
+const A_MOMENT_MS = 5
+
+export function waitingCases(check: CheckShards): void {
+  check('it waits until all that was leased is settled', GENEROUS, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    await takeIn(from, paths(hostIn(0), 100))
+    await addPaths(from, hostIn(0, 'b'), ['b'])
+    await addPaths(from, hostIn(2), ['other'])
+    const all = await leases(from, now, ['1', '2', '3', '4', 'b', 'other'])
+    const out = all.filter(({ host }) => host !== hostIn(2))
+    const giving = watched(from, [0])
+    for (const [i, lease] of out.entries()) {
+      await pause(A_MOMENT_MS)
+      assert.ok(!giving.isOver, `it has left while ${out.length - i} were leased`)
+      assert.equal(giving.left, 0, 'it says that it has left, and has not')
+      await from.frontier.settle([done(lease, now)])
+    }
+    await arrive(await given(from, giving.what), [0], to)
+    assert.equal(giving.left, 1, 'how often it said that it has left')
+    assertCounts(from.frontier, 0, 1, 1)
+    assertCounts(to.frontier, 96, 0, 1)
+  })
+
+  check('nothing of it is leased meanwhile, and nobody is asked to try', GENEROUS, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    await takeIn(from, paths(hostIn(0), 100))
+    const out = await leases(from, now, ['1', '2', '3', '4'])
+    // With one of them settled there is room for more.
+    await from.frontier.settle([{ request: out[0]!, visitedAt: undefined }])
+    await addPaths(from, hostIn(0, 'b'), ['b'])
+    const giving = watched(from, [0])
+    await addPaths(from, hostIn(0, 'c'), ['c'])
+    await addPaths(from, hostIn(2), ['other'])
+    await addPaths(from, hostIn(0), ['more'])
+    const [other] = await leases(from, now, ['other'])
+    await from.frontier.settle([done(other!, now)])
+    for (const later of [now, now + DELAY_MS, now + A_DAY_MS]) {
+      assert.deepEqual(await from.frontier.lease(100, later), [], 'handed out, and is about to leave')
+      assert.ok(from.frontier.nextDue() > later, 'nextDue() speaks of what is about to leave')
+    }
+    assertCounts(from.frontier, 99, 3, 3)
+    await from.frontier.settle(out.map((lease) => done(lease, now)))
+    await arrive(await given(from, giving.what), [0], to)
+    assertCounts(from.frontier, 0, 0, 0)
+    assertCounts(to.frontier, 99, 0, 3)
+  })
+
+  check('what arrives meanwhile goes along', HURRIED, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    await addPaths(from, hostIn(0), ['1', '2'])
+    await addPaths(from, hostIn(2), ['other'])
+    const out = await leases(from, now, ['1', 'other'])
+    const [lease, other] = [hostIn(0), hostIn(2)].map((name) => out.find(({ host }) => host === name)!)
+    const giving = watched(from, [0])
+    await addPaths(from, hostIn(0), ['added'])
+    await addPaths(from, hostIn(0, 'b'), ['new-host'])
+    const foundByOther = [request(hostIn(0), 'found-by-other'), request(hostIn(2), 'stays')]
+    await ask(from, foundByOther)
+    await from.frontier.settle([{ ...done(other!, now), found: foundByOther }])
+    const found = [request(hostIn(0), 'found'), request(hostIn(2), 'stays-too')]
+    await ask(from, found)
+    const again = { at: now, attempt: 1 }
+    await from.frontier.settle([{ ...done(lease!, now), again, found }])
+    await arrive(await given(from, giving.what), [0], to)
+    assertCounts(from.frontier, 2, 0, 1)
+    assertCounts(to.frontier, 6, 0, 2)
+    const newHost = await leases(to, now, ['1', 'new-host'])
+    await to.frontier.settle(newHost.map((each) => done(each, now)))
+    assert.deepEqual(await visits(to, now, 4), ['2', 'added', 'found-by-other', 'found'])
+    assert.deepEqual(await visits(from, now, 2), ['stays', 'stays-too'])
+  })
+
+  check('what arrives until it says that it has left goes along', HURRIED, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    await addPaths(from, hostIn(0), ['1'])
+    const lease = await leaseOne(from, now, '1')
+    const last = [request(hostIn(0), 'last'), request(hostIn(0, 'b'), 'last-of-all')]
+    await ask(from, last)
+    const giving = watched(from, [0])
+    // Both are under way before anybody can know that the last lease is settled.
+    const settling = from.frontier.settle([done(lease, now)])
+    const adding = giving.left === 0 ? from.frontier.add(last) : to.frontier.add(last)
+    await settling
+    await adding
+    await arrive(await given(from, giving.what), [0], to)
+    assertCounts(from.frontier, 0, 0, 0)
+    assertCounts(to.frontier, 2, 0, 2)
+  })
+
+  check('it does not wait for what others have leased', ORDINARY, async (shards) => {
+    const [from, to] = shards.pair
+    await addPaths(from, hostIn(0), ['1'])
+    await addPaths(from, hostIn(2), ['2'])
+    const out = await leases(from, shards.start, ['1', '2'])
+    await move([4], from, to)
+    await from.frontier.settle([done(out.find(({ host }) => host === hostIn(2))!, shards.start)])
+    await move([2], from, to)
+    assertCounts(from.frontier, 0, 1, 1)
+    assertCounts(to.frontier, 0, 0, 0)
+  })
+
+  check('a lease of a partition that moved to and fro counts once', HURRIED, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    await addPaths(from, hostIn(0), ['1', '2'])
+    const lease = await leaseOne(from, now, '1')
+    const giving = watched(from, [0])
+    await from.frontier.settle([done(lease, now)])
+    await arrive(await given(from, giving.what), [0], to)
+    const again = { at: now, attempt: 1 }
+    for (const { frontier } of shards.all) await frontier.settle([{ ...done(lease, now), again }])
+    assertSums(shards, 1, 0)
+    await move([0], to, from)
+    await from.frontier.settle([{ ...done(lease, now), again }])
+    assertSums(shards, 1, 0)
+    await leaseOne(from, now, '2')
+  })
+}
+
+/** As the engine does it before it settles a visit. */
+async function ask({ seen }: Shard, requests: readonly { readonly url: string }[]): Promise<void> {
+  const fresh = await seen.addAll(requests.map(({ url }) => url))
+  assert.ok(fresh.every(Boolean), 'a new name was taken for known')
+}
+
+interface Giving {
+  readonly what: Promise<HandedOver>
+  readonly isOver: boolean
+  /** How often it was told that the partitions have left. */
+  readonly left: number
+}
+
+function watched({ handover }: Shard, partitions: readonly number[]): Giving {
+  let isOver = false
+  let left = 0
+  const what = handover.give(partitions, () => {
+    left++
+  })
+  const over = () => {
+    isOver = true
+  }
+  what.then(over, over)
+  return {
+    what,
+    get isOver() {
+      return isOver
+    },
+    get left() {
+      return left
+    },
+  }
+}

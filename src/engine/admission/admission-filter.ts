@@ -1,0 +1,89 @@
+import { messageOf } from '../../errors.js'
+import type { CrawlRequest, MaybePromise, SkipReason } from '../../types.js'
+import { scopeTarget } from '../../url/scope/scope.js'
+import type { EngineRules, Parts } from '../parts.js'
+import type { Place } from './origin-cache.js'
+
+/** Told what did not get in. */
+export interface AdmissionReport {
+  skipped(url: string, reason: SkipReason, parent: string | undefined): void
+  scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
+  /** Whether the host, or its site, has had all the pages it may have. */
+  isFull(host: string): SkipReason | undefined
+}
+
+/** Which URLs the crawl wants: block-list, scope, depth, full hosts, traps. What it does not want is reported. */
+export class Wanted {
+  readonly #parts: Pick<Parts, 'blocked' | 'scope' | 'trap'>
+  readonly #rules: Pick<EngineRules, 'maxDepth'>
+  readonly #report: AdmissionReport
+  /** URLs at which a rule threw: filled while a page's links are looked at, told when the rest is taken in. */
+  readonly #failures: { url: string; error: unknown }[] = []
+
+  constructor(
+    parts: Pick<Parts, 'blocked' | 'scope' | 'trap'>,
+    rules: Pick<EngineRules, 'maxDepth'>,
+    report: AdmissionReport,
+  ) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#report = report
+  }
+
+  get hasFailures(): boolean {
+    return this.#failures.length > 0
+  }
+
+  /** Tells at which URLs rules threw since the last time. */
+  async reportFailures(): Promise<void> {
+    for (const { url, error } of this.#failures.splice(0)) {
+      await this.#report.scopeFailed(url, `a rule of the scope threw: ${messageOf(error)}`, error)
+    }
+  }
+
+  isWanted(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+    if (this.isBlocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
+    if (depth > this.#rules.maxDepth) {
+      this.#report.skipped(url, 'depth', from.url)
+      return false
+    }
+    const full = this.#report.isFull(place.host)
+    if (full !== undefined) this.#report.skipped(url, full, from.url)
+    return full === undefined
+  }
+
+  isBlocked(url: string, place: Place, depth: number, parent: string | undefined): boolean {
+    let blocked = place.blocked
+    if (blocked === undefined) {
+      try {
+        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
+      } catch (error) {
+        // What cannot be asked counts as closed.
+        this.#failures.push({ url, error })
+        return true
+      }
+    }
+    if (blocked) this.#report.skipped(url, 'blocked', parent)
+    return blocked
+  }
+
+  isTrap(url: string, parent: string | undefined): boolean {
+    const reason = this.#parts.trap?.(url)
+    if (reason !== undefined) this.#report.skipped(url, reason, parent)
+    return reason !== undefined
+  }
+
+  #inScope(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+    let inScope = place.inScope
+    if (inScope === undefined) {
+      try {
+        inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
+      } catch (error) {
+        this.#failures.push({ url, error })
+        return false
+      }
+    }
+    if (!inScope) this.#report.skipped(url, 'scope', from.url)
+    return inScope
+  }
+}

@@ -1,0 +1,342 @@
+import type { Extracted, SitemapEntry } from '../../extract/contract.js'
+import type { Outcome } from '../../fetch/contract.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
+import { hostOf, originOf } from '../../url/canonicalize.js'
+import { sitemapName } from '../../url/known-as.js'
+import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
+import type { EngineRules, Parts } from '../parts.js'
+import { toPlain } from '../visit/plain-answer.js'
+import { type AdmissionReport, Wanted } from './admission-filter.js'
+import { Arrivals } from './arrivals.js'
+import { Batch } from './batch.js'
+import { Passage } from './in-progress.js'
+import { isNofollow, leadsToPage } from './link-kinds.js'
+import { MINE, Places } from './origin-cache.js'
+import { MetLinks } from './recent-links.js'
+import { type Make, request, withHint, wrongAnswer } from './requests.js'
+import { SitemapQuota } from './sitemap-quota.js'
+
+const SLASH = 0x2f
+/** In characters, as written; servers refuse URLs of this length. */
+const LONGEST_HREF = 8192
+const SHOWN_OF_HREF = 200
+/** Errands go before pages: pages wait for them. */
+const ERRAND_PRIORITY = Number.MAX_SAFE_INTEGER
+/** What only a sitemap names comes after what pages lead to. */
+const ENTRY_PRIORITY = -1
+
+/** Where a sitemap may be that nobody named. */
+export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
+
+export type AdmissionRules = Pick<
+  EngineRules,
+  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'circles'
+>
+
+/**
+ * The door of the crawl: canonicalise → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
+ * hosts leave through the exchange and are checked against the seen-set by their owner.
+ *
+ * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
+ * already costs no object.
+ */
+export class Admission {
+  readonly #parts: Parts
+  readonly #rules: AdmissionRules
+  readonly #report: AdmissionReport
+  readonly #places: Places
+  readonly #met = new MetLinks()
+  /** Of the ownership under which they were met. */
+  #version = 0
+  readonly #sitemapQuota: SitemapQuota
+  readonly #wanted: Wanted
+  /** Requests of visits stay in it until those are settled. */
+  readonly passage = new Passage()
+  /** What comes from other shards. */
+  readonly arrivals: Arrivals
+
+  constructor(parts: Parts, rules: AdmissionRules, report: AdmissionReport) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#report = report
+    this.#places = new Places(parts)
+    this.#wanted = new Wanted(parts, rules, report)
+    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.passage)
+    this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
+  }
+
+  /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
+  async seeds(urls: readonly string[], all = urls): Promise<void> {
+    const { scope, named } = this.#parts
+    if (scope.addSeed !== undefined) {
+      for (const url of all) scope.addSeed(url)
+      this.#places.forget()
+    }
+    if (all !== urls) for (const url of all) named?.(url, false)
+    const batch = new Batch()
+    for (const given of urls) {
+      named?.(given, true)
+      const url = this.#spelled(given)
+      const place = this.#places.of(originOf(url))
+      if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
+    }
+    await this.#take(batch, (url, host) => request(url, host, 0, 0, undefined))
+  }
+
+  /**
+   * The links of a page. Each is sent to its owner, or reported as skipped; known ones are dropped. The rest is for the
+   * page's settlement to bring in, so that a store keeps a page and what it led to together.
+   */
+  links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
+    const base = withQueriesIn(extracted.queries, baseFor(extracted.base))
+    // A base that is not http(s) has no origin, and its links none in common.
+    const home = base.origin || originOf(from.url)
+    const here = this.#places.of(home)
+    let origin = home
+    let place = here
+    const depth = from.depth + 1
+    const batch = new Batch()
+    let priorities: Map<string, number> | undefined
+    const met = this.#metNow()
+    met.turnTo(base.origin)
+    const { links } = extracted
+    const { maxLinksPerPage } = this.#rules
+    if (links.length > maxLinksPerPage || links.isCut)
+      this.#report.skipped(from.url, 'too-many-links', from.parent)
+    const count = Math.min(links.length, maxLinksPerPage)
+    for (let i = 0; i < count; i++) {
+      const comparable = links.fingerprint(i, met.link)
+      if (comparable && met.has()) continue
+      const link = links.at(i)
+      // What an extractor adds is meant to be followed.
+      if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
+      // Resolving takes a microsecond a character where many need escapes, and nobody fetches such a URL.
+      if (link.href.length > LONGEST_HREF) {
+        this.#report.skipped(`${link.href.slice(0, SHOWN_OF_HREF)}…`, 'url-too-long', from.url)
+        continue
+      }
+      const resolved = resolve(link.href, base)
+      if (resolved === undefined) {
+        this.#report.skipped(link.href, 'not-http', from.url)
+        continue
+      }
+      if (this.#asksNotToBe(link)) {
+        this.#report.skipped(resolved, 'nofollow', from.url)
+        continue
+      }
+      const url = this.#spelled(resolved)
+      // Links to one origin often stand together.
+      if (!isOf(url, origin)) {
+        origin = isOf(url, home) ? home : originOf(url)
+        place = origin === home ? here : this.#places.of(origin)
+      }
+      if (!this.#wanted.isWanted(url, place, depth, from)) continue
+      batch.put(url, place)
+      if (comparable) met.add(link.href)
+      if (link.priority !== undefined) {
+        priorities ??= new Map()
+        priorities.set(url, link.priority)
+      }
+    }
+    if (batch.isEmpty && !this.#wanted.hasFailures) return
+    this.passage.enter(from)
+    return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
+  }
+
+  /**
+   * The target of a redirect, for its source's settlement to bring in: as deep as its source, and a request of its own on
+   * its own host. Undefined if, as this crawl spells URLs, it leads in a circle.
+   */
+  async redirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+    const to = this.#spelled(target)
+    const place = this.#places.of(originOf(to))
+    const via = [...(from.via ?? []), from.url]
+    const { priority, depth, parent, purpose, hint } = from
+    const make = (url: string, host: string): CrawlRequest => {
+      const next = { ...request(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+    }
+    const batch = new Batch()
+    this.passage.enter(from)
+    if (purpose !== undefined) {
+      // A sitemap is no page: the scope has no say, but the operator has.
+      if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
+      return this.#unasked(batch, make)
+    }
+    const isCircle = via.includes(to)
+    if (isCircle && !this.#rules.circles) return undefined
+    if (this.#wanted.isWanted(to, place, depth, from)) batch.put(to, place)
+    // With cookies a page may lead back to itself, and answer differently the second time.
+    return isCircle ? this.#unasked(batch, make) : this.#fresh(batch, make)
+  }
+
+  /** A request that pages wait for. False if the operator has closed the way. */
+  async errand(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
+    const place = this.#places.of(originOf(url))
+    if (this.#wanted.isBlocked(url, place, from.depth, from.url)) {
+      await this.#wanted.reportFailures()
+      return false
+    }
+    const batch = new Batch()
+    batch.put(url, place)
+    this.passage.enter(batch)
+    const made = await this.#unasked(batch, (each, host) => ({
+      ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
+      purpose,
+    }))
+    await this.#add(made)
+    this.passage.leave(batch)
+    return true
+  }
+
+  /**
+   * Sitemaps that `source` names, as written. `nested` is the number of indexes above; `of` is the host for whose sake
+   * they are read, if not the source's own.
+   */
+  async sitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
+    const base = baseFor(source)
+    const batch = new Batch()
+    const sake = of ?? this.#places.of(base.origin).host
+    const guess = resolve(WELL_KNOWN_SITEMAP, base)
+    for (const href of hrefs) {
+      const url = resolve(href, base)
+      if (url === undefined || !this.#sitemapQuota.takesSitemap(sake, nested)) continue
+      const place = this.#places.of(originOf(url))
+      if (!this.#wanted.isBlocked(url, place, 0, source)) batch.put(url, place)
+    }
+    const make = (url: string, host: string): CrawlRequest => ({
+      ...request(url, host, 0, ENTRY_PRIORITY, source),
+      purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
+    })
+    await this.#take(batch, make, sitemapName)
+  }
+
+  /** Whether there is still use in reading a sitemap. */
+  wantsSitemap(purpose: Purpose & { kind: 'sitemap' }): boolean {
+    return this.#sitemapQuota.takesMore(purpose.of)
+  }
+
+  /** What a sitemap lists: pages one link away from a seed, and further sitemaps. */
+  async sitemapEntries(
+    entries: readonly SitemapEntry[],
+    from: CrawlRequest,
+    purpose: Purpose & { kind: 'sitemap' },
+  ): Promise<void> {
+    const base = baseFor(from.url)
+    const batch = new Batch()
+    const hints = new Map<string, SitemapEntry>()
+    const sitemaps: string[] = []
+    for (const entry of entries) {
+      if (entry.kind === 'sitemap') {
+        sitemaps.push(entry.url)
+        continue
+      }
+      const resolved = resolve(entry.url, base)
+      if (resolved === undefined) continue
+      const url = this.#spelled(resolved)
+      const place = this.#places.of(originOf(url))
+      if (!this.#wanted.isWanted(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
+      batch.put(url, place)
+      hints.set(url, entry)
+    }
+    await this.#take(batch, (url, host) =>
+      withHint(request(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
+    )
+    if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
+  }
+
+  /** Whether the hosts of an origin are this shard's. */
+  isMine(origin: string): boolean {
+    return this.#places.of(origin).owner === MINE
+  }
+
+  /** Tells the shard that asked for the rules of an origin what came of it. */
+  sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
+    const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
+    const { url, host, depth, priority, attempt, redirects, parent } = request
+    const told = { url, host, depth, priority, attempt, redirects, parent, purpose }
+    this.#parts.exchange.send(this.#places.ownerOf(origin), [told])
+  }
+
+  /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
+  isBlocked({ url, depth, parent }: CrawlRequest): boolean {
+    return (
+      this.#parts.blocked !== undefined &&
+      this.#wanted.isBlocked(url, this.#places.of(originOf(url)), depth, parent)
+    )
+  }
+
+  /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
+  #metNow(): MetLinks {
+    const { version } = this.#parts.ownership
+    if (version !== this.#version) this.#met.forget()
+    this.#version = version
+    return this.#met
+  }
+
+  /** The URL as this crawl spells it. */
+  #spelled(url: string): string {
+    return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
+  }
+
+  /** Tells at which URLs rules threw since the last time. */
+  reportFailures(): Promise<void> {
+    return this.#wanted.reportFailures()
+  }
+
+  #asksNotToBe(link: Link): boolean {
+    return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
+  }
+
+  /** Takes in what is new. */
+  async #take(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<void> {
+    this.passage.enter(batch)
+    const added = this.#add(await this.#fresh(batch, make, nameOf))
+    if (added instanceof Promise) await added
+    this.passage.leave(batch)
+  }
+
+  /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
+  async #fresh(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<readonly CrawlRequest[]> {
+    const requests: CrawlRequest[] = []
+    if (batch.mine.length > 0) {
+      const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
+      const fresh = answer instanceof Promise ? await answer : answer
+      if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
+      for (let i = 0; i < fresh.length; i++) {
+        if (!fresh[i]) continue
+        const made = make(batch.mine[i]!, batch.hosts[i]!)
+        // Seeds are the caller's own words.
+        if (made.parent === undefined || !this.#wanted.isTrap(made.url, made.parent)) requests.push(made)
+      }
+    }
+    this.#send(batch, make)
+    if (this.#wanted.hasFailures) await this.#wanted.reportFailures()
+    return requests
+  }
+
+  /** The requests of whatever it is, known or not. */
+  async #unasked(batch: Batch, make: Make): Promise<readonly CrawlRequest[]> {
+    this.#send(batch, make)
+    await this.#wanted.reportFailures()
+    return batch.mine.map((url, i) => make(url, batch.hosts[i]!))
+  }
+
+  #add(requests: readonly CrawlRequest[]): MaybePromise<void> {
+    return requests.length > 0 ? this.#parts.frontier.add(requests) : undefined
+  }
+
+  #send(batch: Batch, make: Make): void {
+    if (batch.others === undefined) return
+    for (const [owner, urls] of batch.others) {
+      this.#parts.exchange.send(
+        owner,
+        urls.map((url) => make(url, hostOf(url))),
+      )
+    }
+  }
+}
+
+function isOf(url: string, origin: string): boolean {
+  return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
+}

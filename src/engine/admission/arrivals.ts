@@ -1,0 +1,66 @@
+import type { CrawlRequest } from '../../types.js'
+import { originOf } from '../../url/canonicalize.js'
+import { knownAs } from '../../url/known-as.js'
+import type { Parts } from '../parts.js'
+import type { Wanted } from './admission-filter.js'
+import type { Passage } from './in-progress.js'
+import { MINE, type Places } from './origin-cache.js'
+
+/** What other shards found for hosts of this one. The owner's part of the checks is still to be made. */
+export class Arrivals {
+  readonly #parts: Parts
+  readonly #places: Places
+  readonly #wanted: Wanted
+  readonly #passage: Passage
+  /** For partitions that are on their way to here. */
+  #held: CrawlRequest[] = []
+
+  constructor(parts: Parts, places: Places, wanted: Wanted, passage: Passage) {
+    this.#parts = parts
+    this.#places = places
+    this.#wanted = wanted
+    this.#passage = passage
+  }
+
+  async take(requests: readonly CrawlRequest[]): Promise<void> {
+    this.#passage.enter(requests)
+    const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isOurs(each))
+    const asked = mine.filter(isAsked)
+    const fresh = await this.#parts.seen.addAll(asked.map(knownAs))
+    const wanted = asked.filter((each, i) => fresh[i] && !this.#wanted.isTrap(each.url, each.parent))
+    const unasked = asked.length === mine.length ? [] : mine.filter((each) => !isAsked(each))
+    if (wanted.length + unasked.length > 0) await this.#parts.frontier.add([...unasked, ...wanted])
+    this.#passage.leave(requests)
+  }
+
+  /** Whether something is held for partitions that are on their way. */
+  get holds(): boolean {
+    return this.#held.length > 0
+  }
+
+  /** What was held has come home, or must go elsewhere. */
+  async releaseHeld(): Promise<void> {
+    const held = this.#held
+    this.#held = []
+    if (held.length > 0) await this.take(held)
+    if (!this.holds) this.#parts.exchange.hold?.(false)
+  }
+
+  /** False: its partition has moved while it was on its way, and it follows; or is yet to come, and it waits. */
+  #isOurs(each: CrawlRequest): boolean {
+    const { owner, host } = this.#places.of(originOf(each.url))
+    if (owner === MINE) return true
+    const { ownership, partitioner, exchange } = this.#parts
+    if (ownership.isExpected?.(partitioner.partition(host))) {
+      this.#held.push(each)
+      exchange.hold?.(true)
+    } else exchange.send(owner, [each], true)
+    return false
+  }
+}
+
+/** What was sent on without asking whether it is known must not be asked about on arrival. */
+function isAsked({ url, purpose, redirects, via }: CrawlRequest): boolean {
+  if (purpose !== undefined) return purpose.kind === 'sitemap' && redirects === 0
+  return via?.includes(url) !== true
+}

@@ -1,0 +1,70 @@
+import type { StateSpace, StateStore } from '../../stores/contract.js'
+import type { CrawlRequest, FailureCode, MaybePromise } from '../../types.js'
+import { hostOf } from '../../url/canonicalize.js'
+import { request } from './requests.js'
+
+/** URLs that are taken up at once. */
+const BATCH = 500
+
+/** What a store remembers of a URL that was given up. */
+interface FailedUrl {
+  readonly code: FailureCode
+  readonly depth: number
+  readonly parent?: string | undefined
+  /** The run that gave it up. */
+  readonly run: number
+}
+
+/** What takes URLs up again. */
+export interface RetrySink {
+  /** Whether this shard owns the host. */
+  isMine(host: string): boolean
+  add(requests: readonly CrawlRequest[]): MaybePromise<void>
+  /** The failure of a URL no longer counts. */
+  takenBack(code: FailureCode, host: string): void
+}
+
+/**
+ * The URLs that a crawl has given up, for a later run to try again: see `retryFailed()`. Filled with the settlement of the
+ * visit that failed; a URL leaves it in the commit that queues it again.
+ */
+export class FailedUrls {
+  readonly #space: StateSpace
+
+  constructor(state: StateStore) {
+    this.#space = state.space('failed')
+  }
+
+  put({ url, host, depth, parent }: CrawlRequest, code: FailureCode, run: number): void {
+    const failed: FailedUrl = { code, depth, parent, run }
+    this.#space.put(url, failed, host)
+  }
+
+  /** Queues what was given up before this run. */
+  async retry(run: number, sink: RetrySink): Promise<void> {
+    let batch: [url: string, failed: FailedUrl][] = []
+    for await (const [url, value] of this.#space.entries()) {
+      const failed = value as FailedUrl
+      if (failed.run >= run) continue
+      batch.push([url, failed])
+      if (batch.length < BATCH) continue
+      await this.#queue(batch, sink)
+      batch = []
+    }
+    await this.#queue(batch, sink)
+  }
+
+  /** In one turn, and so in one commit. */
+  #queue(batch: readonly [url: string, failed: FailedUrl][], sink: RetrySink): MaybePromise<void> {
+    const requests: CrawlRequest[] = []
+    for (const [url, { code, depth, parent }] of batch) {
+      const host = hostOf(url)
+      // A shard sees the URLs of others as well.
+      if (!sink.isMine(host)) continue
+      this.#space.delete(url, host)
+      sink.takenBack(code, host)
+      requests.push(request(url, host, depth, 0, parent))
+    }
+    if (requests.length > 0) return sink.add(requests)
+  }
+}

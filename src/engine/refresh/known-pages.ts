@@ -1,0 +1,264 @@
+import { KumoError, messageOf } from '../../errors.js'
+import type { FetchTiming, Page } from '../../extract/contract.js'
+import type { FetchedResponse } from '../../fetch/contract.js'
+import type { Feasibility, Miss, PageRecord, Planned, Refresh, ServerRecord } from '../../refresh/contract.js'
+import type { StateSpace, StateStore } from '../../stores/contract.js'
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import { hostOf } from '../../url/canonicalize.js'
+import type { Parts } from '../parts.js'
+import type { Wish } from '../visit/fetching.js'
+import type { Visited } from '../visit/visits.js'
+import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
+
+/** Under what name a store keeps what is known of servers. */
+const SERVERS = 'servers'
+
+/** So many servers are looked at in less than a millisecond; of more, what was seen holds for so long. */
+const MANY_SERVERS = 1000
+const LOOK_MS = 1000
+
+/** What the engine needs for visits to known pages. */
+export interface RefreshParts {
+  readonly schedule: Refresh
+  /** Where pages and servers are remembered, for this run at least. */
+  readonly state: StateStore
+  /** Of a page's content, without what changes by itself. */
+  digest(page: Page): string
+  /** Whether somebody else says when the next pass begins, for all shards. */
+  readonly isLed: boolean
+  /** Whether this shard takes the place of one that died. */
+  readonly replaces: boolean
+}
+
+/** A visit to a page that may be known. */
+export interface Look {
+  readonly known: PageRecord | undefined
+  readonly wish: Wish
+}
+
+/** What becomes of a page, for the settlement of its visit. */
+export type Revisit = Pick<Visited, 'again' | 'record'>
+
+/**
+ * Visits to known pages: what is known is fetched from the store before, compared during and put back after the visit, in
+ * one commit with its settlement.
+ */
+export class Refreshing {
+  readonly #refresh: RefreshParts
+  readonly #parts: Parts
+  readonly #pages: StateSpace
+  readonly #servers: StateSpace
+  /** Pages are kept in the frontier until their next visit, or else looked up when a pass begins. */
+  readonly #isContinuous: boolean
+  readonly #sink: Pick<RoundSink, 'failed' | 'changed'>
+  #rounds: Rounds | undefined = undefined
+  /** After passes, a schedule begins. */
+  #isTurning = false
+  #seen: { readonly at: number; readonly told: Feasibility } | undefined = undefined
+  /** The pass that is under way. */
+  #round = 0
+
+  constructor(refresh: RefreshParts, parts: Parts, sink: Pick<RoundSink, 'failed' | 'changed'>) {
+    this.#refresh = refresh
+    this.#parts = parts
+    this.#sink = sink
+    this.#pages = refresh.state.space(PAGES)
+    this.#servers = refresh.state.space(SERVERS)
+    this.#isContinuous = refresh.schedule.rules.rounds === Number.POSITIVE_INFINITY
+  }
+
+  /** Goes on with what earlier runs have learned. */
+  async open(): Promise<void> {
+    const { state, schedule, isLed } = this.#refresh
+    const { rounds, aim } = schedule.rules
+    const own = state.space(REFRESH)
+    const before = await own.get(MODE)
+    if ((before === CONTINUOUS || before === TURNING) && !this.#isContinuous) throw cannotTurnToRounds()
+    for await (const [host, record] of this.#servers.entries()) {
+      if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
+    }
+    if (aim === 'fresh') {
+      for await (const [url, record] of this.#pages.entries()) {
+        if (this.#isMine(hostOf(url))) schedule.remember(record as PageRecord)
+      }
+    }
+    // Pages that passes left behind have no time of their own yet: they are visited once, and then by the schedule.
+    this.#isTurning = this.#isContinuous && (before === PASSES || before === TURNING)
+    if (this.#isTurning) own.put(MODE, TURNING)
+    else own.put(MODE, this.#isContinuous ? CONTINUOUS : PASSES)
+    if (this.#isContinuous && !this.#isTurning) return
+    this.#rounds = new Rounds(state, this.#isContinuous || isLed ? 1 : rounds, {
+      ...this.#sink,
+      shard: this.#parts.ownership.self,
+      replaces: this.#refresh.replaces,
+      isMine: (host) => this.#isMine(host),
+      add: (requests) => this.#parts.frontier.add(requests),
+      begun: (round) => {
+        this.#round = round
+      },
+    })
+    await this.#rounds.open()
+  }
+
+  /** Brings in more of the known pages, if a pass is under way and few of its requests wait. */
+  refill(concurrency: number): void {
+    this.#rounds?.refill(concurrency)
+    // All have a place in the frontier by now. Of several shards none knows that of the others: they keep looking.
+    if (!this.#isTurning || this.#refresh.isLed || this.#rounds?.isReading !== false) return
+    this.#isTurning = false
+    this.#refresh.state.space(REFRESH).put(MODE, CONTINUOUS)
+  }
+
+  /** Requests that wait without a time of their own, of so many that wait. */
+  due(pending: number): number {
+    return this.#isContinuous ? Math.max(0, pending - this.schedule.pages) : pending
+  }
+
+  /** To be asked when nothing else is left to do: whether there is more. */
+  goesOn(): boolean {
+    return this.#rounds?.goesOn() === true
+  }
+
+  /** Somebody else says that the next pass begins. */
+  nextRound(): void {
+    this.#rounds?.next()
+  }
+
+  close(): void {
+    this.#rounds?.close()
+  }
+
+  /** Whether the schedule can be kept. Statistics ask often, and where there are many servers looking at all takes a while. */
+  feasibility(): Feasibility {
+    const now = this.#parts.clock.now()
+    const last = this.#seen
+    if (last !== undefined && last.told.servers > MANY_SERVERS && now - last.at < LOOK_MS) return last.told
+    const told = this.schedule.feasibility()
+    this.#seen = { at: now, told }
+    return told
+  }
+
+  #isMine(host: string): boolean {
+    const { partitioner, ownership } = this.#parts
+    return ownership.ownerOf(partitioner.partition(host)) === ownership.self
+  }
+
+  get schedule(): Refresh {
+    return this.#refresh.schedule
+  }
+
+  /** How to ask for a page. Undefined: nothing is known of it. */
+  look(request: CrawlRequest, wish: Wish): MaybePromise<Look | undefined> {
+    if (request.revisit !== true) return undefined
+    const known = this.#pages.get(request.url, request.host)
+    if (known instanceof Promise) return known.then((record) => this.#lookFor(record, wish))
+    return this.#lookFor(known, wish)
+  }
+
+  #lookFor(record: unknown, wish: Wish): Look {
+    const known = record as PageRecord | undefined
+    const validators = known && this.schedule.conditionOf(known, this.#parts.random.next())
+    return { known, wish: validators === undefined ? wish : { ...wish, known: validators } }
+  }
+
+  /** What a page that was seen has become; it is undefined for an answer without a body. */
+  saw(
+    request: CrawlRequest,
+    look: Look | undefined,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    page: Page | undefined,
+    delayMs: number | undefined,
+  ): Planned {
+    const { headers, status } = response
+    return this.schedule.saw(request.host, look?.known, {
+      status,
+      at: timing.fetchedAt,
+      downloadMs: timing.fetchMs,
+      depth: request.depth,
+      digest: page && this.#digest(page),
+      etag: headers.get('etag'),
+      modified: headers.get('last-modified'),
+      conditional: look?.wish.known !== undefined,
+      // A host that no longer asks for a pause has the crawl's own.
+      delayMs: delayMs ?? 0,
+      hint: request.hint,
+    })
+  }
+
+  /** The visit is over but for its settlement. */
+  held({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
+    this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
+  }
+
+  /** A page was asked for the first time, and not seen. */
+  failed({ host, depth }: CrawlRequest, miss: Miss): Planned {
+    return this.schedule.failed(host, depth, miss, this.#parts.clock.now())
+  }
+
+  /** Whether a known page was ever there: some were only asked for. */
+  async wasSeen({ url, host }: CrawlRequest): Promise<boolean> {
+    const known = (await this.#pages.get(url, host)) as PageRecord | undefined
+    return known?.unseen !== true
+  }
+
+  /** A known page was not seen. Undefined if nothing is known of it after all. */
+  async missed(request: CrawlRequest, look: Look | undefined, miss: Miss): Promise<Planned | undefined> {
+    const known =
+      look?.known ?? ((await this.#pages.get(request.url, request.host)) as PageRecord | undefined)
+    return known && this.schedule.missed(request.host, known, miss, this.#parts.clock.now())
+  }
+
+  /** What a settlement says of a page's next visit. */
+  again({ record, at }: Planned): Revisit {
+    this.#rounds?.visited()
+    const kept = this.#rounds === undefined ? record : { ...record, round: this.#round }
+    return this.#isContinuous ? { record: kept, again: { at, attempt: 0, revisit: true } } : { record: kept }
+  }
+
+  /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
+  settled(visits: readonly Visited[]): void {
+    for (const { request, record } of visits) {
+      if (record === undefined) continue
+      const { url, host } = request
+      this.#pages.put(url, record, host)
+      const server = this.schedule.serverOf(host)
+      if (server !== undefined) this.#servers.put(host, server, host)
+    }
+  }
+
+  #digest(page: Page): string | undefined {
+    // Half a page is another page.
+    if (page.truncated) return undefined
+    try {
+      const digest = this.#refresh.digest(page)
+      if (typeof digest === 'string') return digest
+      throw new TypeError(`it is no text but ${typeof digest}`)
+    } catch (error) {
+      this.#parts.outlet.warn(`the digest of ${page.url} could not be made: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+}
+
+/** How a store's pages were last refreshed. */
+const MODE = 'mode'
+const CONTINUOUS = 'continuous'
+const TURNING = 'turning'
+const PASSES = 'passes'
+
+function cannotTurnToRounds(): KumoError {
+  const message =
+    'refresh: the pages of this store have times of their own, so passes over all of them cannot begin; ' +
+    'leave out rounds, or use another store'
+  return new KumoError('KUMO_STORE_MISMATCH', message)
+}
+
+/** A crawl that does not refresh would wait for the times of all known pages. */
+export async function assertNotRefreshed(state: StateStore): Promise<void> {
+  const mode = await state.space(REFRESH).get(MODE)
+  if (mode !== CONTINUOUS && mode !== TURNING) return
+  const message =
+    'this store holds a crawl that visits its pages again; go on with .refresh({ … }), or use another store'
+  throw new KumoError('KUMO_STORE_MISMATCH', message)
+}

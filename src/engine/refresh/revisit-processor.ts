@@ -1,0 +1,177 @@
+import type { FetchTiming, Page } from '../../extract/contract.js'
+import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
+import type { Settlement } from '../../frontier/contract.js'
+import type { Miss, Planned } from '../../refresh/contract.js'
+import type { CrawlRequest } from '../../types.js'
+import { UNREAD } from '../delivery.js'
+import type { Parts } from '../parts.js'
+import type { Tally } from '../stats/tally.js'
+import { type Handled, type Handling, NOTHING_CAME } from '../visit/page-processor.js'
+import type { Verdict } from '../visit/verdict.js'
+import type { Visited } from '../visit/visits.js'
+import type { Look, Refreshing } from './known-pages.js'
+
+/** The server says that a page is as it was when it was last read. */
+export const NOT_MODIFIED = 304
+
+/** The settlement of a visit that reached its host. */
+type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: Handled) => Visited
+
+/** What is done with pages that are, or become, known: compared with what they were, delivered if need be, kept. */
+export class Revisits {
+  readonly #parts: Parts
+  readonly #refreshing: Refreshing
+  readonly #handling: Handling
+  readonly #tally: Tally
+  readonly #went: Went
+
+  constructor(parts: Parts, refreshing: Refreshing, handling: Handling, tally: Tally, went: Went) {
+    this.#parts = parts
+    this.#refreshing = refreshing
+    this.#handling = handling
+    this.#tally = tally
+    this.#went = went
+  }
+
+  /** A page came, or word that it has not changed: what became of it since the last visit decides what is done with it. */
+  async compare(
+    request: CrawlRequest,
+    look: Look | undefined,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<Visited> {
+    const refreshing = this.#refreshing
+    const startedAt = timing.fetchedAt - timing.fetchMs
+    const went = this.#went(request, startedAt, timing.fetchedAt)
+    const seen = this.#look(request, look, response, timing, went.hostDelayMs)
+    // What cannot be read is reported where pages are read.
+    if (seen === undefined)
+      return this.#handled(request, went, await this.#handling.handle(request, response, timing))
+    const { page, planned } = seen
+    const { change } = planned
+    const isRead =
+      change !== 'unchanged' || (refreshing.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
+    if (!isRead) {
+      const told = refreshing.schedule.rules.unchanged
+        ? await this.#handling.tell(request, page)
+        : NOTHING_CAME
+      if (told !== UNREAD) this.#tally.change('unchanged')
+      refreshing.held(request, timing)
+      return this.#handled(request, { ...went, ...refreshing.again(planned) }, told)
+    }
+    const handled = await this.#handling.handle(request, response, timing, page)
+    if (handled !== UNREAD) this.#tally.change(change!)
+    refreshing.held(request, timing)
+    return this.#handled(request, { ...went, ...refreshing.again(planned) }, handled)
+  }
+
+  #handled(request: CrawlRequest, visited: Visited, handled: Handled | typeof UNREAD): Visited {
+    return handled === UNREAD ? unread(request, visited.visitedAt!) : { ...visited, ...handled }
+  }
+
+  /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
+  #look(
+    request: CrawlRequest,
+    look: Look | undefined,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    delayMs: number | undefined,
+  ): { readonly page: Page; readonly planned: Planned } | undefined {
+    const { extraction } = this.#parts
+    try {
+      const page = extraction.pageOf(request, response, timing)
+      const read = response.status === NOT_MODIFIED ? undefined : page
+      const planned = this.#refreshing.saw(request, look, response, timing, read, delayMs)
+      extraction.setChange(page, planned.change!)
+      return { page, planned }
+    } catch {
+      return undefined
+    }
+  }
+
+  /** A page was asked for the first time and given up: from now on it is one that is asked for again, rarely. */
+  failed(request: CrawlRequest, settled: Settlement, verdict?: Exclude<Verdict, { kind: 'page' }>): Visited {
+    const miss = verdict === undefined ? 'failed' : missOf(verdict)
+    return { ...settled, ...this.#refreshing.again(this.#refreshing.failed(request, miss)) }
+  }
+
+  /** A known page was not there. */
+  async missed(
+    request: CrawlRequest,
+    look: Look | undefined,
+    settled: Settlement,
+    outcome: Outcome,
+    timing: FetchTiming,
+    verdict: Exclude<Verdict, { kind: 'page' }>,
+  ): Promise<Visited> {
+    const refreshing = this.#refreshing
+    const planned = await refreshing.missed(request, look, missOf(verdict))
+    if (planned === undefined) return settled
+    if (planned.change === 'gone') {
+      const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
+      if (told === UNREAD) return unread(request, timing.fetchedAt)
+      return { ...settled, delivered: true, ...refreshing.again(planned) }
+    }
+    return { ...settled, ...refreshing.again(planned) }
+  }
+
+  /** Its host is down: it is missed, and nobody looks at the host again before `at`. */
+  async hostDown(request: CrawlRequest, at: number): Promise<Visited> {
+    const settled = { request, visitedAt: undefined, hostNotBefore: at }
+    const planned = await this.#refreshing.missed(request, undefined, 'failed')
+    if (planned === undefined) return settled
+    if (planned.change === 'gone') {
+      const told = await this.#tellGone(request, NO_ANSWER, {
+        fetchedAt: this.#parts.clock.now(),
+        fetchMs: 0,
+      })
+      if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
+      return { ...settled, delivered: true, ...this.#refreshing.again(planned) }
+    }
+    return { ...settled, ...this.#refreshing.again(planned) }
+  }
+
+  async #tellGone(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+  ): Promise<Handled | typeof UNREAD> {
+    const { extraction } = this.#parts
+    const page = extraction.pageOf(request, response, timing)
+    extraction.setChange(page, 'gone')
+    const told = await this.#handling.tell(request, page)
+    if (told !== UNREAD) this.#tally.change('gone')
+    return told
+  }
+
+  /** A known page stays known, also if nobody could look at it this time. */
+  async keep(request: CrawlRequest, visiting: Promise<Visited>): Promise<Visited> {
+    const visited = await visiting
+    if (visited.again !== undefined || visited.record !== undefined) return visited
+    const planned = await this.#refreshing.missed(request, undefined, 'put-off')
+    return planned === undefined ? visited : { ...visited, ...this.#refreshing.again(planned) }
+  }
+}
+
+/** The page was not taken by its reader, and stays pending. */
+export function unread(request: CrawlRequest, endedAt: number): Settlement {
+  return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+}
+
+/** What a visit that brought no page says about a known one. One that leads elsewhere is not there any more. */
+function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {
+  // Also if it has become a film: there is no page any more.
+  if (verdict.kind !== 'failure') return 'not-found'
+  if (verdict.status === 410) return 'gone'
+  return verdict.status === 404 ? 'not-found' : 'failed'
+}
+
+/** For a page that is gone because nobody answers. */
+const NO_ANSWER: FetchedResponse = {
+  ok: true,
+  status: 0,
+  headers: { get: () => undefined, entries: () => [] },
+  body: new Uint8Array(0),
+  wireBytes: 0,
+  skippedBody: false,
+}

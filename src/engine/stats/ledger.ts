@@ -1,0 +1,268 @@
+import type { StateSpace, StateStore } from '../../stores/contract.js'
+import type { CrawlRequest, FailureCode } from '../../types.js'
+import { FailedUrls, type RetrySink } from '../admission/failed-urls.js'
+import type { HostQuota } from '../visit/host-quota.js'
+import type { Visited } from '../visit/visits.js'
+import type { EndReason } from './stats.js'
+import {
+  addedCounts,
+  type Fate,
+  isUnread,
+  isUnreadCode,
+  type Tally,
+  type TallyRecord,
+  withoutFates,
+} from './tally.js'
+
+type Count = readonly [name: string, pages: number]
+
+const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
+
+/** Failures that a store remembers one by one: the last so many. */
+const FAILURES_KEPT = 1000
+
+/** What a store remembers of the crawl as a whole. */
+export interface CrawlRecord extends TallyRecord {
+  readonly runs: number
+  /** When the first run began. */
+  readonly startedAt: number
+  /** How the last run ended; undefined while one is under way, or if it crashed. */
+  readonly ended?: EndReason | undefined
+}
+
+/** What earlier runs left behind, for a shard that has no record of its own. */
+export interface EarlierRuns {
+  readonly runs: number
+  readonly wasDone: boolean
+  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
+  readonly counted?: PageCounts | undefined
+}
+
+/** Pages that hosts and sites have given, where that is limited. */
+export interface PageCounts {
+  readonly hosts: readonly Count[]
+  readonly sites: readonly Count[]
+}
+
+/**
+ * What the engine itself must know across runs: its counts, so that limits go on, and how the crawl ended. It lives in
+ * the store's state under names of the crawl's own. Pages, failures and redirects count from the settlement of their
+ * visit on: if a crash takes the settlement away, the visit is made again and must not count twice.
+ */
+export class Ledger {
+  readonly #tally: Tally
+  readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
+  readonly #siteOf: (host: string) => string
+  readonly #shard: number
+  readonly #crawl: StateSpace
+  readonly #hostPages: StateSpace
+  readonly #sitePages: StateSpace
+  readonly #failures: StateSpace
+  readonly #failedUrls: FailedUrls | undefined
+  #settledPages = 0
+  #keptFailures = 0
+  /** What came of visits that are not settled yet. */
+  readonly #unsettled = new Map<CrawlRequest, Fate[]>()
+  #earlier: CrawlRecord | undefined = undefined
+  readonly #told: EarlierRuns | undefined
+  /** Records of shards that this run does not have: their counts are part of this one's. */
+  #absorbed: readonly string[] = []
+  #startedAt = 0
+  /** Told of what is counted, where the store forgets it when its thread dies. */
+  readonly #tellCounts: ((counts: PageCounts) => void) | undefined
+
+  /** Each shard keeps a record of its own. */
+  constructor(
+    state: StateStore,
+    tally: Tally,
+    quotas: { readonly host: HostQuota; readonly site: HostQuota },
+    siteOf: (host: string) => string,
+    shard = 0,
+    told: EarlierRuns | undefined = undefined,
+    tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
+  ) {
+    this.#told = told
+    this.#tellCounts = tellCounts
+    this.#tally = tally
+    this.#quotas = quotas
+    this.#siteOf = siteOf
+    this.#shard = shard
+    this.#crawl = state.space('crawl')
+    this.#hostPages = state.space('host-pages')
+    this.#sitePages = state.space('site-pages')
+    this.#failures = state.space('failures')
+    // A store that forgets with its thread has no later run to try them again.
+    this.#failedUrls = tellCounts === undefined ? new FailedUrls(state) : undefined
+  }
+
+  /** Pages that are settled. */
+  get pages(): number {
+    return this.#settledPages
+  }
+
+  get earlierRuns(): number {
+    return this.#told?.runs ?? this.#earlier?.runs ?? 0
+  }
+
+  /** Whether the last run left nothing to do. */
+  get wasDone(): boolean {
+    return this.#told?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
+  }
+
+  /** Takes up the counts of earlier runs. */
+  async open(now: number): Promise<void> {
+    const tally = this.#tally
+    if (this.#told === undefined) {
+      const { sum, others } = await earlierRecords(this.#crawl)
+      this.#earlier = sum
+      this.#absorbed = others
+    } else this.#earlier = asRecord(await this.#crawl.get(recordName(this.#shard)))
+    this.#startedAt = this.#earlier?.startedAt ?? now
+    if (this.#earlier !== undefined) tally.restore(this.#earlier)
+    this.#settledPages = tally.pages
+    this.#keptFailures = tally.failed
+    for (const [quota, space] of [
+      [this.#quotas.host, this.#hostPages],
+      [this.#quotas.site, this.#sitePages],
+    ] as const) {
+      if (!quota.isLimited) continue
+      for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
+    }
+    const { hosts, sites } = this.#told?.counted ?? NONE_COUNTED
+    for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
+    for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
+  }
+
+  /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
+  settled(visits: readonly Visited[]): void {
+    const { host: hostQuota, site: siteQuota } = this.#quotas
+    const isLimited = hostQuota.isLimited || siteQuota.isLimited
+    const counted = this.#tellCounts && isLimited ? { hosts: [] as Count[], sites: [] as Count[] } : undefined
+    for (const visit of visits) {
+      const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
+      const { delivered, takesPlace, request } = visit
+      if (delivered !== true) continue
+      if (fates?.some(isUnread) !== true) this.#settledPages++
+      if (takesPlace !== true) continue
+      const { host } = request
+      if (hostQuota.isLimited) {
+        const pages = hostQuota.settle(host)
+        this.#hostPages.put(host, pages, host)
+        counted?.hosts.push([host, pages])
+      }
+      if (!siteQuota.isLimited) continue
+      const site = this.#siteOf(host)
+      const pages = siteQuota.settle(site)
+      this.#sitePages.put(site, pages, host)
+      counted?.sites.push([site, pages])
+    }
+    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#tellCounts!(counted)
+  }
+
+  /** Something came of a visit that is under way; without a request, of none. */
+  note(fate: Fate, request: CrawlRequest | undefined): void {
+    if (request === undefined) this.#keep(fate)
+    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
+  }
+
+  /** Tries what earlier runs gave up again. */
+  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> | undefined {
+    const takenBack = (code: FailureCode, host: string) => {
+      this.#tally.takenBack(code)
+      if (isUnreadCode(code)) this.#freePlace(host)
+    }
+    return this.#failedUrls?.retry(this.#run, { ...sink, takenBack })
+  }
+
+  /** A page that could not be extracted had taken one of its host's places, and of its site's. */
+  #freePlace(host: string): void {
+    const { host: hostQuota, site: siteQuota } = this.#quotas
+    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.free(host), host)
+    if (!siteQuota.isLimited) return
+    const site = this.#siteOf(host)
+    this.#sitePages.put(site, siteQuota.free(site), host)
+  }
+
+  get #run(): number {
+    return this.earlierRuns + 1
+  }
+
+  #settledFates({ request, again, record }: Visited): readonly Fate[] | undefined {
+    const fates = this.#unsettled.get(request)
+    this.#unsettled.delete(request)
+    for (const fate of fates ?? []) {
+      this.#keep(fate)
+      // What has a next visit is not given up.
+      if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
+      if (request.purpose === undefined) this.#failedUrls?.put(request, fate.failure.code, this.#run)
+    }
+    return fates
+  }
+
+  #keep(fate: Fate): void {
+    if (fate.kind !== 'failure') return
+    const { url, code, message, status, attempt } = fate.failure
+    const { at } = fate
+    const place = ++this.#keptFailures % FAILURES_KEPT
+    this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
+      url,
+      code,
+      message,
+      status,
+      attempt,
+      at,
+    })
+  }
+
+  /** Puts the counts where the next commit takes them. */
+  write(ended?: EndReason): void {
+    const record: CrawlRecord = {
+      ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
+      pages: this.#settledPages,
+      runs: this.#run,
+      startedAt: this.#startedAt,
+      ended,
+    }
+    this.#crawl.put(recordName(this.#shard), record)
+    for (const name of this.#absorbed) this.#crawl.delete(name)
+    this.#absorbed = []
+  }
+}
+
+/** Under what name a shard keeps its record. */
+export function recordName(shard: number): string {
+  return shard === 0 ? 'tally' : `tally ${shard}`
+}
+
+/** What all shards of the last run have counted together, and the names of the records besides the first. */
+export async function earlierRecords(
+  crawl: StateSpace,
+): Promise<{ sum: CrawlRecord | undefined; others: string[] }> {
+  const records: CrawlRecord[] = []
+  const others: string[] = []
+  for await (const [name, record] of crawl.entries()) {
+    if (!name.startsWith(recordName(0))) continue
+    records.push(asRecord(record)!)
+    if (name !== recordName(0)) others.push(name)
+  }
+  return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+}
+
+/** Crawls that were begun when requests were not counted yet have none. */
+function asRecord(value: unknown): CrawlRecord | undefined {
+  const record = value as CrawlRecord | undefined
+  return record && { ...record, requests: record.requests ?? 0 }
+}
+
+export function isDone({ ended }: CrawlRecord): boolean {
+  return ended === 'done' || ended === 'already-done'
+}
+
+function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
+  return {
+    ...addedCounts(a, b),
+    runs: Math.max(a.runs, b.runs),
+    startedAt: Math.min(a.startedAt, b.startedAt),
+    ended: isDone(a) ? b.ended : a.ended,
+  }
+}

@@ -1,0 +1,161 @@
+/** The statistics of several shards as one crawl's. */
+
+import type { Feasibility } from '../../refresh/contract.js'
+import type { StoreCondition } from '../../stores/contract.js'
+import { bottleneckOf } from './meters.js'
+import type { IdleReason, StageName, StageStats, Stats } from './stats.js'
+import { addedCounts } from './tally.js'
+
+/** What a shard says, and its share of all slots. */
+export interface ShardStats {
+  readonly stats: Stats
+  readonly slots: number
+}
+
+const STAGES: readonly StageName[] = ['frontier', 'fetch', 'extract', 'hooks', 'admit']
+const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'paused', 'store']
+
+/** Counts are added up; shares of slots are weighed by slots, and shares of a thread's time by threads. */
+export function merged(shards: readonly ShardStats[]): Stats {
+  const all = shards.map(({ stats }) => stats)
+  const total = (value: (stats: Stats) => number) => all.reduce((sum, stats) => sum + value(stats), 0)
+  const bySlots = (value: (stats: Stats) => number) => {
+    const slots = shards.reduce((sum, shard) => sum + shard.slots, 0) || 1
+    return shards.reduce((sum, shard) => sum + value(shard.stats) * (shard.slots / slots), 0)
+  }
+  const elapsedMs = Math.max(0, ...all.map((stats) => stats.elapsedMs))
+  const stages = record(STAGES, (name) => mergedStage(all, name, bySlots))
+  const idle = idleOf(all, bySlots)
+  const threads = all.length || 1
+  const threadBusy = total((stats) => stats.threadBusy ?? 0) / threads
+  const gaps = all.flatMap(({ shortestGapMs }) => (shortestGapMs === undefined ? [] : [shortestGapMs]))
+  return {
+    ...all.reduce<Pick<Stats, CountName>>(addedCounts, NOTHING),
+    elapsedMs,
+    earlierRuns: Math.max(0, ...all.map(({ earlierRuns }) => earlierRuns)),
+    // Workers begin one after another.
+    pagesPerSecond: total((stats) => stats.pagesPerSecond * stats.elapsedMs) / Math.max(elapsedMs, 1),
+    recentPagesPerSecond: total((stats) => stats.recentPagesPerSecond),
+    feasibility: mergedFeasibility(all),
+    known: total((stats) => stats.known),
+    pending: total((stats) => stats.pending),
+    inFlight: total((stats) => stats.inFlight),
+    hosts: total((stats) => stats.hosts),
+    hostsVisited: total((stats) => stats.hostsVisited),
+    shortestGapMs: gaps.length === 0 ? undefined : Math.min(...gaps),
+    stages,
+    idle,
+    threadBusy,
+    bottleneck: bottleneckOf(stages, idle, threadBusy),
+    store: worst(all.map(({ store }) => store)),
+    lost: total(({ lost }) => lost),
+    workers: [],
+  }
+}
+
+type CountName = keyof ReturnType<typeof addedCounts>
+
+const NOTHING: Pick<Stats, CountName> = {
+  pages: 0,
+  requests: 0,
+  bytes: 0,
+  redirects: 0,
+  robots: 0,
+  sitemaps: 0,
+  retries: 0,
+  failed: 0,
+  skipped: 0,
+  failures: {},
+  skips: {},
+  statuses: {},
+  changes: {},
+}
+
+function mergedStage(
+  all: readonly Stats[],
+  name: StageName,
+  bySlots: (value: (stats: Stats) => number) => number,
+): StageStats {
+  const stages = all.map((stats) => stats.stages[name])
+  const total = (value: (stage: StageStats) => number) => stages.reduce((sum, stage) => sum + value(stage), 0)
+  return {
+    done: total(({ done }) => done),
+    perSecond: total(({ perSecond }) => perSecond),
+    queue: total(({ queue }) => queue),
+    slotShare: bySlots((stats) => stats.stages[name].slotShare),
+    busyShare: total(({ busyShare }) => busyShare) / (all.length || 1),
+  }
+}
+
+/**
+ * A shard that knows of nothing to fetch stands idle for lack of discovery; but as long as the hosts of another are only
+ * resting, the crawl as a whole waits for these.
+ */
+function idleOf(
+  all: readonly Stats[],
+  bySlots: (value: (stats: Stats) => number) => number,
+): Record<IdleReason, number> {
+  const restingOf = ({ politeness, schedule }: Record<IdleReason, number>) => politeness + schedule
+  const resting = Math.max(
+    0,
+    ...all.map(({ idle }) => restingOf(idle) / (restingOf(idle) + idle.discovery || 1)),
+  )
+  const idle = record(REASONS, (reason) => bySlots((stats) => stats.idle[reason]))
+  const waiting = idle.discovery * resting
+  const scheduled = (waiting * idle.schedule) / (restingOf(idle) || 1)
+  return {
+    ...idle,
+    discovery: idle.discovery - waiting,
+    schedule: idle.schedule + scheduled,
+    politeness: idle.politeness + waiting - scheduled,
+  }
+}
+
+function worst(conditions: readonly StoreCondition[]): StoreCondition {
+  return (
+    conditions.find(({ state }) => state === 'paused') ??
+    conditions.find(({ state }) => state === 'busy') ??
+    conditions[0] ?? { state: 'well' }
+  )
+}
+
+function record<K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> {
+  return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>
+}
+
+/** Each shard has its own servers and its own sockets. */
+function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
+  const told = all.flatMap(({ feasibility }) => (feasibility === undefined ? [] : [feasibility]))
+  const [first] = told
+  if (first === undefined) return undefined
+  const total = (value: (of: Feasibility) => number) => told.reduce((sum, each) => sum + value(each), 0)
+  const tightest = told.reduce((most, each) => (tightnessOf(each) > tightnessOf(most) ? each : most))
+  return {
+    feasible: told.every(({ feasible }) => feasible),
+    tight: told.every(({ feasible }) => feasible) && told.some(({ tight }) => tight),
+    socketsAvailable: total(({ socketsAvailable }) => socketsAvailable),
+    socketsNeeded: total(({ socketsNeeded }) => socketsNeeded),
+    socketsScheduled: total(({ socketsScheduled }) => socketsScheduled),
+    stretch: Math.max(...told.map(({ stretch }) => stretch)),
+    servers: total(({ servers }) => servers),
+    pages: total(({ pages }) => pages),
+    wishedPerSecond: total(({ wishedPerSecond }) => wishedPerSecond),
+    scheduledPerSecond: total(({ scheduledPerSecond }) => scheduledPerSecond),
+    infeasibleServers: total(({ infeasibleServers }) => infeasibleServers),
+    worst: told
+      .flatMap(({ worst }) => worst)
+      .sort((a, b) => b.stretch - a.stretch)
+      .slice(0, MOST_WORST),
+    bottleneck: tightest?.bottleneck,
+    why: tightest?.why,
+    policy: told.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
+  }
+}
+
+/** Which of two that cannot keep their schedules says more. */
+function tightnessOf({ bottleneck, stretch }: Feasibility): number {
+  return bottleneck === undefined ? 0 : stretch
+}
+
+/** Servers that are named. */
+const MOST_WORST = 10

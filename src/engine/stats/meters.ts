@@ -1,0 +1,147 @@
+import type { Clock } from '../../time.js'
+import type { Bottleneck, IdleReason, StageName, StageStats } from './stats.js'
+
+/**
+ * Measures each stage in two currencies: *slot time*, how long pages stay in it (system B's queue lengths), and
+ * *busy time*, how long it keeps the thread. The first names the bottleneck of a crawl that waits, the second
+ * that of a crawl whose thread is full.
+ */
+export class Meters {
+  readonly #clock: Clock
+  readonly #slots: number
+  readonly #startedAt: number
+  readonly #stages: Record<StageName, Stage> = {
+    frontier: new Stage(),
+    fetch: new Stage(),
+    extract: new Stage(),
+    hooks: new Stage(),
+    admit: new Stage(),
+  }
+  readonly #idle = { politeness: 0, schedule: 0, discovery: 0, paused: 0, store: 0 }
+  #idleReason: IdleReason = 'discovery'
+  #idleSlots = 0
+  #idleSince: number
+  #threadBusyMs = 0
+  #threadSince: number
+
+  constructor(clock: Clock, slots: number) {
+    this.#clock = clock
+    this.#slots = slots
+    this.#startedAt = clock.now()
+    this.#idleSince = this.#startedAt
+    this.#threadSince = this.#startedAt
+    clock.busyShare?.()
+  }
+
+  /** A page enters a stage. */
+  enter(name: StageName, now: number): void {
+    this.#stages[name].change(1, now)
+  }
+
+  /** A page leaves it. */
+  leave(name: StageName, now: number): void {
+    const stage = this.#stages[name]
+    stage.change(-1, now)
+    stage.done++
+  }
+
+  /** The stage kept the thread for so long, with so many things. */
+  worked(name: StageName, ms: number, things = 0): void {
+    const stage = this.#stages[name]
+    stage.busyMs += ms
+    stage.done += things
+  }
+
+  /** From now on so many slots stand empty, for this reason. */
+  stand(reason: IdleReason, slots: number, now: number): void {
+    this.#settleIdle(now)
+    this.#idleReason = reason
+    this.#idleSlots = slots
+  }
+
+  get elapsedMs(): number {
+    return this.#clock.now() - this.#startedAt
+  }
+
+  /** Shares of slot time that stood empty so far. */
+  get idle(): Record<IdleReason, number> {
+    this.#settleIdle(this.#clock.now())
+    const slotMs = this.#slotMs()
+    return {
+      politeness: this.#idle.politeness / slotMs,
+      schedule: this.#idle.schedule / slotMs,
+      discovery: this.#idle.discovery / slotMs,
+      paused: this.#idle.paused / slotMs,
+      store: this.#idle.store / slotMs,
+    }
+  }
+
+  get threadBusy(): number | undefined {
+    const now = this.#clock.now()
+    const share = this.#clock.busyShare?.()
+    if (share === undefined) return undefined
+    this.#threadBusyMs += share * (now - this.#threadSince)
+    this.#threadSince = now
+    return Math.min(1, this.#threadBusyMs / Math.max(this.elapsedMs, 1))
+  }
+
+  stages(threadBusy: number | undefined): Record<StageName, StageStats> {
+    const now = this.#clock.now()
+    const elapsedMs = Math.max(now - this.#startedAt, 1)
+    const read = (stage: Stage): StageStats => {
+      stage.change(0, now)
+      return {
+        done: stage.done,
+        perSecond: (stage.done * 1000) / elapsedMs,
+        queue: stage.count,
+        slotShare: stage.slotMs / this.#slotMs(),
+        busyShare: stage.busyMs / elapsedMs,
+      }
+    }
+    const { frontier, extract, hooks, admit, fetch } = this.#stages
+    const read4 = { frontier: read(frontier), extract: read(extract), hooks: read(hooks), admit: read(admit) }
+    const accounted = Object.values(read4).reduce((sum, stage) => sum + stage.busyShare, 0)
+    return { ...read4, fetch: { ...read(fetch), busyShare: Math.max(0, (threadBusy ?? 0) - accounted) } }
+  }
+
+  #slotMs(): number {
+    return Math.max(this.elapsedMs, 1) * this.#slots
+  }
+
+  #settleIdle(now: number): void {
+    this.#idle[this.#idleReason] += this.#idleSlots * (now - this.#idleSince)
+    this.#idleSince = now
+  }
+}
+
+class Stage {
+  done = 0
+  count = 0
+  slotMs = 0
+  busyMs = 0
+  #since = 0
+
+  change(by: number, now: number): void {
+    this.slotMs += this.count * (now - this.#since)
+    this.#since = now
+    this.count += by
+  }
+}
+
+/** A thread this busy is the limit, whatever the pages seem to wait for. */
+const FULL_THREAD = 0.9
+
+/** The stage or the idleness that takes most: of the thread's time if the thread is full, else of the slots' time. */
+export function bottleneckOf(
+  stages: Readonly<Record<StageName, StageStats>>,
+  idle: Readonly<Record<IdleReason, number>>,
+  threadBusy: number | undefined,
+): Bottleneck {
+  const full = threadBusy !== undefined && threadBusy >= FULL_THREAD
+  const shares: [Bottleneck, number][] = Object.entries(stages).map(([name, stage]) => [
+    name as StageName,
+    full ? stage.busyShare : stage.slotShare,
+  ])
+  if (!full) shares.push(...(Object.entries(idle) as [Bottleneck, number][]))
+  return shares.reduce((most, share) => (share[1] > most[1] ? share : most))[0]
+}

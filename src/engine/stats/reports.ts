@@ -1,0 +1,75 @@
+import { owned } from '../../owned.js'
+import type { Clock } from '../../time.js'
+import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
+import type { AdmissionReport } from '../admission/admission-filter.js'
+import type { Outlet } from '../delivery.js'
+import type { HostQuota } from '../visit/host-quota.js'
+import type { Fate, Tally } from './tally.js'
+
+/** Hears what came of a request; without one, of no visit. */
+type Note = (fate: Fate, request: CrawlRequest | undefined) => void
+
+/** What did not become a page, counted and told. */
+export class Reports {
+  readonly #outlet: Outlet
+  readonly #tally: Tally
+  readonly #clock: Clock
+  readonly #note: Note
+
+  constructor(outlet: Outlet, tally: Tally, clock: Clock, note: Note) {
+    this.#clock = clock
+    this.#outlet = outlet
+    this.#tally = tally
+    this.#note = note
+  }
+
+  skipped(url: string, reason: SkipReason, parent: string | undefined): void {
+    this.#tally.skip(reason)
+    if (this.#outlet.hears('skip')) void this.#outlet.tell('skip', { url: owned(url), reason, parent })
+  }
+
+  async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
+    if (failure.final) {
+      this.#tally.failure(failure.code)
+      this.#note({ kind: 'failure', failure, at: this.#clock.now() }, request)
+    } else {
+      this.#tally.retries++
+      this.#note({ kind: 'retry' }, request)
+    }
+    await this.#outlet.fail(failure)
+  }
+
+  async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
+    this.#tally.redirects++
+    this.#note({ kind: 'redirect' }, request)
+    await this.#outlet.tell('redirect', { url: request.url, to, status })
+  }
+
+  /** The failure of a request. */
+  failure(
+    request: CrawlRequest,
+    problem: { code: FailureCode; message: string; status?: number | undefined; cause?: unknown },
+    final: boolean,
+  ): Promise<void> {
+    const { code, message, status, cause } = problem
+    const { url, attempt } = request
+    return this.failed({ url, code, message, status, attempt, final, cause }, request)
+  }
+}
+
+/** What admission tells of URLs that are not wanted, and asks of hosts that may be full. */
+export function admissionReport(
+  reports: Reports,
+  quotas: { readonly host: HostQuota; readonly site: HostQuota },
+  siteOf: (host: string) => string,
+): AdmissionReport {
+  return {
+    skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
+    scopeFailed: (url, message, cause) =>
+      reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+    isFull(host) {
+      if (quotas.host.isFull(host)) return 'host-limit'
+      return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined
+    },
+  }
+}

@@ -1,0 +1,235 @@
+import type { Change, Failure, FailureCode, SkipReason } from '../../types.js'
+
+/** Rates over the recent past are taken from samples at least this far apart… */
+const SAMPLE_MS = 500
+/** …over about this long. */
+const WINDOW_MS = 5000
+/** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
+const HOSTS_REMEMBERED = 100_000
+/** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
+const FIRST_UNDER_WAY = -1
+
+/** The counts as plain data, for a store to keep. */
+export type TallyRecord = Pick<
+  Tally,
+  | 'pages'
+  | 'requests'
+  | 'bytes'
+  | 'redirects'
+  | 'robots'
+  | 'sitemaps'
+  | 'retries'
+  | 'failed'
+  | 'skipped'
+  | 'failures'
+  | 'skips'
+  | 'statuses'
+  | 'changes'
+>
+
+/** Counts of what has happened so far. */
+export class Tally {
+  pages = 0
+  /** Those of earlier runs. */
+  pagesBefore = 0
+  /** Of pages, robots.txt and sitemaps, whether or not an answer came. */
+  requests = 0
+  bytes = 0
+  redirects = 0
+  robots = 0
+  sitemaps = 0
+  retries = 0
+  failed = 0
+  skipped = 0
+  hostsVisited = 0
+  shortestGapMs: number | undefined = undefined
+  readonly failures: Partial<Record<FailureCode, number>> = {}
+  readonly skips: Partial<Record<SkipReason, number>> = {}
+  readonly statuses: Record<number, number> = {}
+  /** What became of pages in this run, where they are visited again. */
+  readonly changes: Partial<Record<Change, number>> = {}
+  /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
+  readonly #lastVisit = new Map<string, number>()
+  #samples: { at: number; pages: number }[] = []
+
+  record(): TallyRecord {
+    const { pages, requests, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
+    const { failures, skips, statuses, changes } = this
+    return {
+      pages,
+      requests,
+      bytes,
+      redirects,
+      robots,
+      sitemaps,
+      retries,
+      failed,
+      skipped,
+      failures,
+      skips,
+      statuses,
+      changes,
+    }
+  }
+
+  /** Goes on from the counts of an earlier run. */
+  restore(record: TallyRecord): void {
+    const { failures, skips, statuses, ...counts } = record
+    this.pages = counts.pages
+    this.pagesBefore = counts.pages
+    this.requests = counts.requests
+    this.bytes = counts.bytes
+    this.redirects = counts.redirects
+    this.robots = counts.robots
+    this.sitemaps = counts.sitemaps
+    this.retries = counts.retries
+    this.failed = counts.failed
+    this.skipped = counts.skipped
+    Object.assign(this.failures, failures)
+    Object.assign(this.skips, skips)
+    Object.assign(this.statuses, statuses)
+  }
+
+  page(now: number): void {
+    this.pages++
+    const last = this.#samples.at(-1)
+    if (last !== undefined && now - last.at < SAMPLE_MS) return
+    this.#samples.push({ at: now, pages: this.pages })
+    while (this.#samples.length > 2 && now - this.#samples[0]!.at > WINDOW_MS) this.#samples.shift()
+  }
+
+  failure(code: FailureCode): void {
+    this.failed++
+    this.failures[code] = (this.failures[code] ?? 0) + 1
+  }
+
+  /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
+  takenBack(code: FailureCode): void {
+    this.failed--
+    this.failures[code] = (this.failures[code] ?? 0) - 1
+    if (this.failures[code] === 0) delete this.failures[code]
+  }
+
+  skip(reason: SkipReason): void {
+    this.skipped++
+    this.skips[reason] = (this.skips[reason] ?? 0) + 1
+  }
+
+  status(status: number): void {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1
+  }
+
+  change(change: Change): void {
+    this.changes[change] = (this.changes[change] ?? 0) + 1
+  }
+
+  visitStarts(host: string, now: number): void {
+    this.requests++
+    const last = this.#lastVisit.get(host)
+    if (last === undefined) {
+      this.hostsVisited++
+      this.#lastVisit.set(host, FIRST_UNDER_WAY)
+    }
+    if (last === undefined || last === FIRST_UNDER_WAY) return
+    const gap = now - last
+    if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
+  }
+
+  /** A request that was counted could not be sent, for want of something of our own. */
+  notSent(): void {
+    this.requests--
+  }
+
+  /** The fetcher sent a request again by itself, as soon as its connection was lost: without a pause. */
+  resent(times: number): void {
+    this.requests += times
+    this.shortestGapMs = 0
+  }
+
+  visitEnds(host: string, now: number): void {
+    this.#lastVisit.set(host, now)
+    if (this.#lastVisit.size > HOSTS_REMEMBERED) {
+      this.#lastVisit.delete(this.#lastVisit.keys().next().value as string)
+    }
+  }
+
+  recentPagesPerSecond(now: number): number {
+    const first = this.#samples[0]
+    if (first === undefined || now - first.at < SAMPLE_MS) return 0
+    return ((this.pages - first.pages) * 1000) / (now - first.at)
+  }
+}
+
+/** What came of a visit instead of a page. */
+export type Fate =
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly at: number }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'redirect' }
+
+const UNREAD: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
+
+/** Whether the page came, but could not be extracted. */
+export function isUnread(fate: Fate): boolean {
+  return fate.kind === 'failure' && isUnreadCode(fate.failure.code)
+}
+
+/** Whether a page that failed so has taken a place of those that limits allow. */
+export function isUnreadCode(code: FailureCode): boolean {
+  return UNREAD.has(code)
+}
+
+/** Pages as limits count them: see `Handled.delivered`. Those that are tried again have no place until they are. */
+export function pagesForLimits(
+  { pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>,
+  retryFailed: boolean,
+): number {
+  if (retryFailed) return pages
+  let count = pages
+  for (const code of UNREAD) count += failures[code] ?? 0
+  return count
+}
+
+/** The counts as they were before these. */
+export function withoutFates(record: TallyRecord, fates: readonly Fate[]): TallyRecord {
+  if (fates.length === 0) return record
+  const failures = { ...record.failures }
+  let { failed, retries, redirects } = record
+  for (const fate of fates) {
+    if (fate.kind === 'retry') retries--
+    else if (fate.kind === 'redirect') redirects--
+    else {
+      failed--
+      failures[fate.failure.code] = (failures[fate.failure.code] ?? 0) - 1
+      if (failures[fate.failure.code] === 0) delete failures[fate.failure.code]
+    }
+  }
+  return { ...record, failed, retries, redirects, failures }
+}
+
+/** Counts of two shards together. */
+export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
+  return {
+    pages: a.pages + b.pages,
+    requests: a.requests + b.requests,
+    bytes: a.bytes + b.bytes,
+    redirects: a.redirects + b.redirects,
+    robots: a.robots + b.robots,
+    sitemaps: a.sitemaps + b.sitemaps,
+    retries: a.retries + b.retries,
+    failed: a.failed + b.failed,
+    skipped: a.skipped + b.skipped,
+    failures: addedEach(a.failures, b.failures),
+    skips: addedEach(a.skips, b.skips),
+    statuses: addedEach(a.statuses, b.statuses),
+    changes: addedEach(a.changes ?? {}, b.changes ?? {}),
+  }
+}
+
+function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+  const sum: Record<PropertyKey, number | undefined> = { ...a }
+  for (const [name, count] of Object.entries(b)) {
+    sum[name] = (sum[name] ?? 0) + (count ?? 0)
+    if (sum[name] === 0) delete sum[name]
+  }
+  return sum as T
+}

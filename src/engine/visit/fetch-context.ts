@@ -1,0 +1,61 @@
+import type { FetchContext, Validators } from '../../fetch/contract.js'
+import { Expiring } from '../deadlines.js'
+import type { Wish } from './fetching.js'
+
+/**
+ * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
+ * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
+ */
+export class VisitContext extends Expiring implements FetchContext {
+  onAbort: (() => void) | undefined = undefined
+  /** Called before the abort when the deadline has passed. */
+  onExpire: (() => void) | undefined = undefined
+  readonly #wish: Wish
+  #aborted = false
+  #controller: AbortController | undefined = undefined
+
+  constructor(wish: Wish) {
+    super()
+    this.#wish = wish
+  }
+
+  wants(mediaType: string): boolean {
+    return this.#wish.wants(mediaType)
+  }
+
+  get maxBodyBytes(): number | undefined {
+    return this.#wish.maxBodyBytes
+  }
+
+  get known(): Validators | undefined {
+    return this.#wish.known
+  }
+
+  get cutsBody(): boolean {
+    return this.#wish.cutsBody
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  expire(): void {
+    this.onExpire?.()
+    this.abort()
+  }
+
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#controller?.abort()
+    this.onAbort?.()
+  }
+}

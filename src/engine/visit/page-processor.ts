@@ -1,0 +1,158 @@
+import { messageOf } from '../../errors.js'
+import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extract/contract.js'
+import type { FetchedResponse } from '../../fetch/contract.js'
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { Admission } from '../admission/admit.js'
+import { type Problem, UNREAD } from '../delivery.js'
+import type { EngineRules, Parts } from '../parts.js'
+import type { Meters } from '../stats/meters.js'
+import type { Reports } from '../stats/reports.js'
+import type { Tally } from '../stats/tally.js'
+
+/** What came of a page. */
+export interface Handled {
+  /** It counts for limits: it was delivered, or it could not be extracted, which must not make a crawl endless. */
+  readonly delivered: boolean
+  /** For the settlement of the visit to bring in. */
+  readonly found: readonly CrawlRequest[] | undefined
+}
+
+export const NOTHING_CAME: Handled = { delivered: false, found: undefined }
+const DELIVERED: Handled = { delivered: true, found: undefined }
+
+/** What is made of a page that was fetched: extract → hooks → admit. */
+export class Handling {
+  readonly #parts: Parts
+  readonly #rules: Pick<EngineRules, 'nofollow'>
+  readonly #admission: Admission
+  readonly #meters: Meters
+  readonly #tally: Tally
+  readonly #reports: Reports
+
+  constructor(
+    parts: Parts,
+    rules: Pick<EngineRules, 'nofollow'>,
+    admission: Admission,
+    meters: Meters,
+    tally: Tally,
+    reports: Reports,
+  ) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#admission = admission
+    this.#meters = meters
+    this.#tally = tally
+    this.#reports = reports
+  }
+
+  /** Extracts, delivers and admits the links. */
+  handle(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    page?: Page,
+  ): Promise<Handled | typeof UNREAD> {
+    const { clock, pageOver, underWay } = this.#parts
+    const extractAt = clock.now()
+    this.#meters.enter('extract', extractAt)
+    underWay?.enter(request)
+    const begun = this.#extract(request, response, timing, page)
+    underWay?.leave()
+    const handling = this.#goOn(request, begun, extractAt)
+    if (pageOver === undefined || !(begun instanceof Begun)) return handling
+    return handling.finally(() => pageOver(begun.page))
+  }
+
+  /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
+  async tell(request: CrawlRequest, page: Page): Promise<Handled | typeof UNREAD> {
+    const delivering = this.#deliver(request, page, this.#parts.clock.now())
+    const delivered = delivering instanceof Promise ? await delivering : delivering
+    this.#parts.pageOver?.(page)
+    return delivered === UNREAD ? UNREAD : DELIVERED
+  }
+
+  /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
+  #deliver(request: CrawlRequest, page: Page, startedAt: number): MaybePromise<typeof UNREAD | undefined> {
+    const { clock, outlet, underWay } = this.#parts
+    this.#meters.enter('hooks', startedAt)
+    underWay?.enter(request)
+    const delivering = outlet.deliver(page)
+    underWay?.leave()
+    this.#meters.worked('hooks', clock.now() - startedAt)
+    if (delivering instanceof Promise) return delivering.then((problem) => this.#delivered(request, problem))
+    return this.#delivered(request, delivering)
+  }
+
+  #delivered(
+    request: CrawlRequest,
+    problem: Problem | typeof UNREAD | undefined,
+  ): MaybePromise<typeof UNREAD | undefined> {
+    const now = this.#parts.clock.now()
+    this.#meters.leave('hooks', now)
+    if (problem === UNREAD) return UNREAD
+    this.#tally.page(now)
+    if (problem !== undefined) return this.#reports.failure(request, problem, true).then(() => undefined)
+    return undefined
+  }
+
+  async #goOn(
+    request: CrawlRequest,
+    begun: Begun | ExtractionProblem,
+    extractAt: number,
+  ): Promise<Handled | typeof UNREAD> {
+    const { clock } = this.#parts
+    if (!(begun instanceof Begun)) {
+      this.#meters.leave('extract', clock.now())
+      await this.#reports.failure(request, begun, true)
+      return DELIVERED
+    }
+    const { page, running } = begun
+    const busyUntil = clock.now()
+    this.#meters.worked('extract', busyUntil - extractAt)
+    const extracted = running instanceof Promise ? await running : running
+    const hooksAt = running instanceof Promise ? clock.now() : busyUntil
+    this.#meters.leave('extract', hooksAt)
+
+    if (extracted.problem === undefined) {
+      const delivering = this.#deliver(request, page, hooksAt)
+      if ((delivering instanceof Promise ? await delivering : delivering) === UNREAD) return UNREAD
+    } else {
+      await this.#reports.failure(request, extracted.problem, true)
+    }
+    if (this.#rules.nofollow && page.robots.nofollow) {
+      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
+      return DELIVERED
+    }
+    if (this.#parts.sameContent?.(request.host, page) === true) {
+      this.#reports.skipped(page.url, 'same-content', page.parent)
+      return DELIVERED
+    }
+    const admitAt = clock.now()
+    const admitting = this.#admission.links(extracted, request)
+    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
+    return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
+  }
+
+  /** Never throws: what cannot be made a page is reported as that page's failure. */
+  #extract(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    timing: FetchTiming,
+    made: Page | undefined,
+  ): Begun | ExtractionProblem {
+    try {
+      const page = made ?? this.#parts.extraction.pageOf(request, response, timing)
+      return new Begun(page, this.#parts.extraction.run(page))
+    } catch (cause) {
+      return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
+    }
+  }
+}
+
+/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
+class Begun {
+  constructor(
+    readonly page: Page,
+    readonly running: MaybePromise<Extracted>,
+  ) {}
+}

@@ -1,0 +1,371 @@
+import { counted, messageOf } from '../../errors.js'
+import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
+import type { RobotsVerdict } from '../../fetch/robots/contract.js'
+import type { Settlement } from '../../frontier/contract.js'
+import type { PageRecord } from '../../refresh/contract.js'
+import { type Clock, retryAfterMs } from '../../time.js'
+import type { CrawlRequest, MaybePromise, Purpose, RulesCame } from '../../types.js'
+import type { Admission } from '../admission/admit.js'
+import { UNREAD } from '../delivery.js'
+import type { EngineRules, Parts } from '../parts.js'
+import type { Refreshing } from '../refresh/known-pages.js'
+import { NOT_MODIFIED, Revisits, unread } from '../refresh/revisit-processor.js'
+import type { Meters } from '../stats/meters.js'
+import type { Reports } from '../stats/reports.js'
+import type { Tally } from '../stats/tally.js'
+import { Fetching, type Wish } from './fetching.js'
+import { isDown, lookAgainAt, setback } from './host-health.js'
+import type { HostQuota } from './host-quota.js'
+import { Handling, NOTHING_CAME } from './page-processor.js'
+import { Errands } from './robots-fetches.js'
+import { isOurs, judge, type Verdict } from './verdict.js'
+
+/** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
+const SITEMAP: Wish = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
+
+/** Each may hold 50 MB in memory. */
+const SITEMAPS_AT_ONCE = 4
+const SITEMAP_NAP_MS = 500
+
+/**
+ * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
+ * becomes of it. Whatever the network or the user's code does ends in a settlement; only a store that fails rejects.
+ */
+export class Visits {
+  readonly #parts: Parts
+  readonly #rules: EngineRules
+  readonly #admission: Admission
+  readonly #tally: Tally
+  readonly #reports: Reports
+  readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
+  readonly #fetching: Fetching
+  readonly #errands: Errands
+  readonly #handling: Handling
+  readonly #wish: Wish
+  readonly #refreshing: Refreshing | undefined
+  readonly #revisits: Revisits | undefined
+  readonly #openedAt: number
+  #sitemapsUnderWay = 0
+
+  constructor(
+    parts: Parts,
+    rules: EngineRules,
+    admission: Admission,
+    { meters, tally, reports }: { meters: Meters; tally: Tally; reports: Reports },
+    quotas: { readonly host: HostQuota; readonly site: HostQuota },
+    refreshing: Refreshing | undefined,
+  ) {
+    this.#parts = parts
+    this.#openedAt = parts.clock.now()
+    this.#refreshing = refreshing
+    this.#rules = rules
+    this.#admission = admission
+    this.#tally = tally
+    this.#reports = reports
+    this.#quotas = quotas
+    this.#fetching = new Fetching(parts, rules.fetchTimeoutMs, meters, tally)
+    this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
+    this.#handling = new Handling(parts, rules, admission, meters, tally, reports)
+    this.#wish = {
+      wants: (mediaType) => parts.extraction.wants(mediaType),
+      cutsBody: rules.truncateBodies,
+    }
+    this.#revisits =
+      refreshing &&
+      new Revisits(parts, refreshing, this.#handling, tally, (request, startedAt, endedAt, came) =>
+        this.#went(request, startedAt, endedAt, came),
+      )
+  }
+
+  /** Ends every fetch now; their requests stay pending. */
+  abort(): void {
+    this.#fetching.abort()
+    this.#parts.outlet.abort()
+  }
+
+  /** Leaves no timer behind. */
+  close(): void {
+    this.#fetching.close()
+  }
+
+  /** Another shard has fetched rules for us. */
+  rulesCame(rules: RulesCame): void {
+    this.#errands.rulesCame(rules)
+  }
+
+  visit(request: CrawlRequest): Promise<Visited> {
+    const visiting = this.#watched(request)
+    return request.revisit === true && this.#revisits ? this.#revisits.keep(request, visiting) : visiting
+  }
+
+  #watched(request: CrawlRequest): Promise<Visited> {
+    const { underWay } = this.#parts
+    if (underWay === undefined) return this.#visit(request)
+    const message = underWay.fatal(request.url)
+    if (message !== undefined) return this.#setAside(request, message)
+    underWay.start(request)
+    return this.#visit(request)
+  }
+
+  async #setAside(request: CrawlRequest, message: string): Promise<Settlement> {
+    await this.#reports.failure(request, { code: 'worker-crashed', message }, true)
+    return { request, visitedAt: undefined }
+  }
+
+  #visit(request: CrawlRequest): Promise<Visited> {
+    const { purpose } = request
+    // Never in a frontier: whoever put it there gets it settled.
+    if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
+    if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
+    if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
+    if (isDown(request.hostTrouble, this.#rules)) {
+      const at = lookAgainAt(request.hostTrouble!, this.#rules)
+      if (this.#revisits === undefined || request.revisit !== true) {
+        if (!this.#deservesAnother(request)) return this.#hostDown(request)
+      } else if (at > this.#parts.clock.now()) return this.#revisits.hostDown(request, at)
+    }
+    return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
+  }
+
+  /** If earlier runs gave the host up, and this one is to try again what they did. */
+  #deservesAnother({ hostTrouble }: CrawlRequest): boolean {
+    return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
+  }
+
+  async #visitPage(request: CrawlRequest): Promise<Visited> {
+    const { host, site: sites } = this.#quotas
+    if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
+    // A known page has had its place among those of its host.
+    if (request.revisit === true && (await this.#refreshing?.wasSeen(request)))
+      return this.#fetchPage(request)
+    const site = this.#parts.siteOf(request.host)
+    const hostTurn = this.#quotas.host.claim(request.host)
+    const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
+    if (hostTurn === 'go' && siteTurn !== 'go') this.#quotas.host.release(request.host, false)
+    if (hostTurn === 'full' || siteTurn === 'full') {
+      this.#reports.skipped(request.url, hostTurn === 'full' ? 'host-limit' : 'site-limit', request.parent)
+      return { request, visitedAt: undefined }
+    }
+    if (hostTurn === 'wait' || siteTurn === 'wait') {
+      const at = this.#quotas.host.askAgainAt(this.#parts.clock.now())
+      return { ...this.#again(request, at), hostNotBefore: at }
+    }
+    let delivered = false
+    try {
+      const visited = await this.#fetchPage(request)
+      delivered = visited.delivered === true
+      return delivered ? { ...visited, takesPlace: true } : visited
+    } finally {
+      this.#quotas.host.release(request.host, delivered)
+      this.#quotas.site.release(site, delivered)
+    }
+  }
+
+  async #fetchPage(request: CrawlRequest): Promise<Visited> {
+    const gate = this.#throughGate(request)
+    const put = gate instanceof Promise ? await gate : gate
+    if (put !== undefined) return put
+    const looking = this.#refreshing?.look(request, this.#wish)
+    const look = looking instanceof Promise ? await looking : looking
+    const startedAt = this.#parts.clock.now()
+    const outcome = await this.#fetching.fetch(request, look?.wish ?? this.#wish)
+    const endedAt = this.#parts.clock.now()
+    const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+    if (look?.wish.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+      return this.#revisits!.compare(request, look, outcome, timing)
+    }
+    const verdict = this.#judge(request, outcome)
+    if (verdict.kind !== 'page') {
+      const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      if (settled.again !== undefined || !this.#revisits) return settled
+      if (request.revisit !== true)
+        return verdict.kind === 'failure' ? this.#revisits.failed(request, settled, verdict) : settled
+      return this.#revisits.missed(request, look, settled, outcome, timing, verdict)
+    }
+    if (this.#revisits) return this.#revisits.compare(request, look, outcome as FetchedResponse, timing)
+    const handled = await this.#handling.handle(request, outcome as FetchedResponse, timing)
+    if (handled === UNREAD) return unread(request, endedAt)
+    return this.#went(request, startedAt, endedAt, handled)
+  }
+
+  /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
+  #throughGate(request: CrawlRequest): MaybePromise<Settlement | undefined> {
+    const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
+    if (verdict !== 'allow') return this.#heedRobots(request, verdict)
+    const errand = request.purpose === undefined ? this.#errands.pageComes(request.url) : undefined
+    return errand?.then(() => undefined)
+  }
+
+  async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
+    if (verdict === 'deny') {
+      this.#reports.skipped(request.url, 'robots', request.parent)
+      return { request, visitedAt: undefined }
+    }
+    if ('failed' in verdict) {
+      await this.#reports.failure(request, verdict.failed, true)
+      return this.#givenUp(request)
+    }
+    if ('retryAt' in verdict)
+      return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+    return this.#errands.rulesFor(request, verdict.fetch)
+  }
+
+  async #turnedAway(request: CrawlRequest): Promise<Settlement> {
+    await this.#admission.reportFailures()
+    return { request, visitedAt: undefined }
+  }
+
+  async #hostDown(request: CrawlRequest): Promise<Settlement> {
+    const { incidents } = request.hostTrouble!
+    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
+    await this.#reports.failure(request, { code: 'host-down', message }, true)
+    return this.#givenUp(request)
+  }
+
+  /** Nothing was asked, for the host is in trouble. */
+  #givenUp(request: CrawlRequest): Visited {
+    const settled = { request, visitedAt: undefined }
+    const isNewPage = request.purpose === undefined && request.revisit !== true
+    return isNewPage && this.#revisits ? this.#revisits.failed(request, settled) : settled
+  }
+
+  /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
+  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NOTHING_CAME): Visited {
+    const { found, delivered } = came
+    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    if (request.hostTrouble === undefined)
+      return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
+    const hostTrouble = { incidents: 0, since: endedAt }
+    return { request, visitedAt: endedAt, hostDelayMs, found, delivered, hostTrouble }
+  }
+
+  /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
+  #delayMs(request: CrawlRequest, fetchMs: number): number | undefined {
+    const asked = this.#parts.robots.delayMs(request)
+    const { adaptive } = this.#rules
+    if (adaptive === undefined) return asked
+    return Math.max(asked ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
+  }
+
+  async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
+    const { clock, extraction } = this.#parts
+    if (!this.#admission.wantsSitemap(purpose)) return { request, visitedAt: undefined }
+    if (this.#sitemapsUnderWay >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
+    this.#sitemapsUnderWay++
+    try {
+      const put = await this.#throughGate(request)
+      if (put !== undefined) return put
+      const startedAt = clock.now()
+      const outcome = await this.#fetching.fetch(request, SITEMAP)
+      const endedAt = clock.now()
+      const verdict = this.#judge(request, outcome)
+      if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
+        return this.#went(request, startedAt, endedAt)
+      }
+      if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
+        if (this.#fetching.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
+        await this.#admission.sitemapEntries(entries, request, purpose)
+        if (!this.#admission.wantsSitemap(purpose)) break
+        // A large sitemap is read in slices, between which others have their turn.
+        await breathe(clock)
+      }
+      this.#tally.sitemaps++
+      return this.#went(request, startedAt, endedAt)
+    } finally {
+      this.#sitemapsUnderWay--
+    }
+  }
+
+  #again(request: CrawlRequest, at: number): Settlement {
+    return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
+  }
+
+  /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
+  #judge(request: CrawlRequest, outcome: Outcome): Verdict {
+    try {
+      return judge(request, outcome, this.#rules)
+    } catch (error) {
+      const message = `the fetcher's answer could not be read: ${messageOf(error)}`
+      return { kind: 'failure', code: 'fetcher-failed', message, transient: false, final: true }
+    }
+  }
+
+  async #conclude(
+    request: CrawlRequest,
+    outcome: Outcome,
+    verdict: Exclude<Verdict, { kind: 'page' }>,
+    startedAt: number,
+    endedAt: number,
+  ): Promise<Settlement> {
+    switch (verdict.kind) {
+      case 'skip':
+        this.#reports.skipped(request.url, verdict.reason, request.parent)
+        return this.#went(request, startedAt, endedAt)
+      case 'redirect': {
+        const status = (outcome as FetchedResponse).status
+        await this.#reports.redirected(request, verdict.to, status)
+        const found = await this.#admission.redirect(verdict.to, request)
+        if (found === undefined) {
+          const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
+          await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
+        }
+        return this.#went(request, startedAt, endedAt, { delivered: false, found })
+      }
+      case 'failure':
+        return this.#failure(request, outcome, verdict, startedAt, endedAt)
+    }
+  }
+
+  async #failure(
+    request: CrawlRequest,
+    outcome: Outcome,
+    verdict: Extract<Verdict, { kind: 'failure' }>,
+    startedAt: number,
+    endedAt: number,
+  ): Promise<Settlement> {
+    if (isOurs(outcome) || (this.#fetching.isAborted && verdict.code === 'aborted')) {
+      return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+    }
+    await this.#reports.failure(
+      request,
+      { ...verdict, cause: (outcome as { cause?: unknown }).cause },
+      verdict.final,
+    )
+    if (!verdict.transient) {
+      // Only an answer shows that the host is well; a certificate that is refused, or an address, shows nothing.
+      const went = this.#went(request, startedAt, endedAt)
+      return outcome.ok ? went : { request, visitedAt: endedAt, hostDelayMs: went.hostDelayMs }
+    }
+    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: asked }
+    const { trouble, hostNotBefore, retryAt } = setback(
+      request.hostTrouble,
+      visit,
+      this.#rules,
+      this.#parts.random.next(),
+    )
+    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    const settlement = { request, visitedAt: endedAt, hostDelayMs, hostNotBefore, hostTrouble: trouble }
+    return verdict.final
+      ? settlement
+      : { ...settlement, again: { at: retryAt, attempt: request.attempt + 1 } }
+  }
+}
+
+/** A settlement, and what the engine itself must know of the visit that it settles. */
+export type Visited = Settlement & {
+  /** A page came of it: see `Handled`. */
+  readonly delivered?: boolean
+  /** It is one more of its host's pages, of which there is a limit. */
+  readonly takesPlace?: boolean
+  /** What is to be remembered of the page. */
+  readonly record?: PageRecord | undefined
+}
+
+/** Lets timers and sockets have their turn. */
+export function breathe(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.wakeAt(clock.now(), resolve)
+  })
+}

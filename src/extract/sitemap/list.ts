@@ -1,0 +1,55 @@
+/** The plainest sitemap: a text with one URL in each line. */
+
+import { owned } from '../../owned.js'
+import type { SitemapOutlet } from './outlet.js'
+import { LONGEST_VALUE } from './value.js'
+
+const LINE_END = /\r\n?|\n/
+/** The protocol asks for whole URLs; a text without them may be anything. */
+const URL_LINE = /^https?:\/\/\S/i
+
+export class ListSitemap {
+  readonly #outlet: SitemapOutlet
+  /** The beginning of a line whose end is still to come. */
+  #rest = ''
+  /** The line is too long, and its beginning was dropped. */
+  #dropping = false
+  #any = false
+
+  constructor(outlet: SitemapOutlet) {
+    this.#outlet = outlet
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split(LINE_END)
+    this.#rest = lines.pop()!
+    for (const line of lines) this.#line(line)
+    if (this.#rest.length > LONGEST_VALUE) {
+      this.#rest = ''
+      this.#dropping = true
+    }
+  }
+
+  /** The last line needs no line end, unless the text is `cut` off: then it may be half a URL. */
+  end(cut: boolean): void {
+    if (!cut) this.#line(this.#rest)
+    if (!this.#any) this.#outlet.stop('not-a-sitemap')
+  }
+
+  #line(line: string): void {
+    const url = line.trim()
+    if (this.#dropping || url.length > LONGEST_VALUE) {
+      this.#dropping = false
+      this.#outlet.note('url-too-long')
+    } else if (URL_LINE.test(url)) {
+      this.#any = true
+      this.#outlet.give({
+        kind: 'page',
+        url: owned(url),
+        lastmod: undefined,
+        changefreq: undefined,
+        priority: undefined,
+      })
+    } else if (url !== '') this.#outlet.note('no-url')
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Sitemaps as they are on the web: XML, plain lists and feeds, packed or not, whole or not. A caller pushes
+ * slices and sees to other things between them, so that fifty megabytes hold nothing up.
+ */
+
+import { KumoError } from '../../errors.js'
+import { systemClock } from '../../time.js'
+import type { MaybePromise } from '../../types.js'
+import type { SitemapEntry } from '../contract.js'
+import { SitemapDecoder } from './charset.js'
+import type { SitemapOptions, SitemapProblem, SitemapProblemCode, SitemapReader } from './contract.js'
+import { isGzip, Unpacking } from './gzip.js'
+import { ListSitemap } from './list.js'
+import { SitemapOutlet } from './outlet.js'
+import { LOOKS_LIKE_XML, XmlSitemap } from './xml.js'
+
+/** The bounds of the protocol (sitemaps.org). */
+const MAX_BYTES = 52_428_800
+const MAX_ENTRIES = 50_000
+
+const GZIP_MAGIC_BYTES = 2
+const NO_BYTES = new Uint8Array(0)
+
+/** A text that has not shown what it is by then is a list of URLs. */
+const SNIFFED_CHARACTERS = 1024
+
+/**
+ * A slice of this size is read in a millisecond; in ten, if nothing but the smallest tags or empty lines are
+ * in it.
+ */
+const SLICE_BYTES = 131_072
+
+/**
+ * Makes a reader for one sitemap.
+ *
+ * @example
+ * const reader = sitemapReader()
+ * for await (const piece of createReadStream('sitemap.xml.gz')) {
+ *   for (const { url } of await reader.push(piece)) console.log(url)
+ * }
+ * for (const { url } of await reader.end()) console.log(url)
+ */
+export function sitemapReader(options: SitemapOptions = {}): SitemapReader {
+  return new Reader(options)
+}
+
+/**
+ * Reads a sitemap that is there as a whole, slice by slice: nothing is read until the next slice is asked
+ * for, and each takes a few milliseconds.
+ */
+export async function* sitemapSlices(
+  body: Uint8Array | string,
+  reader: SitemapReader = sitemapReader(),
+): AsyncGenerator<readonly SitemapEntry[]> {
+  for (let at = 0; at < body.length && !reader.stopped; at += SLICE_BYTES) {
+    const end = at + SLICE_BYTES
+    yield await reader.push(typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end))
+  }
+  yield await reader.end()
+}
+
+/**
+ * Reads all of a sitemap. It lets other work through between slices.
+ *
+ * @example
+ * const { entries, problems } = await parseSitemap(await readFile('sitemap.xml'))
+ */
+export async function parseSitemap(
+  body: Uint8Array | string,
+  options: SitemapOptions = {},
+): Promise<{ readonly entries: SitemapEntry[]; readonly problems: readonly SitemapProblem[] }> {
+  const reader = sitemapReader(options)
+  const clock = systemClock()
+  const entries: SitemapEntry[] = []
+  for await (const slice of sitemapSlices(body, reader)) {
+    for (const entry of slice) entries.push(entry)
+    if (body.length > SLICE_BYTES && !reader.stopped)
+      await new Promise<void>((resolve) => clock.wakeAt(0, resolve))
+  }
+  return { entries, problems: reader.problems }
+}
+
+class Reader implements SitemapReader {
+  readonly #outlet: SitemapOutlet
+  readonly #alternates: boolean
+  #bytesLeft: number
+  /** The first bytes, until there are enough to tell gzip; then undefined. */
+  #head: Uint8Array | undefined = NO_BYTES
+  #unpacking: Unpacking | undefined
+  readonly #decoder = new SitemapDecoder()
+  /** The first text, until it shows a format. */
+  #sniffed = ''
+  #format: XmlSitemap | ListSitemap | undefined
+  #ended = false
+
+  constructor({ maxBytes = MAX_BYTES, maxEntries = MAX_ENTRIES, alternates = false }: SitemapOptions) {
+    this.#bytesLeft = checked('maxBytes', maxBytes)
+    this.#outlet = new SitemapOutlet(checked('maxEntries', maxEntries))
+    this.#alternates = alternates
+  }
+
+  get stopped(): boolean {
+    return this.#outlet.stopped
+  }
+
+  get problems(): readonly SitemapProblem[] {
+    return this.#outlet.problems
+  }
+
+  push(piece: Uint8Array | string): MaybePromise<SitemapEntry[]> {
+    if (this.#ended || this.stopped) return []
+    if (this.#unpacking !== undefined && typeof piece !== 'string')
+      return this.#unpack(this.#unpacking, piece)
+    const begun = typeof piece === 'string' ? piece : this.#withHead(piece)
+    if (typeof begun !== 'string' && isGzip(begun)) {
+      this.#unpacking = new Unpacking((unpacked) => this.#read(unpacked))
+      return this.#unpack(this.#unpacking, begun)
+    }
+    this.#read(begun)
+    return this.#outlet.take()
+  }
+
+  end(): MaybePromise<SitemapEntry[]> {
+    if (this.#ended) return []
+    this.#ended = true
+    if (this.#unpacking !== undefined) return this.#endUnpacking(this.#unpacking)
+    if (this.#head !== undefined) this.#read(this.#head)
+    this.#finish(undefined)
+    return this.#outlet.take()
+  }
+
+  async #unpack(unpacking: Unpacking, bytes: Uint8Array): Promise<SitemapEntry[]> {
+    await unpacking.push(bytes)
+    return this.#outlet.take()
+  }
+
+  async #endUnpacking(unpacking: Unpacking): Promise<SitemapEntry[]> {
+    const end = await unpacking.end()
+    unpacking.stop()
+    this.#finish(end === 'whole' ? undefined : end)
+    return this.#outlet.take()
+  }
+
+  /** A piece with what was held back before it; nothing while that is too little to tell gzip. */
+  #withHead(piece: Uint8Array): Uint8Array {
+    if (this.#head === undefined) return piece
+    const bytes = this.#head.length === 0 ? piece : Buffer.concat([this.#head, piece])
+    const enough = bytes.length >= GZIP_MAGIC_BYTES
+    this.#head = enough ? undefined : bytes
+    return enough ? bytes : NO_BYTES
+  }
+
+  #read(piece: Uint8Array | string): void {
+    if (this.stopped) return
+    const fits = piece.length <= this.#bytesLeft
+    const part = fits ? piece : piece.slice(0, this.#bytesLeft)
+    this.#bytesLeft -= part.length
+    this.#readText(typeof part === 'string' ? part : this.#decoder.push(part))
+    if (!fits) this.#finish('too-large')
+    if (this.stopped) this.#unpacking?.stop()
+  }
+
+  #readText(text: string): void {
+    if (this.#format !== undefined) {
+      this.#format.push(text)
+      return
+    }
+    this.#sniffed = (this.#sniffed + text).trimStart()
+    if (this.#sniffed.length >= SNIFFED_CHARACTERS || this.#sniffed.startsWith('<')) this.#begin()
+  }
+
+  #begin(): XmlSitemap | ListSitemap {
+    const text = this.#sniffed
+    this.#sniffed = ''
+    this.#format = LOOKS_LIKE_XML.test(text.slice(0, SNIFFED_CHARACTERS))
+      ? new XmlSitemap(this.#outlet, this.#alternates)
+      : new ListSitemap(this.#outlet)
+    this.#format.push(text)
+    return this.#format
+  }
+
+  /** Reads what is left over; `cut` says why there may be more. */
+  #finish(cut: SitemapProblemCode | undefined): void {
+    if (this.stopped) return
+    this.#readText(this.#decoder.end())
+    if (cut !== undefined) this.#outlet.note(cut)
+    const format = this.#format ?? this.#begin()
+    format.end(cut !== undefined)
+    this.#outlet.stop()
+  }
+}
+
+function checked(name: string, value: number): number {
+  if (value >= 0) return value
+  throw new KumoError('KUMO_INVALID_OPTION', `${name} of a sitemap must be a number from 0 on, not ${value}`)
+}

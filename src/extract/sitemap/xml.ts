@@ -1,0 +1,267 @@
+/**
+ * Tags and text → entries, for every XML format. It looks only at what stands directly in an entry, trusts no
+ * end tag to be there, and takes the beginning of an entry for the end of the one before.
+ */
+
+import type { SitemapEntry } from '../contract.js'
+import { dateOf } from './date.js'
+import { DIALECTS, type Dialect, type Field } from './dialects.js'
+import { attributesOf, Markup, type MarkupListener } from './markup.js'
+import type { SitemapOutlet } from './outlet.js'
+import { ValueCollector } from './value.js'
+
+const HTTP = /^https?:\/\//i
+/** The values of `changefreq` that the protocol knows. */
+const FREQUENCIES = new Set(['always', 'hourly', 'daily', 'weekly', 'monthly', 'yearly', 'never'])
+/** Of one entry. There are some two hundred languages, and each can be spoken in several countries. */
+const MOST_ALTERNATES = 1000
+
+/** The beginning of a text that is XML although something else stands before it, such as a warning of PHP. */
+export const LOOKS_LIKE_XML = /^<|<(?:\?xml|(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|rdf))[\s>]/i
+
+export class XmlSitemap implements MarkupListener {
+  readonly #outlet: SitemapOutlet
+  readonly #alternates: boolean
+  readonly #markup = new Markup(this)
+  readonly #value = new ValueCollector()
+  /** Text that stands in the entry itself. */
+  readonly #bare = new ValueCollector()
+  #dialect: Dialect | undefined
+  /** The name of the root element while it is open. */
+  #root: string | undefined
+  /** The name of the entry that is open, as it must be closed. */
+  #entry: string | undefined
+  #kind: SitemapEntry['kind'] = 'page'
+  /** The field that is open, and its name. Text goes to it; elements in it are looked through. */
+  #field: Field | undefined
+  #fieldName = ''
+  /** How many elements are open that are called as the entry but stand in a field of it. */
+  #namesakes = 0
+  /** The element that is open in the entry and says nothing to us; how many of that name are open. */
+  #foreign: string | undefined
+  #foreignDepth = 0
+  #url: string | undefined
+  #identifier: string | undefined
+  #lastmod: number | undefined
+  #published: number | undefined
+  #changefreq: string | undefined
+  #priority: number | undefined
+  #alternateUrls: string[] = []
+  #tooLong = false
+
+  constructor(outlet: SitemapOutlet, alternates: boolean) {
+    this.#outlet = outlet
+    this.#alternates = alternates
+  }
+
+  push(text: string): void {
+    this.#markup.push(text)
+  }
+
+  /**
+   * An entry that is cut off is given if its URL is whole. `cut` says that it is known why the file may end
+   * early.
+   */
+  end(cut: boolean): void {
+    if (this.#field !== undefined && this.#markup.endsInEndTag) this.#endField()
+    if (this.#dialect === undefined) this.#outlet.stop('not-a-sitemap')
+    this.#field = undefined
+    this.#value.clear()
+    if (this.#entry !== undefined && this.#knownUrl() !== undefined) this.#endEntry()
+    if (this.#root !== undefined && !cut) this.#outlet.note('truncated')
+  }
+
+  open(name: string, attributes: string, empty: boolean): void {
+    if (this.#entry === undefined) this.#openOutside(name, empty)
+    else this.#openInside(name, attributes, empty)
+  }
+
+  #openInside(name: string, attributes: string, empty: boolean): void {
+    const meaning = this.#meaning(name)
+    const field = this.#dialect!.fields.get(meaning)
+    if (this.#field !== undefined) {
+      if (field === undefined) {
+        if (name === this.#entry && !empty) this.#namesakes++
+        return
+      }
+      // The end tag was forgotten.
+      this.#endField()
+    }
+    if (this.#foreign !== undefined) {
+      if (name === this.#foreign && !empty) this.#foreignDepth++
+      return
+    }
+    if (field !== undefined) this.#openField(field, name, attributes, empty)
+    else if (this.#dialect!.entries.has(meaning)) {
+      this.#endEntry()
+      this.#openOutside(name, empty)
+    } else if (meaning.endsWith(':link')) this.#addAlternate(attributes)
+    // Elements with a prefix of their own need no watching: what stands in them has the prefix too.
+    else if (!empty && !meaning.includes(':')) {
+      this.#foreign = name
+      this.#foreignDepth = 1
+    }
+  }
+
+  close(name: string): void {
+    if (name === this.#root) {
+      if (this.#entry !== undefined) this.#endEntry()
+      this.#root = undefined
+    } else if (name === this.#entry) {
+      if (this.#field !== undefined && this.#namesakes > 0) this.#namesakes--
+      else this.#endEntry()
+    } else if (this.#field !== undefined) {
+      if (name === this.#fieldName) this.#endField()
+    } else if (name === this.#foreign) {
+      if (--this.#foreignDepth === 0) this.#foreign = undefined
+    }
+  }
+
+  text(text: string, verbatim: boolean): void {
+    if (this.#field !== undefined) this.#value.add(text, verbatim)
+    else if (this.#entry !== undefined && this.#mayBeBareUrl() && text.trim() !== '') {
+      this.#bare.add(text, verbatim)
+    }
+  }
+
+  declaresEntities(): void {
+    this.#value.entitiesDeclared = true
+    this.#bare.entitiesDeclared = true
+  }
+
+  /** The local name if the element belongs to the entry's vocabulary, otherwise the full one. */
+  #meaning(name: string): string {
+    const colon = name.indexOf(':')
+    if (colon === -1) return name
+    return this.#entry!.startsWith(name.slice(0, colon + 1)) ? name.slice(colon + 1) : name
+  }
+
+  #openOutside(name: string, empty: boolean): void {
+    const local = name.slice(name.indexOf(':') + 1)
+    const dialect = DIALECTS.get(local)
+    if (dialect !== undefined) {
+      this.#dialect = dialect
+      this.#root = empty ? undefined : name
+      return
+    }
+    const kind = this.#dialect?.entries.get(local)
+    if (kind !== undefined) {
+      this.#entry = name
+      this.#kind = kind
+      if (empty) this.#endEntry()
+    } else if (this.#dialect === undefined && name === 'html') {
+      // A page in place of the sitemap, most often to say that there is none.
+      this.#outlet.stop('not-a-sitemap')
+    }
+  }
+
+  #openField(field: Field, name: string, attributes: string, empty: boolean): void {
+    if (field === 'link') this.#readLink(attributes)
+    if (field === 'link' || empty) return
+    this.#field = field
+    this.#fieldName = name
+    this.#namesakes = 0
+  }
+
+  #endField(): void {
+    const field = this.#field
+    const value = this.#value.take()
+    this.#field = undefined
+    if (value === undefined) this.#tooLong ||= field === 'url'
+    else if (value !== '') this.#setField(field!, value)
+  }
+
+  #setField(field: Field, value: string): void {
+    switch (field) {
+      case 'url':
+        // Several in one entry: each takes what follows it.
+        if (this.#url !== undefined) this.#giveEntry()
+        this.#url = value
+        break
+      case 'identifier':
+        if (HTTP.test(value)) this.#identifier = value
+        break
+      case 'lastmod':
+        this.#lastmod = this.#date(value) ?? this.#lastmod
+        break
+      case 'published':
+        this.#published = this.#date(value) ?? this.#published
+        break
+      case 'changefreq':
+        if (FREQUENCIES.has(value.toLowerCase())) this.#changefreq = value.toLowerCase()
+        break
+      case 'priority': {
+        const priority = Number(value)
+        if (priority >= 0 && priority <= 1) this.#priority = priority
+        else this.#outlet.note('bad-priority')
+      }
+    }
+  }
+
+  #date(value: string): number | undefined {
+    const date = dateOf(value)
+    if (date === undefined) this.#outlet.note('bad-date')
+    return date
+  }
+
+  /** Atom: the first link to the page itself. */
+  #readLink(written: string): void {
+    const attributes = attributesOf(written)
+    const rel = attributes.get('rel') ?? 'alternate'
+    if (this.#url === undefined && rel.toLowerCase() === 'alternate') this.#url = this.#href(attributes)
+  }
+
+  #addAlternate(written: string): void {
+    if (!this.#alternates || this.#alternateUrls.length === MOST_ALTERNATES) return
+    const attributes = attributesOf(written)
+    const url = attributes.has('hreflang') ? this.#href(attributes) : undefined
+    if (url !== undefined) this.#alternateUrls.push(url)
+  }
+
+  #href(attributes: Map<string, string>): string | undefined {
+    this.#value.add(attributes.get('href') ?? '', false)
+    return this.#value.take() || undefined
+  }
+
+  #mayBeBareUrl(): boolean {
+    return this.#dialect!.bareUrls && this.#url === undefined && this.#foreign === undefined
+  }
+
+  #knownUrl(): string | undefined {
+    return this.#url ?? this.#identifier
+  }
+
+  #endEntry(): void {
+    if (this.#field !== undefined) this.#endField()
+    const bare = this.#bare.take() ?? ''
+    if (HTTP.test(bare)) this.#url ??= bare
+    if (this.#knownUrl() !== undefined) this.#giveEntry()
+    else this.#outlet.note(this.#tooLong ? 'url-too-long' : 'no-url')
+    for (const url of this.#alternateUrls) this.#outlet.give({ kind: 'page', url })
+    if (this.#alternateUrls.length > 0) this.#alternateUrls = []
+    this.#entry = undefined
+    this.#foreign = undefined
+    this.#tooLong = false
+    this.#forgetFields()
+  }
+
+  #giveEntry(): void {
+    this.#outlet.give({
+      kind: this.#kind,
+      url: this.#knownUrl()!,
+      lastmod: this.#lastmod ?? this.#published,
+      changefreq: this.#changefreq,
+      priority: this.#priority,
+    })
+    this.#forgetFields()
+  }
+
+  #forgetFields(): void {
+    this.#url = undefined
+    this.#identifier = undefined
+    this.#lastmod = undefined
+    this.#published = undefined
+    this.#changefreq = undefined
+    this.#priority = undefined
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * An XHTML page in HTML's spelling, for the DOM: linkedom's documents of XML have neither `head` nor `body` nor
+ * `title`, and no program that asks for a page's document expects it to be of another kind.
+ */
+
+import { isVoid } from '../html/foreign-content.js'
+import { XmlReader } from './reader.js'
+
+const RAW_TEXT = new Set(['script', 'style'])
+const CDATA = '<![CDATA['
+const CDATA_END = ']]>'
+
+/** What is not well-formed, or too long to be read to its end, stays as it is. */
+export function xmlAsHtml(xml: string): string {
+  const reader = new XmlReader(xml)
+  const html: string[] = []
+  let rawDepth = 0
+  while (reader.next()) {
+    const { kind, name, start, end } = reader
+    const written = xml.slice(start, end)
+    if (kind === 'cdata') {
+      const text = written.slice(CDATA.length, -CDATA_END.length)
+      html.push(rawDepth > 0 ? text : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'))
+    } else if (kind === 'start' && reader.isEmpty && !isVoid(name)) {
+      html.push(`${written.slice(0, -'/>'.length)}></${name}>`)
+    } else if (kind === 'text' && rawDepth > 0) {
+      html.push(reader.decode(written) ?? written)
+    } else {
+      html.push(written)
+      if (RAW_TEXT.has(name) && kind === 'start') rawDepth++
+      else if (RAW_TEXT.has(name) && kind === 'end') rawDepth--
+    }
+  }
+  return reader.isWellFormed && reader.end === xml.length ? html.join('') : xml
+}

@@ -1,0 +1,145 @@
+/**
+ * Who the crawler says it is, and how it reaches servers: the options for that, checked once when the fetcher is made.
+ * Messages never repeat a value that may hold a password or a key.
+ */
+
+import { KumoError } from '../../../errors.js'
+import { LINE_TEXT } from '../headers.js'
+import { type ProxyOption, parseProxy } from '../proxy.js'
+
+/** For basic authentication. */
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+/** Certificates as text (PEM) or bytes. */
+export type Certificates = string | Uint8Array | readonly (string | Uint8Array)[]
+
+/** As in `node:tls`. */
+export interface TlsOptions {
+  /**
+   * The authorities that are trusted, instead of those that Node.js brings along; to keep those as well, give
+   * `[...rootCertificates, yours]` with `rootCertificates` from `node:tls`.
+   */
+  readonly ca?: Certificates | undefined
+  /** The crawler's own certificate with its key. It is shown to every server that asks for one. */
+  readonly cert?: Certificates | undefined
+  readonly key?: Certificates | undefined
+  /** False accepts any certificate, so that nobody can tell who answered. Default true. */
+  readonly rejectUnauthorized?: boolean | undefined
+}
+
+/** How the crawler introduces itself, and the ways it may take. */
+export interface AccessOptions {
+  /** The `From` header: an e-mail address under which the operator can be reached. */
+  readonly from?: string | undefined
+  /** More headers for one origin (`https://example.com`); asked once for each, and sent to no other. */
+  readonly headersFor?: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined
+  /** Basic authentication by origin; sent to that origin with every request, and to no other. */
+  readonly auth?: Readonly<Record<string, Credentials>> | undefined
+  /** Keeps cookies and sends them back, for each host by itself. Default false. */
+  readonly cookies?: boolean | undefined
+  /**
+   * An http or https proxy, or a function that gives the one for a URL (undefined: none). Credentials stand in its URL.
+   * The proxy looks names up, so the address guard sees literal addresses only.
+   */
+  readonly proxy?: ProxyOption | undefined
+  /** Speaks HTTP/2 with servers that offer it, one request at a time for each connection. Default false. */
+  readonly http2?: boolean | undefined
+  readonly tls?: TlsOptions | undefined
+}
+
+/** Control characters end a header line, and RFC 7617 has no way to write them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\x00-\x1f\x7f]/
+
+const CHECKS: { readonly [Key in keyof AccessOptions]-?: (value: unknown) => void } = {
+  from(value) {
+    const fits = typeof value === 'string' && /^\S.*@.*\S$/.test(value) && LINE_TEXT.test(value)
+    if (!fits) throw invalid('from', String(value), "an e-mail address such as 'bot@example.com'")
+  },
+  headersFor(value) {
+    if (typeof value !== 'function') throw invalid('headersFor', typeof value, 'a function of the origin')
+  },
+  auth(value) {
+    if (!isRecord(value)) throw invalid('auth', typeof value, '{ [origin]: { username, password } }')
+    for (const [origin, credentials] of Object.entries(value)) checkCredentials(origin, credentials)
+  },
+  cookies: (value) => checkBoolean('cookies', value),
+  proxy(value) {
+    if (typeof value !== 'function') parseProxy(value)
+  },
+  http2: (value) => checkBoolean('http2', value),
+  tls(value) {
+    if (!isRecord(value)) throw invalid('tls', typeof value, '{ ca, cert, key, rejectUnauthorized }')
+    for (const [key, each] of Object.entries(value)) checkTls(key, each)
+    const { cert, key } = value
+    if ((cert === undefined) !== (key === undefined)) {
+      throw invalid('tls', cert === undefined ? 'key alone' : 'cert alone', 'cert and key together')
+    }
+  },
+}
+
+/** The names of these options. */
+export const ACCESS_KEYS: readonly string[] = Object.keys(CHECKS)
+
+/** @throws KumoError `KUMO_INVALID_OPTION`, naming the option. */
+export function checkAccess(options: AccessOptions): void {
+  for (const [key, check] of Object.entries(CHECKS)) {
+    const value = options[key as keyof AccessOptions]
+    if (value !== undefined) check(value)
+  }
+}
+
+function checkCredentials(origin: string, credentials: unknown): void {
+  const name = `auth[${JSON.stringify(hideCredentials(origin))}]`
+  const url = URL.canParse(origin) ? new URL(origin) : undefined
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (!isOrigin) throw invalid(name, 'what is no origin', "an origin such as 'https://example.com'")
+  const { username, password } = isRecord(credentials) ? credentials : {}
+  if (typeof username !== 'string' || username.includes(':') || CONTROL.test(username)) {
+    throw invalid(`${name}.username`, typeof username, 'a text without colon and control characters')
+  }
+  if (typeof password !== 'string' || CONTROL.test(password)) {
+    throw invalid(`${name}.password`, typeof password, 'a text without control characters')
+  }
+}
+
+function checkTls(key: string, value: unknown): void {
+  if (value === undefined) return
+  if (key === 'rejectUnauthorized') {
+    checkBoolean('tls.rejectUnauthorized', value)
+    return
+  }
+  if (key !== 'ca' && key !== 'cert' && key !== 'key') {
+    throw invalid('tls', `'${key}'`, 'the keys ca, cert, key, rejectUnauthorized')
+  }
+  const parts = Array.isArray(value) ? value : [value]
+  if (!parts.every(isPem)) {
+    throw invalid(`tls.${key}`, 'what is not PEM', 'PEM as text or bytes, or a list of them')
+  }
+}
+
+/** node:tls takes anything for an authority, and then trusts nobody. */
+function isPem(part: unknown): boolean {
+  if (part instanceof Uint8Array) return isPem(Buffer.from(part).toString('latin1'))
+  return typeof part === 'string' && part.includes('-----BEGIN ')
+}
+
+function checkBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalid(name, String(value), 'true or false')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whoever writes credentials into the origin does not want to read them in a log. */
+function hideCredentials(origin: string): string {
+  return origin.replace(/\/\/[^/]*@/, '//…@')
+}
+
+function invalid(name: string, got: string, allowed: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `httpFetcher.${name}: got ${got}; allowed: ${allowed}`)
+}

@@ -1,0 +1,356 @@
+/**
+ * Who holds which connection. Each connection is an undici `Client` that is lent to one request at a time, so that
+ * the two bounds (connections of a host, connections over all hosts) are counted exactly and not estimated: a `Pool`
+ * opens a second socket whenever the first is still winding down, and knows nothing of other hosts.
+ */
+
+import type { Socket } from 'node:net'
+import type { buildConnector, Dispatcher } from 'undici'
+import { type Clock, systemClock, type Timer } from '../../time.js'
+import { Dialer, type DialerOptions, type Undici } from './access/dial.js'
+import { Allowance } from './allowance.js'
+import type { Connecting, Target } from './connector.js'
+import { CLOSED, type FailureKind } from './failures.js'
+import type { ProxyServer } from './proxy.js'
+
+export interface ConnectionsOptions extends DialerOptions {
+  /** Most connections to one origin. */
+  readonly connectionsPerHost: number
+  /** Most connections over all origins, idle ones included. */
+  readonly maxConnections: number
+}
+
+/** Somebody who wants a connection. */
+export interface Borrower {
+  /** The connection is the borrower's until `giveBack` or `drop`. May be called before `borrow` returns. */
+  lent(connection: Connection): void
+  /** There will be no connection. */
+  refused(reason: FailureKind): void
+}
+
+interface Linked<T> {
+  before: T | undefined
+  after: T | undefined
+}
+
+/** A queue whose members can leave from anywhere in constant time, which a Map or Set used as one cannot promise. */
+class Line<T extends Linked<T>> {
+  first: T | undefined
+  #last: T | undefined
+
+  push(item: T): void {
+    item.before = this.#last
+    item.after = undefined
+    if (this.#last) this.#last.after = item
+    else this.first = item
+    this.#last = item
+  }
+
+  remove(item: T): void {
+    if (item.before) item.before.after = item.after
+    else this.first = item.after
+    if (item.after) item.after.before = item.before
+    else this.#last = item.before
+    item.before = item.after = undefined
+  }
+
+  shift(): T | undefined {
+    const item = this.first
+    if (item) this.remove(item)
+    return item
+  }
+}
+
+/** One origin that has connections or somebody waiting for one; forgotten when it has neither. */
+class Host {
+  /** Connections lent, and places promised to tickets in the common line. */
+  taken = 0
+  /** Oldest first. The next borrower gets the newest, so that those in excess grow old and close. */
+  readonly idle: Connection[] = []
+  /** Filled by `borrow` when the host has no place left, emptied one by one as places come back. */
+  readonly waiting = new Line<Ticket>()
+
+  constructor(readonly origin: string) {}
+}
+
+/** A borrower in line. */
+export class Ticket implements Linked<Ticket> {
+  before: Ticket | undefined
+  after: Ticket | undefined
+  line: Line<Ticket> | undefined
+
+  constructor(
+    readonly host: Host,
+    readonly borrower: Borrower,
+    readonly proxy: ProxyServer | undefined,
+  ) {}
+}
+
+/** At most one socket to one origin, or to a proxy for it, opened when its first request is dispatched. */
+export class Connection implements Linked<Connection> {
+  before: Connection | undefined
+  after: Connection | undefined
+  state: 'idle' | 'lent' | 'gone' = 'lent'
+  /** What is there to be destroyed, from the look-up of the host on. */
+  socket: Socket | Connecting | undefined
+  /** Ends an idle HTTP/2 connection. */
+  idleTimer: Timer | undefined
+  /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
+  answers = 0
+  /** The last visit to the host failed, so that what is known of its name may be wrong. */
+  isRetry = false
+  client!: Dispatcher
+
+  constructor(
+    readonly host: Host,
+    readonly proxy: ProxyServer | undefined,
+  ) {}
+}
+
+/** What undici tells a request whose connection is destroyed; nobody listens any more, but a log may show it. */
+const GIVEN_UP = 'The connection was given up.'
+
+export class Connections {
+  readonly #options: ConnectionsOptions
+  readonly #clock: Clock
+  readonly #dialer: Dialer
+  /** Bounds `#all`; below `maxConnections` while this machine is short of something. */
+  readonly #allowance: Allowance
+  readonly #hosts = new Map<string, Host>()
+  readonly #all = new Set<Connection>()
+  /** Least recently used first. Filled by `giveBack`, emptied by the next borrower or by whoever needs room. */
+  readonly #idle = new Line<Connection>()
+  /** Tickets that have a place at their host and wait for one in total, first come, first served. */
+  readonly #waiting = new Line<Ticket>()
+  #lent = 0
+  #openSockets = 0
+  #closed = false
+  #onSocketsGone: (() => void) | undefined
+
+  constructor(undici: Undici, options: ConnectionsOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock()
+    this.#dialer = new Dialer(undici, options)
+    this.#allowance = new Allowance(options.maxConnections, this.#clock)
+  }
+
+  /** How many may be lent at once while this machine is short of something; undefined if it is not. */
+  get capacity(): number | undefined {
+    const { most, full } = this.#allowance
+    return most < full ? most : undefined
+  }
+
+  /** Sockets that are open or being opened. */
+  get openSockets(): number {
+    return this.#openSockets
+  }
+
+  /** Origins that have a connection or somebody waiting for one. */
+  get knownHosts(): number {
+    return this.#hosts.size
+  }
+
+  /**
+   * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise the ticket says who
+   * is in line.
+   */
+  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer): Ticket | undefined {
+    if (this.#closed) {
+      borrower.refused(CLOSED)
+      return undefined
+    }
+    let host = this.#hosts.get(origin)
+    if (host === undefined) {
+      if (!URL.canParse(origin)) {
+        borrower.refused({ code: 'fetcher-failed', what: 'is not a valid host' })
+        return undefined
+      }
+      host = new Host(origin)
+      this.#hosts.set(origin, host)
+    }
+    if (host.taken >= this.#options.connectionsPerHost)
+      return enqueue(host.waiting, new Ticket(host, borrower, proxy))
+    host.taken++
+    if (this.#lent >= this.#allowance.most) return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
+    this.#lend(host, borrower, proxy)
+    return undefined
+  }
+
+  /** The borrower no longer wants what it is in line for. */
+  cancel(ticket: Ticket): void {
+    const { line, host } = ticket
+    if (line === undefined) return
+    line.remove(ticket)
+    ticket.line = undefined
+    if (line === this.#waiting) host.taken--
+    this.#serve(host)
+  }
+
+  /** The response is complete and the connection can carry another. */
+  giveBack(connection: Connection): void {
+    if (connection.state !== 'lent') return
+    if (this.#all.size > this.#allowance.most) {
+      this.drop(connection)
+      return
+    }
+    connection.answers++
+    connection.state = 'idle'
+    connection.host.idle.push(connection)
+    this.#idle.push(connection)
+    this.#watchIdle(connection)
+    this.#returned(connection.host)
+  }
+
+  /** The connection is of no further use; its socket is destroyed, whatever it was doing. */
+  drop(connection: Connection): void {
+    if (connection.state !== 'lent') return
+    this.#discard(connection)
+    this.#returned(connection.host)
+  }
+
+  /** Closes what is idle to a host: when one of its connections was stale, so are probably the others. */
+  dropIdle(host: Host): void {
+    while (host.idle.length > 0) this.#discard(host.idle[0]!)
+  }
+
+  /** This machine could not make a connection for want of something: idle ones make room, and fewer are held from now on. */
+  makeRoom(): void {
+    while (this.#idle.first) this.#discard(this.#idle.first)
+    this.#allowance.shrink(this.#lent)
+  }
+
+  /** Destroys everything; resolves when every socket is gone. */
+  close(): Promise<void> {
+    this.#closed = true
+    for (const host of this.#hosts.values()) refuseAll(host.waiting)
+    refuseAll(this.#waiting)
+    for (const connection of this.#all) this.#discard(connection)
+    this.#hosts.clear()
+    if (this.#openSockets === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onSocketsGone = resolve
+    })
+  }
+
+  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined): void {
+    this.#lent++
+    let connection = takeIdle(host, proxy)
+    if (connection) {
+      this.#idle.remove(connection)
+      connection.state = 'lent'
+      connection.idleTimer?.cancel()
+    } else {
+      // What is idle here goes another way; it must not stay beside the new one beyond the bound of the host.
+      if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
+        this.#discard(host.idle[0])
+      // Fewer are lent than may exist, so if there is no room, something is idle.
+      if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
+      connection = this.#open(host, proxy)
+    }
+    borrower.lent(connection)
+  }
+
+  #returned(host: Host): void {
+    host.taken--
+    this.#lent--
+    this.#serve(host)
+  }
+
+  /** Hands free places to those in line. */
+  #serve(host: Host): void {
+    const { connectionsPerHost } = this.#options
+    if (!this.#closed) {
+      if (host.waiting.first && host.taken < connectionsPerHost) {
+        host.taken++
+        enqueue(this.#waiting, host.waiting.shift()!)
+      }
+      while (this.#lent < this.#allowance.most && this.#waiting.first) {
+        const ticket = this.#waiting.shift()!
+        ticket.line = undefined
+        this.#lend(ticket.host, ticket.borrower, ticket.proxy)
+      }
+    }
+    this.#forgetIfUnused(host)
+  }
+
+  #forgetIfUnused(host: Host): void {
+    if (host.taken > 0 || host.idle.length > 0 || host.waiting.first) return
+    if (this.#hosts.get(host.origin) === host) this.#hosts.delete(host.origin)
+  }
+
+  #open(host: Host, proxy: ProxyServer | undefined): Connection {
+    const connection = new Connection(host, proxy)
+    connection.client = this.#dialer.client(host.origin, proxy, {
+      connect: (connector, options, callback) => this.#connect(connection, connector, options, callback),
+      // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
+      disconnected: () => {
+        if (connection.state === 'idle') this.#discard(connection)
+      },
+    })
+    this.#all.add(connection)
+    return connection
+  }
+
+  #connect(
+    connection: Connection,
+    connector: buildConnector.connector,
+    options: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): void {
+    // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
+    // would be no way to let go of a connection that is still being made.
+    const target: Target = { ...options, isRetry: connection.isRetry }
+    const socket = connector(target, callback) as unknown as Socket | Connecting
+    connection.socket = socket
+    connection.answers = 0
+    this.#openSockets++
+    socket.once('close', () => {
+      if (connection.socket === socket) connection.socket = undefined
+      if (--this.#openSockets === 0) this.#onSocketsGone?.()
+    })
+  }
+
+  /** undici closes idle connections after keepAliveMs if they speak HTTP/1.1; an HTTP/2 session it keeps for ever. */
+  #watchIdle(connection: Connection): void {
+    if (!this.#options.http2) return
+    const closesAt = this.#clock.now() + this.#options.keepAliveMs
+    connection.idleTimer = this.#clock.wakeAt(closesAt, () => {
+      if (connection.state === 'idle') this.#discard(connection)
+    })
+  }
+
+  #discard(connection: Connection): void {
+    const { host } = connection
+    if (connection.state === 'idle') {
+      this.#idle.remove(connection)
+      host.idle.splice(host.idle.indexOf(connection), 1)
+    }
+    connection.state = 'gone'
+    connection.idleTimer?.cancel()
+    this.#all.delete(connection)
+    connection.client.destroy(() => {})
+    // A client that is destroyed while it connects would leave its socket to the connect timeout.
+    connection.socket?.destroy(new Error(GIVEN_UP))
+    this.#forgetIfUnused(host)
+  }
+}
+
+/** The newest idle connection that goes this way. */
+function takeIdle({ idle }: Host, proxy: ProxyServer | undefined): Connection | undefined {
+  if (idle[idle.length - 1]?.proxy === proxy) return idle.pop()
+  const at = idle.findLastIndex((connection) => connection.proxy === proxy)
+  return at < 0 ? undefined : idle.splice(at, 1)[0]
+}
+
+function enqueue(line: Line<Ticket>, ticket: Ticket): Ticket {
+  ticket.line = line
+  line.push(ticket)
+  return ticket
+}
+
+function refuseAll(line: Line<Ticket>): void {
+  for (let ticket = line.shift(); ticket; ticket = line.shift()) {
+    ticket.line = undefined
+    ticket.borrower.refused(CLOSED)
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Headers on both sides of a request. Response headers stay the raw bytes that undici hands over until somebody
+ * asks: a page has a dozen of them and the crawl reads two or three. Request headers are checked once, when the
+ * fetcher is made, so that a bad one is an error at the line that wrote it and not a failure of every page.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import { KumoError } from '../../errors.js'
+import type { ResponseHeaders, Validators } from '../contract.js'
+
+/** `ResponseHeaders` over undici's flat array: name, value, name, value, … */
+export class RawHeaders implements ResponseHeaders {
+  readonly #raw: readonly Buffer[]
+
+  constructor(raw: readonly Buffer[]) {
+    this.#raw = raw
+  }
+
+  get(name: string): string | undefined {
+    const raw = this.#raw
+    let found: string | undefined
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const key = raw[i]!
+      if (!isNamed(key, name)) continue
+      const value = textOf(raw[i + 1]!)
+      found = found === undefined ? value : `${found}, ${value}`
+    }
+    return found
+  }
+
+  /**
+   * The value of each line of one name, one character for each byte. `Set-Cookie` cannot be joined, because its dates
+   * have commas, and what is sent back must be the same bytes.
+   */
+  lines(name: string): string[] {
+    const raw = this.#raw
+    const found: string[] = []
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const key = raw[i]!
+      if (isNamed(key, name)) found.push(raw[i + 1]!.toString('latin1').trim())
+    }
+    return found
+  }
+
+  *entries(): Iterable<readonly [name: string, value: string]> {
+    const joined = new Map<string, string>()
+    for (let i = 0; i + 1 < this.#raw.length; i += 2) {
+      const name = nameOf(this.#raw[i]!)
+      const before = joined.get(name)
+      const value = textOf(this.#raw[i + 1]!)
+      joined.set(name, before === undefined ? value : `${before}, ${value}`)
+    }
+    yield* joined
+  }
+
+  detached(): ResponseHeaders {
+    return new Map(this.entries())
+  }
+}
+
+/** Whether a name as it was sent is this one, in lower case. Each page asks for some names, so none is decoded for it. */
+function isNamed(bytes: Buffer, name: string): boolean {
+  if (bytes.length !== name.length) return false
+  for (let i = 0; i < name.length; i++) {
+    const byte = bytes[i]!
+    const isCapital = byte >= CAPITAL_A && byte <= CAPITAL_Z
+    if ((isCapital ? byte | SMALL : byte) !== name.charCodeAt(i)) return false
+  }
+  return true
+}
+
+const CAPITAL_A = 0x41
+const CAPITAL_Z = 0x5a
+/** The bit that makes a letter small. */
+const SMALL = 0x20
+
+function nameOf(bytes: Buffer): string {
+  return bytes.toString('latin1').toLowerCase()
+}
+
+/** Header bytes are Latin-1 by the book, but a `Location` with raw UTF-8 in it is common and browsers read it so. */
+function textOf(bytes: Buffer): string {
+  return (isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1')).trim()
+}
+
+/** The type of a `Content-Type` value without its parameters, in lower case; '' if there is none. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  if (contentType === undefined) return ''
+  const end = contentType.search(/[;,]/)
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+}
+
+/** The length that a `Content-Length` value announces; undefined if there is none or it is not a number. */
+export function announcedLength(contentLength: string | undefined): number | undefined {
+  return contentLength !== undefined && /^\d+$/.test(contentLength) ? Number(contentLength) : undefined
+}
+
+/** Everything that a page may be is welcome; markup is what a crawl lives on. */
+const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/** What decode.ts can undo. */
+const ACCEPT_ENCODING = 'gzip, deflate, br'
+
+/** Headers that belong to the connection or to the fetcher, with what to do instead of setting them. */
+const RESERVED: Readonly<Record<string, string>> = {
+  'user-agent': 'use .userAgent()',
+  'accept-encoding': 'the fetcher asks for the encodings that it can undo',
+  host: 'it follows from the URL',
+  connection: 'the fetcher manages connections itself',
+  'keep-alive': 'the fetcher manages connections itself',
+  'proxy-connection': 'the fetcher manages connections itself',
+  'proxy-authorization': 'credentials for a proxy belong into its URL, so that no page server sees them',
+  upgrade: 'the fetcher speaks nothing but HTTP',
+  expect: 'a request has no body',
+  te: 'the fetcher reads no trailers',
+  'content-length': 'a request has no body',
+  'transfer-encoding': 'a request has no body',
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** Tab, visible ASCII, space and Latin-1: what can stand in a header line without ending it. */
+export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/**
+ * The headers of a request, as the flat array that undici takes; a header of a later layer replaces one of the same
+ * name, a default too.
+ *
+ * @throws KumoError `KUMO_INVALID_OPTION`, naming the header, for what cannot be sent.
+ */
+export function requestHeaders(userAgent: string, ...layers: Readonly<Record<string, string>>[]): string[] {
+  if (typeof userAgent !== 'string' || userAgent.trim() === '' || !LINE_TEXT.test(userAgent)) {
+    throw invalid('The user agent must be a non-empty line of Latin-1 text: it is sent as a header.')
+  }
+  const headers = new Map([
+    ['user-agent', userAgent],
+    ['accept', ACCEPT],
+    ['accept-encoding', ACCEPT_ENCODING],
+  ])
+  for (const [name, value] of layers.flatMap(entriesOf)) {
+    const key = name.toLowerCase()
+    if (!TOKEN.test(name))
+      throw invalid(`The header name ${JSON.stringify(name)} is not a valid header name.`)
+    const reason = RESERVED[key]
+    if (reason !== undefined) throw invalid(`The header "${name}" cannot be set: ${reason}.`)
+    if (typeof value !== 'string' || !LINE_TEXT.test(value)) {
+      throw invalid(`The value of the header "${name}" must be one line of Latin-1 text.`)
+    }
+    headers.set(key, value)
+  }
+  return [...headers].flat()
+}
+
+/** Text has entries too, one for each character. */
+function entriesOf(layer: Readonly<Record<string, string>>): [name: string, value: string][] {
+  if (typeof layer !== 'object')
+    throw invalid(`Headers must be an object of names and values, not ${typeof layer}.`)
+  return Object.entries(layer)
+}
+
+function invalid(message: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', message)
+}
+
+/** The same headers with the conditions under which a body is wanted. A value that cannot be sent back is left out. */
+export function withConditions(headers: string[], { etag, modified }: Validators): string[] {
+  const sent = [...headers]
+  if (etag !== undefined && SENDABLE.test(etag)) sent.push('if-none-match', etag)
+  if (modified !== undefined && SENDABLE.test(modified)) sent.push('if-modified-since', modified)
+  return sent
+}
+
+const SENDABLE = /^[\x20-\x7e]+$/

@@ -1,0 +1,306 @@
+/**
+ * HTTP/2, one request at a time, for connections on which the server chose it. undici dials and speaks HTTP/1.1; its own
+ * HTTP/2 takes a stream that was reset for a page that is complete, ends a running answer at a GOAWAY that lets it finish,
+ * and waits for ever once Node has given a session up. This file asks Node itself.
+ */
+
+import { EventEmitter } from 'node:events'
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import type { buildConnector, Client, Dispatcher } from 'undici'
+import { messageOf } from '../../../errors.js'
+import { Http2Error } from '../access/failures.js'
+import { CLOSED, type FailureKind } from '../failures.js'
+import { codeName, type Http2Code, WatchedSocket } from './frames.js'
+
+type Handler = Dispatcher.DispatchHandler
+
+/** As undici has it: a server may send this much of a body before it hears that it was read. */
+const STREAM_WINDOW_BYTES = 256 * 1024
+const SESSION_WINDOW_BYTES = 512 * 1024
+
+/** What undici is told instead of a socket that is not for it. Without a code, so that it does not dial again. */
+const SPEAKS_HTTP2 = new Error('The server speaks HTTP/2.')
+
+/** A client for one origin that speaks what the server chooses, with at most one socket. */
+export class NegotiatingClient extends EventEmitter {
+  readonly #http1: Client
+  readonly #origin: string
+  readonly #maxHeaderBytes: number
+  #session: Session | undefined
+  destroyed = false
+
+  /** @param http1 Makes undici's client, which dials with the connector. */
+  constructor(
+    origin: string,
+    connect: buildConnector.connector,
+    http1: (connect: buildConnector.connector) => Client,
+    maxHeaderBytes: number,
+  ) {
+    super()
+    this.#origin = origin
+    this.#maxHeaderBytes = maxHeaderBytes
+    this.#http1 = http1((options, callback) =>
+      connect(options, (error, socket) => {
+        if (error !== null) callback(error, null)
+        else if ((socket as TLSSocket).alpnProtocol !== 'h2') callback(null, socket!)
+        else {
+          this.#open(socket as TLSSocket)
+          callback(SPEAKS_HTTP2, null)
+        }
+      }),
+    ).on('disconnect', () => this.emit('disconnect', this.#origin, [this]))
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
+    const ask = () => this.#session!.ask(options, handler)
+    if (this.#session?.isOpen) ask()
+    else this.#http1.dispatch(options, new Negotiation(handler, ask))
+    return true
+  }
+
+  close(): Promise<void> {
+    return this.destroy()
+  }
+
+  destroy(..._: unknown[]): Promise<void> {
+    this.destroyed = true
+    this.#session?.end()
+    return this.#http1.destroy()
+  }
+
+  #open(socket: TLSSocket): void {
+    if (this.destroyed) {
+      socket.destroy()
+      return
+    }
+    const session = new Session(this.#origin, socket, this.#maxHeaderBytes, () => {
+      if (this.#session === session) this.emit('disconnect', this.#origin, [this])
+    })
+    this.#session = session
+  }
+}
+
+/** Hands on what undici says, until it says that the server speaks HTTP/2. */
+class Negotiation implements Handler {
+  readonly #handler: Handler
+  readonly #ask: () => void
+
+  constructor(handler: Handler, ask: () => void) {
+    this.#handler = handler
+    this.#ask = ask
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#handler.onConnect!(abort)
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
+    return this.#handler.onHeaders!(status, headers, resume, reason)
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.#handler.onData!(chunk)
+  }
+
+  onComplete(trailers: string[] | null): void {
+    this.#handler.onComplete!(trailers)
+  }
+
+  onError(error: Error): void {
+    if (error === SPEAKS_HTTP2) this.#ask()
+    else this.#handler.onError!(error)
+  }
+}
+
+/** One connection. */
+class Session {
+  readonly #socket: TLSSocket
+  readonly #watched: WatchedSocket
+  readonly #session: ClientHttp2Session
+  readonly #maxHeaderBytes: number
+  #exchange: Exchange | undefined
+  /** With what code the server has ended the connection. */
+  #ended: Http2Code = 'NO_ERROR'
+
+  constructor(origin: string, socket: TLSSocket, maxHeaderBytes: number, onClose: () => void) {
+    const { connect } = process.getBuiltinModule('node:http2')
+    this.#socket = socket
+    this.#maxHeaderBytes = maxHeaderBytes
+    this.#watched = new WatchedSocket(socket, (code) => {
+      // With this one Node announces an error of its own, and the event that follows says more.
+      if (code !== 'INTERNAL_ERROR') this.#giveUp(broken(code))
+    })
+    this.#session = connect(origin, {
+      createConnection: () => this.#watched,
+      // Every header has a name, so more of them than bytes are too many bytes.
+      maxHeaderListPairs: maxHeaderBytes,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+    })
+      .once('connect', (session) => session.setLocalWindowSize(SESSION_WINDOW_BYTES))
+      .on('goaway', (code) => {
+        this.#ended = codeName(code)
+      })
+      .on('error', (error) => this.#giveUp(this.#whyEnded(error)))
+      .on('close', () => {
+        this.#giveUp(this.#whyEnded())
+        onClose()
+      })
+  }
+
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed
+  }
+
+  ask(options: Dispatcher.DispatchOptions, handler: Handler): void {
+    this.#socket.ref()
+    const exchange = new Exchange(handler, this.#maxHeaderBytes, () => this.#socket.unref())
+    this.#exchange = exchange
+    handler.onConnect!(() => this.end())
+    try {
+      const stream = this.#session.request(requestHeaders(options), { endStream: true })
+      exchange.follow(stream, (said) => this.#whyReset(stream, said))
+    } catch (error) {
+      exchange.fail(new Http2Error(lost(`could not be asked (${messageOf(error)})`), true))
+    }
+  }
+
+  end(): void {
+    this.#giveUp(new Http2Error(CLOSED))
+  }
+
+  #giveUp(error: Http2Error): void {
+    this.#exchange?.fail(error)
+    // First, so that the server hears of the end and not of a wish to end: it might finish its answer before.
+    this.#socket.destroy()
+    this.#session.destroy()
+  }
+
+  #whyReset(stream: ClientHttp2Stream, said: Error | undefined): Http2Error {
+    const ours = this.#watched.resetOf(stream.id)
+    if (ours !== undefined) return broken(ours)
+    if (this.#session.destroyed) return this.#whyEnded(said)
+    const code = codeName(stream.rstCode ?? 0)
+    // What is refused was not looked at (RFC 9113, 8.7).
+    return new Http2Error(lost(`reset the stream (${code})`), code === 'REFUSED_STREAM')
+  }
+
+  #whyEnded(said?: NodeJS.ErrnoException): Http2Error {
+    if (this.#ended !== 'NO_ERROR') return new Http2Error(lost(`ended the connection (${this.#ended})`))
+    if (said?.code !== 'ERR_HTTP2_ERROR') return new Http2Error(lost('closed the connection'), true)
+    // Headers may go on in as many frames as a server likes, so Node counts those too.
+    return /CONTINUATION/.test(said.message) ? new Http2Error(TOO_MANY_HEADERS) : broken(said.message)
+  }
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #handler: Handler
+  readonly #maxHeaderBytes: number
+  readonly #onEnd: () => void
+  #isOver = false
+
+  constructor(handler: Handler, maxHeaderBytes: number, onEnd: () => void) {
+    this.#handler = handler
+    this.#maxHeaderBytes = maxHeaderBytes
+    this.#onEnd = onEnd
+  }
+
+  /** @param whyReset What the end of a stream means that came before that of the answer. */
+  follow(stream: ClientHttp2Stream, whyReset: (said: Error | undefined) => Http2Error): void {
+    let isWhole = false
+    let said: Error | undefined
+    // Node ends the reading of a stream that was reset as it does at the end of an answer. Only the order tells: a reset
+    // closes the stream first.
+    const push = stream.push
+    stream.push = (chunk, encoding) => {
+      if (chunk === null && !stream.closed) isWhole = true
+      return push.call(stream, chunk, encoding)
+    }
+    stream
+      .on('headers', (headers) => this.#headers(Number(headers[':status']), []))
+      .on('response', (headers, _flags, ...[raw]: unknown[]) => {
+        this.#handler.onResponseStarted?.()
+        this.#headers(Number(headers[':status']), raw as string[])
+        // Not before: what flows is not held back until the headers were told.
+        stream.on('data', (chunk: Buffer) => {
+          if (!this.#isOver) this.#handler.onData!(chunk)
+        })
+      })
+      .on('end', () => {
+        if (isWhole) this.#end(() => this.#handler.onComplete!([]))
+      })
+      .on('error', (error) => {
+        said = error
+      })
+      .on('close', () => this.fail(whyReset(said)))
+  }
+
+  fail(error: Error): void {
+    this.#end(() => this.#handler.onError!(error))
+  }
+
+  #headers(status: number, raw: string[]): void {
+    if (this.#isOver) return
+    const headers: Buffer[] = []
+    let bytes = 0
+    for (let i = 0; i < raw.length; i += 2) {
+      if (raw[i]!.startsWith(':')) continue
+      // Node reads each byte as a character.
+      headers.push(Buffer.from(raw[i]!, 'latin1'), Buffer.from(raw[i + 1]!, 'latin1'))
+      bytes += raw[i]!.length + raw[i + 1]!.length
+    }
+    if (bytes > this.#maxHeaderBytes) {
+      this.fail(new Http2Error(TOO_MANY_HEADERS))
+      return
+    }
+    try {
+      this.#handler.onHeaders!(status, headers, () => {}, '')
+    } catch (error) {
+      this.fail(error as Error)
+    }
+  }
+
+  #end(tell: () => void): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#onEnd()
+    tell()
+  }
+}
+
+const TOO_MANY_HEADERS: FailureKind = {
+  code: 'headers-too-large',
+  what: 'sent more headers than the limit allows',
+}
+
+function lost(what: string): FailureKind {
+  return { code: 'connection-lost', what: `${what} before the answer was complete` }
+}
+
+/** What our side says of frames that are not HTTP/2, or of too many headers: more than Node holds for anybody. */
+function broken(code: string): Http2Error {
+  if (code === 'ENHANCE_YOUR_CALM') return new Http2Error(TOO_MANY_HEADERS)
+  return new Http2Error({ code: 'bad-response', what: `sent what is not valid HTTP/2 (${code})` })
+}
+
+/** undici takes headers as a flat list, its proxy agent makes an object of them and adds `host`. */
+function requestHeaders({ origin, path, headers }: Dispatcher.DispatchOptions): OutgoingHttpHeaders {
+  const given = Array.isArray(headers) ? pairsOf(headers as string[]) : Object.entries(headers ?? {})
+  const sent: OutgoingHttpHeaders = {
+    ':method': 'GET',
+    ':scheme': 'https',
+    ':authority': new URL(origin!).host,
+    ':path': path,
+  }
+  for (const [name, value] of given) if (name !== 'host') sent[name] = value as string
+  return sent
+}
+
+function* pairsOf(flat: readonly string[]): Generator<[name: string, value: string]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i]!, flat[i + 1]!]
+}

@@ -1,0 +1,34 @@
+/** The client that talks to one origin over one socket, whatever the way to it: in the protocol that both sides speak. */
+
+import type { buildConnector, Client, Dispatcher } from 'undici'
+import { NegotiatingClient } from './http2/client.js'
+import { mendHeads } from './response-head.js'
+
+export interface OriginClientOptions extends Client.Options {
+  readonly maxHeaderSize: number
+}
+
+/** @param disconnected The socket is gone. */
+export function originClient(
+  undici: Pick<typeof import('undici'), 'Client'>,
+  origin: string,
+  connect: buildConnector.connector,
+  options: OriginClientOptions,
+  disconnected: () => void,
+): Dispatcher {
+  const { allowH2, maxHeaderSize } = options
+  const http1 = (dial: buildConnector.connector) =>
+    new undici.Client(origin, { ...options, connect: withPlainHeads(dial, maxHeaderSize) })
+  if (!allowH2 || !origin.startsWith('https:')) return http1(connect).on('disconnect', disconnected)
+  const client = new NegotiatingClient(origin, connect, http1, maxHeaderSize)
+  // It has what is used of a dispatcher: dispatch, destroy and, by agents for proxies, close and events.
+  return client.on('disconnect', disconnected) as unknown as Dispatcher
+}
+
+function withPlainHeads(connect: buildConnector.connector, maxBytes: number): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) callback(null, mendHeads(socket, maxBytes))
+      else callback(error, null)
+    })
+}

@@ -1,0 +1,169 @@
+/**
+ * Ways through a proxy, on undici's `ProxyAgent`: https pages through a tunnel, http pages asked of the proxy itself, as
+ * browsers do and as common proxies expect. Every connection has an agent of its own with at most one socket, so that
+ * the bounds on connections hold behind a proxy too.
+ */
+
+import { isIP } from 'node:net'
+import type { buildConnector, Client, Dispatcher } from 'undici'
+import { KumoError, messageOf } from '../../errors.js'
+import { AccessRefused, ProxyError } from './access/failures.js'
+import { basic } from './access/headers.js'
+import { type OriginClientOptions, originClient } from './origin-client.js'
+
+/** A proxy's URL, or a function that names the one for a URL; undefined is the direct way. */
+export type ProxyOption = string | URL | ((url: string) => string | URL | undefined)
+
+/** A proxy, checked. The same object as long as it is remembered, so that connections can be told apart by it. */
+export interface ProxyServer {
+  /** Without credentials. */
+  readonly origin: string
+  /** For messages: host and port. */
+  readonly name: string
+  /** The value of `Proxy-Authorization`. */
+  readonly token: string | undefined
+}
+
+/** Services that hand out a user name for each session have thousands; forgetting one costs a connection. */
+const MAX_PROXIES = 1000
+
+const ALLOWED = "an http or https URL such as 'http://user:password@proxy.example:3128'"
+
+/** @throws KumoError `KUMO_INVALID_OPTION`, without repeating the credentials. */
+export function parseProxy(value: unknown): ProxyServer {
+  const text = String(value)
+  if (!URL.canParse(text)) throw invalid('what is not a URL')
+  const { protocol, origin, host, pathname, search, username, password } = new URL(text)
+  if (protocol !== 'http:' && protocol !== 'https:') throw invalid(`a URL with ${protocol}`)
+  if (pathname !== '/' || search !== '') throw invalid('a URL with a path')
+  try {
+    const credentials = { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+    return { origin, name: host, token: username === '' ? undefined : basic(credentials) }
+  } catch {
+    throw invalid('credentials with a % that is no escape; write it as %25')
+  }
+}
+
+/**
+ * The function that names the proxy for a URL.
+ *
+ * @throws KumoError `KUMO_INVALID_OPTION`. What it returns throws `AccessRefused` if the user's function fails.
+ */
+export function proxyChooser(option: ProxyOption): (url: string) => ProxyServer | undefined {
+  if (typeof option !== 'function') {
+    const proxy = parseProxy(option)
+    return () => proxy
+  }
+  const known = new Map<string, ProxyServer>()
+  return (url) => {
+    try {
+      const chosen = option(url)
+      if (chosen === undefined) return undefined
+      const text = String(chosen)
+      let proxy = known.get(text)
+      if (proxy === undefined) {
+        proxy = parseProxy(text)
+        if (known.size >= MAX_PROXIES) known.clear()
+        known.set(text, proxy)
+      }
+      return proxy
+    } catch (error) {
+      const what = `was not fetched, because the function for the proxy failed: ${messageOf(error)}`
+      throw new AccessRefused({ code: 'proxy-failed', what }, error)
+    }
+  }
+}
+
+/** The address that a URL's origin names without asking anybody: an IP address, or that of `localhost`. */
+export function literalAddress(origin: string): { hostname: string; address: string } | undefined {
+  const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  if (isIP(hostname) !== 0) return { hostname, address: hostname }
+  return /(?:^|\.)localhost\.?$/.test(hostname) ? { hostname, address: '127.0.0.1' } : undefined
+}
+
+/** What a proxied connection is made of. */
+export interface ProxiedOptions {
+  readonly proxy: ProxyServer
+  /** Opens the socket to the proxy. */
+  readonly connect: buildConnector.connector
+  /** TLS to the servers behind the proxy. */
+  readonly tls: buildConnector.BuildOptions
+  /** For the client that talks to the server. */
+  readonly client: OriginClientOptions
+  /** How long the proxy may take to open a tunnel. */
+  readonly connectTimeoutMs: number
+  /** The socket is gone. */
+  readonly disconnected: () => void
+}
+
+/** A dispatcher with at most one socket, to the proxy, for requests to one origin. */
+export function proxiedClient(
+  undici: Pick<typeof import('undici'), 'Client' | 'ProxyAgent'>,
+  { proxy, connect, tls, client, connectTimeoutMs, disconnected }: ProxiedOptions,
+): Dispatcher {
+  const toProxy: buildConnector.connector = ({ servername = '', ...options }, callback) =>
+    // undici names the proxy for TLS even if it is an address, which TLS does not allow and Node warns of.
+    connect(isIP(servername) === 0 ? { ...options, servername } : options, (error, socket) => {
+      if (error === null) callback(null, socket!)
+      else callback(unreachable(proxy, error), null)
+    })
+  return new undici.ProxyAgent({
+    uri: proxy.origin,
+    ...(proxy.token === undefined ? {} : { token: proxy.token }),
+    proxyTunnel: false,
+    requestTls: tls,
+    clientFactory: (origin) =>
+      tunnelling(
+        proxy,
+        new undici.Client(origin, {
+          connect: toProxy,
+          headersTimeout: wholeMs(connectTimeoutMs),
+          bodyTimeout: 0,
+        }),
+      ),
+    // Called for the server with a connector that opens a tunnel, or for the proxy with one that knows no bounds.
+    factory: (origin, options) => {
+      const asksProxy = new URL(origin).origin === proxy.origin
+      const through = asksProxy ? toProxy : (options as Client.Options).connect
+      return originClient(undici, String(origin), through as buildConnector.connector, client, disconnected)
+    },
+  })
+}
+
+/**
+ * Errors until the tunnel stands are the proxy's, later ones the server's; only here they can be told apart. undici
+ * would also dial again for ever when the proxy hangs up, because it takes that for a kept connection gone stale.
+ */
+function tunnelling(proxy: ProxyServer, client: Client): Client {
+  const open = client.connect.bind(client) as (
+    options: Dispatcher.ConnectOptions,
+  ) => Promise<Dispatcher.ConnectData>
+  const connect = async (options: Dispatcher.ConnectOptions) => {
+    const tunnel = await open(options).catch((error) => {
+      throw error instanceof ProxyError ? error : unreachable(proxy, error)
+    })
+    if (tunnel.statusCode === 200) return tunnel
+    tunnel.socket.on('error', () => {}).destroy()
+    throw new ProxyError(`the proxy ${proxy.name} refused with status ${tunnel.statusCode}`)
+  }
+  return Object.assign(client, { connect })
+}
+
+function unreachable(proxy: ProxyServer, error: Error): ProxyError {
+  return new ProxyError(`the proxy ${proxy.name} could not be talked to (${reasonOf(error)})`, {
+    cause: error,
+  })
+}
+
+function reasonOf(error: Error & { code?: unknown }): string {
+  return typeof error.code === 'string' ? error.code : error.message
+}
+
+/** undici takes whole numbers, and 0 for no limit. */
+function wholeMs(ms: number): number {
+  return Number.isFinite(ms) ? Math.ceil(ms) : 0
+}
+
+function invalid(got: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `httpFetcher.proxy: got ${got}; allowed: ${ALLOWED}`)
+}

@@ -1,0 +1,200 @@
+/**
+ * Reads one response as undici's parser delivers it: keeps the body if it is wanted, reads a small unwanted one to
+ * its end so that the connection can be used again, and stops at the limits.
+ *
+ * It is a dispatch handler of undici's first kind (`onHeaders` with raw bytes). The newer kind, with a controller,
+ * is wrapped into this one by undici 7 and parses every header: 19.5 µs a page instead of 17.5.
+ */
+
+import type { Dispatcher } from 'undici'
+import type { FetchContext, FetchedResponse, ResponseHeaders } from '../contract.js'
+import { BodyBlocks } from './body-blocks.js'
+import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
+import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
+import { MAX_INTERIM_RESPONSES } from './response-head.js'
+
+/** Who is told how it went; exactly one of the last two is called, once. */
+export interface ResponseOwner {
+  /** The connection stands, and the request is written now. */
+  sent(): void
+  /** All that is wanted was read. `clean`: the connection is at the end of the response and can be used again. */
+  answered(response: ResponseReader, clean: boolean): void
+  failed(response: ResponseReader, failure: FailureKind, cause: unknown): void
+}
+
+/** An unwanted body up to this size is read: cheaper than a new connection, for us and for the server. */
+export const MAX_DRAINED_BYTES = 64 * 1024
+
+/** A page without a Content-Type is most probably one; what it really is can be told from its bytes later. */
+const ASSUMED_MEDIA_TYPE = 'text/html'
+
+const NO_CONTENT = 204
+
+const NO_BYTES = new Uint8Array(0)
+
+export class ResponseReader implements Dispatcher.DispatchHandler {
+  phase: ExchangePhase = 'connecting'
+  status = 0
+  headers: RawHeaders | undefined
+  /** Bytes of body read so far. */
+  wireBytes = 0
+  /** The status is fine, but nobody wants this media type. */
+  skippedBody = false
+
+  /** The body was longer than what was read of it. */
+  isCut = false
+
+  readonly #context: Pick<FetchContext, 'wants' | 'cutsBody'>
+  readonly #maxBodyBytes: number
+  readonly #owner: ResponseOwner
+  #keeping = false
+  #interim = 0
+  #ended = false
+  #announced = 0
+  /** A body that comes in one piece, as most do, is not copied. */
+  #onlyChunk: Buffer | undefined
+  #blocks: BodyBlocks | undefined
+
+  /** @param maxBodyBytes The most that is read of a wanted body, as it comes over the wire. */
+  constructor(context: Pick<FetchContext, 'wants' | 'cutsBody'>, maxBodyBytes: number, owner: ResponseOwner) {
+    this.#context = context
+    this.#maxBodyBytes = maxBodyBytes
+    this.#owner = owner
+  }
+
+  onConnect(): void {
+    this.phase = 'waiting'
+    this.#owner.sent()
+  }
+
+  onResponseStarted(): void {
+    if (this.phase === 'waiting') this.phase = 'headers'
+  }
+
+  onHeaders(status: number, rawHeaders: Buffer[]): boolean {
+    if (this.#ended) return true
+    if (status < 200) {
+      if (++this.#interim > MAX_INTERIM_RESPONSES) {
+        this.#fail({ code: 'bad-response', what: 'sent interim responses only' })
+      }
+      return true
+    }
+    // Taken out of undici's array, which V8 may have made old from birth: docs/decisions/0008.
+    const headers = new RawHeaders(rawHeaders.splice(0))
+    // A 204 has no body, whatever its headers say (RFC 9112, 6.3); a length that it names is not missing then.
+    const hasBody = status < 300 && status !== NO_CONTENT
+    // Asked before anything is noted: if the caller's function throws, the exchange fails and its error shows.
+    this.#keeping = hasBody && this.#isWanted(headers)
+    this.phase = 'body'
+    this.status = status
+    this.headers = headers
+    this.skippedBody = hasBody && !this.#keeping
+    const length = announcedLength(headers.get('content-length')) ?? 0
+    this.#announced = length
+    if (this.#keeping && length > this.#maxBodyBytes && !this.#context.cutsBody) this.#failTooLarge()
+    else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
+    return true
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#ended) return true
+    this.wireBytes += chunk.length
+    if (!this.#keeping) {
+      if (this.wireBytes > MAX_DRAINED_BYTES) this.#answer(false)
+    } else if (this.wireBytes > this.#maxBodyBytes) {
+      if (this.#context.cutsBody) this.#cut(chunk)
+      else this.#failTooLarge()
+    } else {
+      this.#keep(chunk)
+    }
+    return true
+  }
+
+  onComplete(): void {
+    this.#answer(true)
+  }
+
+  onError(error: Error): void {
+    if (this.#settlesWithoutBody()) this.#answer(false)
+    else this.#fail(failureKind(error, this.phase), withoutAnswer(error))
+  }
+
+  /** Stops reading. A response of which nothing wanted is missing still counts as an answer. */
+  abort(): void {
+    if (this.#settlesWithoutBody()) this.#answer(false)
+    else this.#fail({ code: 'aborted', what: 'was not waited for any longer' })
+  }
+
+  /** The kept body, still encoded. */
+  takeBody(): Uint8Array {
+    const body = this.#blocks?.join() ?? this.#onlyChunk ?? NO_BYTES
+    this.#forgetBody()
+    return body
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#blocks !== undefined) this.#blocks.add(chunk)
+    else if (this.#onlyChunk === undefined) this.#onlyChunk = chunk
+    else {
+      this.#blocks = new BodyBlocks(Math.max(this.#announced, this.#onlyChunk.length + chunk.length))
+      this.#blocks.add(this.#onlyChunk)
+      this.#onlyChunk = undefined
+      this.#blocks.add(chunk)
+    }
+  }
+
+  #forgetBody(): void {
+    this.#onlyChunk = this.#blocks = undefined
+  }
+
+  /** The body ends at the limit, in the middle of this chunk. */
+  #cut(chunk: Buffer): void {
+    const before = this.wireBytes - chunk.length
+    this.#keep(chunk.subarray(0, this.#maxBodyBytes - before))
+    this.wireBytes = this.#maxBodyBytes
+    this.isCut = true
+    this.#answer(false)
+  }
+
+  #isWanted(headers: RawHeaders): boolean {
+    const mediaType = mediaTypeOf(headers.get('content-type')) || ASSUMED_MEDIA_TYPE
+    return this.#context.wants(mediaType)
+  }
+
+  #settlesWithoutBody(): boolean {
+    return this.status !== 0 && !this.#keeping
+  }
+
+  #answer(clean: boolean): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#owner.answered(this, clean)
+  }
+
+  #failTooLarge(): void {
+    const what = `sent a body of more than ${this.#maxBodyBytes} bytes`
+    this.#fail({ code: 'body-too-large', what })
+  }
+
+  #fail(failure: FailureKind, cause?: unknown): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#forgetBody()
+    this.#owner.failed(this, failure, cause)
+  }
+}
+
+/** What an answer comes to. A class and not a literal: see docs/decisions/0008. */
+export class Answer implements FetchedResponse {
+  readonly ok = true
+
+  constructor(
+    readonly status: number,
+    readonly headers: ResponseHeaders,
+    readonly body: Uint8Array,
+    readonly wireBytes: number,
+    readonly skippedBody: boolean,
+    readonly truncated: boolean,
+    readonly resent: number,
+  ) {}
+}

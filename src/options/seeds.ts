@@ -1,0 +1,86 @@
+import type { Seed } from '../engine/parts.js'
+import { KumoError } from '../errors.js'
+import { canonicalise } from '../url/canonicalize.js'
+import { show } from './check.js'
+
+/** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */
+export type SeedInput = string | URL | Iterable<string | URL> | AsyncIterable<string | URL>
+
+/** Seeds of a source that are admitted together: enough to spread the cost, few enough to stay small. */
+const BATCH = 1000
+
+/**
+ * Checks what can be checked now. Strings, URLs and arrays are read at once, so that a typo is an error where it
+ * stands; generators and streams are left alone until the crawl runs, and a bad seed in one is a `failure` then.
+ */
+export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
+  if (inputs.length === 0) throw invalid('nothing', 'at least one URL')
+  return inputs.map((input) => {
+    if (Array.isArray(input)) {
+      if (input.length === 0) throw invalid('an empty list', 'at least one URL')
+      return input.map(checkSeed)
+    }
+    return isSource(input) ? input : checkSeed(input)
+  })
+}
+
+/** The seeds that are known before the crawl starts: all but those of generators and streams. Canonical. */
+export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
+  for (const input of inputs) {
+    const seeds = Array.isArray(input) ? input : isSource(input) ? [] : [input]
+    for (const each of seeds) {
+      const seed = toSeed(each)
+      if ('url' in seed) yield seed.url
+    }
+  }
+}
+
+/** All seeds in order, in batches. */
+export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
+  for (const input of inputs) {
+    if (!isSource(input)) yield [toSeed(input)]
+    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed)]
+    else yield* inBatches(input)
+  }
+}
+
+function* inBatches(source: Iterable<string | URL>): Generator<readonly Seed[]> {
+  let batch: Seed[] = []
+  for (const seed of source) {
+    batch.push(toSeed(seed))
+    if (batch.length === BATCH) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+function isSource(input: SeedInput): input is Exclude<SeedInput, string | URL> {
+  if (typeof input !== 'object' || input === null || input instanceof URL) return false
+  return Symbol.iterator in input || Symbol.asyncIterator in input
+}
+
+function isAsync(
+  source: Iterable<string | URL> | AsyncIterable<string | URL>,
+): source is AsyncIterable<string | URL> {
+  return Symbol.asyncIterator in source
+}
+
+function checkSeed(value: unknown): string {
+  const seed = toSeed(value)
+  if ('invalid' in seed) throw invalid(seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+  return String(value)
+}
+
+function toSeed(value: unknown): Seed {
+  const given = value instanceof URL ? value.href : value
+  const url = typeof given === 'string' ? canonicalise(given.trim()) : undefined
+  if (url !== undefined) return { url }
+  const shown = show(given)
+  return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
+}
+
+function invalid(given: string, allowed: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `seeds: got ${given}; allowed: ${allowed}`)
+}

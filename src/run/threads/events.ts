@@ -1,0 +1,17 @@
+import { EventEmitter } from 'eventemitter3'
+import { Outlet } from '../../engine/delivery.js'
+import type { CrawlEvents } from '../../engine/events.js'
+import type { GivenOptions } from '../../options/options.js'
+import type { Clock } from '../../time.js'
+
+/** Events that the program's thread puts together; those of single URLs come from workers. */
+const TOLD_HERE: ReadonlySet<string> = new Set(['progress', 'feasibility', 'store', 'worker', 'end'])
+
+/** Where a crew tells how it fares. */
+export function outletOf({ listeners, timeout }: GivenOptions, clock: Clock): Outlet {
+  const events = new EventEmitter<CrawlEvents>()
+  for (const [event, listener] of listeners) {
+    if (TOLD_HERE.has(event)) events.on(event, listener as (...args: unknown[]) => void)
+  }
+  return new Outlet({ clock, hooks: [], events, reader: undefined, timeoutMs: timeout.hookMs })
+}

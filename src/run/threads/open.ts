@@ -1,0 +1,202 @@
+/** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
+
+import { Patience } from '../../engine/abort-grace.js'
+import type { Reader } from '../../engine/delivery.js'
+import type { CrawlEvents } from '../../engine/events.js'
+import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
+import { pagesForLimits } from '../../engine/stats/tally.js'
+import { asKumoError, KumoError, messageOf } from '../../errors.js'
+import { completePage, FetchedPage } from '../../extract/page.js'
+import { productName } from '../../fetch/robots/gate.js'
+import { loadShared } from '../../modules/load.js'
+import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
+import type { GivenOptions } from '../../options/options.js'
+import type { SharedStore, StateSpace, StateStore, StoreEvent } from '../../stores/contract.js'
+import { memory } from '../../stores/memory.js'
+import { memoryState } from '../../stores/memory-state.js'
+import { type Clock, Waits } from '../../time.js'
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { Closures } from '../../workers/closures/host.js'
+import type { PageContent } from '../../workers/messages.js'
+import { type Closer, closeAll } from '../closing.js'
+import { clockOf } from '../plan.js'
+import { partitionerOf, storeContext } from '../plan-store.js'
+
+/** What a crew works with. */
+export interface CrewParts {
+  readonly options: GivenOptions
+  readonly portable: PortableOptions
+  readonly clock: Clock
+  readonly closures: Closures
+  /** Absent: each worker has a store of its own. */
+  readonly shared: SharedStore | undefined
+  readonly earlier: EarlierTotals
+  /** Threads: not more than there are slots to share. */
+  readonly shards: number
+  readonly partitions: number
+  partitionOf(host: string): number
+  close(patience: Patience): Promise<void>
+}
+
+/** What earlier runs of the crawl have counted. */
+export interface EarlierTotals {
+  readonly runs: number
+  readonly wasDone: boolean
+  /** As limits count them. */
+  readonly pages: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+export async function openCrew(
+  given: GivenOptions,
+  reader: Reader | undefined,
+  report: (event: StoreEvent) => void,
+  clock = clockOf(given),
+): Promise<CrewParts> {
+  const portable = toPortable(given)
+  const closers: Closer[] = []
+  const close = (patience: Patience) =>
+    closeAll(closers, new Waits(clock, given.timeout.hookMs), clock, patience)
+  try {
+    const options = { ...given, ...(await loadShared(given)) }
+    const partitioner = await partitionerOf(options)
+    const store = options.store ?? memory()
+    const shards = Math.min(given.workers.count, given.concurrency)
+    const context = { ...storeContext(options, partitioner, clock), report }
+    const shared = await share(store.name, () => store.share?.(context, shards))
+    if (shared !== undefined) closers.push([`the ${store.name} store`, () => shared.close()])
+    const state = new WatchedState(shared?.state ?? memoryState())
+    const closures = await openClosures(given, reader, state, shared, closers)
+    return {
+      options: given,
+      portable,
+      clock,
+      closures,
+      shared,
+      earlier: await takeUp(shared, given.retryFailed),
+      shards,
+      partitions: partitioner.partitions,
+      partitionOf: (host) => partitioner.partition(host),
+      close,
+    }
+  } catch (error) {
+    await close(new Patience(clock)).catch(() => {})
+    throw error
+  }
+}
+
+async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await open()
+  } catch (error) {
+    throw asKumoError(error, 'KUMO_STORE_FAILED', `the ${name} store could not be opened`)
+  }
+}
+
+/** All shards' counts become the first one's, before any of them begins. */
+async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Promise<EarlierTotals> {
+  const crawl = shared?.state?.space('crawl')
+  const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
+  if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
+  crawl!.put(recordName(0), sum)
+  for (const name of others) crawl!.delete(name)
+  await shared!.flush?.()
+  const { runs, requests, bytes } = sum
+  return { runs, wasDone: isDone(sum), pages: pagesForLimits(sum, retryFailed), requests, bytes }
+}
+
+async function openClosures(
+  options: GivenOptions,
+  reader: Reader | undefined,
+  state: WatchedState,
+  shared: SharedStore | undefined,
+  closers: Closer[],
+): Promise<Closures> {
+  const { extractors, hooks } = closuresOf(options)
+  for (const extractor of extractors) {
+    await opened('an extractor', () => extractor.open?.())
+    closers.push(['an extractor', () => extractor.close?.()])
+  }
+  for (const hook of hooks) {
+    await opened(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
+    closers.push([`hook '${hook.name}'`, () => hook.close?.()])
+  }
+  const product = productName(options.userAgent)
+  return {
+    extractors,
+    hooks,
+    reader,
+    listeners: <E extends keyof CrawlEvents>(event: E) =>
+      options.listeners.filter(([name]) => name === event).map(([, listener]) => listener as CrawlEvents[E]),
+    pageOf: (content) => pageOf(content, product),
+    complete: completePage,
+    kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),
+  }
+}
+
+async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
+  try {
+    await open()
+  } catch (cause) {
+    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function pageOf(content: PageContent, product: string): FetchedPage {
+  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes } = content
+  const request: CrawlRequest = {
+    url,
+    host,
+    depth,
+    priority: 0,
+    attempt,
+    redirects: via.length,
+    parent,
+    ...(via.length > 0 && { via }),
+  }
+  const headers = new Map(content.headers)
+  const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
+  const { fetchedAt, fetchMs } = content
+  const page = new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())
+  page.change = content.change
+  return page
+}
+
+/** Knows whether a hook has put something that is not on disk yet: its page must not be settled before. */
+class WatchedState implements StateStore {
+  readonly #state: StateStore
+  #hasChanged = false
+
+  constructor(state: StateStore) {
+    this.#state = state
+  }
+
+  takeChanged(): boolean {
+    const changed = this.#hasChanged
+    this.#hasChanged = false
+    return changed
+  }
+
+  space(name: string): StateSpace {
+    const space = this.#state.space(name)
+    return {
+      get: (key, host) => space.get(key, host),
+      entries: () => space.entries(),
+      put: (key, value, host) => {
+        this.#hasChanged = true
+        space.put(key, value, host)
+      },
+      delete: (key, host) => {
+        this.#hasChanged = true
+        space.delete(key, host)
+      },
+    }
+  }
+}
+
+/** Cookies do not move with their hosts; and a pass must not meet a page twice, or not at all, because it has moved. */
+export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
+  const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
+  return workers.balance && !access.cookies && !isInPasses
+}

@@ -1,0 +1,387 @@
+/**
+ * A crawl over worker threads, seen from the thread that started it. Each worker runs an engine and owns partitions;
+ * here are the user's closures, the seeds, the statistics of all, and the end.
+ */
+
+import type { Patience } from '../../engine/abort-grace.js'
+import { SeedSource } from '../../engine/admission/seed-source.js'
+import { type Outlet, warnOf } from '../../engine/delivery.js'
+import type { WorkerEvent } from '../../engine/events.js'
+import type { PageCounts } from '../../engine/stats/ledger.js'
+import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
+import { startTelling, startTimers } from '../../engine/timers.js'
+import { asKumoError, type KumoError } from '../../errors.js'
+import { readSeeds } from '../../options/seeds.js'
+import { plannedMove } from '../../partition/balance.js'
+import { OwnershipBook } from '../../partition/ownership.js'
+import type { StoreEvent } from '../../stores/contract.js'
+import { everySecond, originOf, type Timer } from '../../time.js'
+import type { Failure } from '../../types.js'
+import { hostOf } from '../../url/canonicalize.js'
+import { Suspects } from '../../workers/crashed-urls.js'
+import { type LeftBehind, triedAgain, underWayMemory } from '../../workers/in-flight-log.js'
+import type { ThreadData, ToMain } from '../../workers/messages.js'
+import type { Moves } from '../../workers/moves.js'
+import { Orders } from '../../workers/pending-commands.js'
+import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
+import { StoreTroubles } from '../../workers/store-troubles.js'
+import { Foreman, type LastStand } from '../../workers/supervisor.js'
+import { workerThreads } from '../../workers/thread.js'
+import { outletOf } from './events.js'
+import { type CrewParts, mayBalance } from './open.js'
+import { threadProgram } from './program.js'
+import { CrewStats, reasonOf } from './stats.js'
+
+/** Seeds that are remembered for workers that take the place of others; those that were given as a list all know. */
+const SEEDS_REMEMBERED = 10_000
+
+/** After an abort, threads that have not ended by then are ended. */
+const ABORT_MS = 900
+
+export class Crew {
+  readonly #parts: CrewParts
+  readonly #patience: Patience
+  readonly #foreman: Foreman
+  readonly #ownership: OwnershipBook
+  readonly #stats: CrewStats
+  readonly #slots: readonly number[]
+  readonly #budget: SharedArrayBuffer
+  readonly #requestBudget: SharedArrayBuffer
+  readonly #suspects = new Suspects()
+  readonly #outlet: Outlet
+  readonly #seeds: SeedSource
+  readonly #orders: Orders
+  /** Seeds that a worker must know of which takes the place of another. */
+  readonly #toldSeeds: string[] = []
+  /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
+  readonly #hostPages = new Map<string, number>()
+  readonly #sitePages = new Map<string, number>()
+  readonly #ended = new Map<number, EndReason>()
+  /** Passes over what is known that are done. */
+  #round = 0
+  readonly #troubles = new StoreTroubles()
+  #warned = false
+  #ending: EndReason | undefined = undefined
+  #isAborted = false
+  #isPaused = false
+  #fatal: KumoError | undefined = undefined
+  #timers: Timer[] = []
+  #over: () => void = () => {}
+  readonly #isOver = new Promise<void>((resolve) => {
+    this.#over = resolve
+  })
+  #summary: Summary | undefined = undefined
+
+  constructor(parts: CrewParts, patience: Patience, threads = workerThreads(threadProgram.url)) {
+    const { options, clock, closures, partitions, earlier, shards } = parts
+    this.#parts = parts
+    this.#patience = patience
+    const { concurrency, workers, limit } = options
+    this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
+    this.#ownership = new OwnershipBook(partitions, shards)
+    this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
+    this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
+    const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
+    this.#stats = new CrewStats(this.#slots, (shard) => this.#ownership.ownedBy(shard).length, isContinuous)
+    this.#outlet = outletOf(options, clock)
+    this.#foreman = new Foreman(
+      {
+        shards,
+        threads,
+        clock,
+        closures,
+        ownership: this.#ownership,
+        store: parts.shared,
+        watchdogMs: workers.watchdogMs,
+        dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
+      },
+      {
+        told: (shard, message) => this.#told(shard, message),
+        failed: (error) => this.#fail(error),
+        died: (shard, why, under, stood) => this.#died(shard, why, under, stood),
+        replaced: (shard) => this.#replaced(shard),
+        gone: (shard) => this.#hasEnded(shard, 'done'),
+        quiet: () => this.#isEnding || (this.#seeds.done && this.#orders.size === 0 && !this.#nextRound()),
+      },
+    )
+    this.#orders = new Orders((shard, message) => this.#foreman.order(shard, message))
+    this.#seeds = new SeedSource(readSeeds(options.seeds), {
+      admit: (urls) => this.#admit(urls),
+      invalid: (url, message) => this.#invalidSeed(url, message),
+      failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
+      changed: () => this.#refill(),
+    })
+  }
+
+  async run(): Promise<Summary> {
+    try {
+      await Promise.race([this.#foreman.start(), this.#isOver])
+      this.#begin()
+    } catch (error) {
+      this.#fail(error)
+      this.#over()
+    }
+    await this.#isOver
+    for (const timer of this.#timers) timer.cancel()
+    this.#seeds.close()
+    if (this.#ended.size === this.#slots.length) await this.#foreman.allExited()
+    else await this.#foreman.close()
+    this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]))
+    this.#outlet.close()
+    try {
+      await this.#parts.close(this.#patience)
+    } catch (error) {
+      this.#fatal ??= asKumoError(error, 'KUMO_CLOSE_FAILED', 'closing failed')
+    }
+    if (this.#fatal !== undefined) throw this.#fatal
+    await this.#patience.wait(this.#outlet.end(this.#summary))
+    this.#outlet.close()
+    return this.#summary
+  }
+
+  /** The threads are there. */
+  #begin(): void {
+    const { clock } = this.#parts
+    this.#applyWishes()
+    const { limit, refresh } = this.#parts.options
+    const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
+    this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
+    this.#timers.push(...startTelling(this.#outlet, clock, () => this.stats()))
+    if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
+      this.#timers.push(everySecond(clock, () => this.#balance()))
+    }
+    void this.#takeLeftovers()
+    this.#refill()
+  }
+
+  stop(reason: EndReason = 'stopped'): void {
+    this.#ending ??= reason
+    this.#applyWishes()
+  }
+
+  abort(reason: EndReason = 'aborted'): void {
+    this.#ending ??= reason
+    this.#isAborted = true
+    this.#applyWishes()
+    const { clock } = this.#parts
+    this.#timers.push(clock.wakeAt(clock.now() + ABORT_MS, this.#over))
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#applyWishes()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#foreman.tell({ kind: 'resume' })
+  }
+
+  /** What was asked holds also for threads that were not there yet. */
+  #applyWishes(): void {
+    if (this.#isAborted) this.#foreman.tell({ kind: 'abort' })
+    else if (this.#ending !== undefined) this.#foreman.tell({ kind: 'stop' })
+    if (this.#isPaused) this.#foreman.tell({ kind: 'pause' })
+  }
+
+  stats(): Stats | undefined {
+    return this.#summary ?? this.#stats.now()
+  }
+
+  get moves(): Moves {
+    return this.#foreman.moves
+  }
+
+  /** Nothing more is to be begun, however much there is. */
+  get #isEnding(): boolean {
+    return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
+  }
+
+  #dataFor(shard: number, replaces: boolean): ThreadData {
+    const { clock, portable, closures, shared, earlier } = this.#parts
+    // What is on its way to it is not its own before it comes.
+    const coming = this.#foreman?.moves.onTheWayTo(shard)
+    const owners = [...this.#ownership.owners]
+    for (const partition of coming?.partitions ?? []) owners[partition] = coming!.from
+    const partitions = [...owners.keys()].filter((partition) => owners[partition] === shard)
+    return {
+      shard: { index: shard, partitions, replaces, shared: shared?.shared },
+      shards: this.#slots.length,
+      owners,
+      version: this.#ownership.version,
+      concurrency: this.#slots[shard]!,
+      origin: originOf(clock),
+      budget: this.#budget,
+      requestBudget: this.#requestBudget,
+      underWay: underWayMemory(this.#slots[shard]!),
+      earlier: {
+        runs: earlier.runs,
+        wasDone: earlier.wasDone,
+        counted: this.#countedOf(new Set(partitions)),
+      },
+      isDurable: this.#isDurable,
+      fatal: this.#suspects.fatal,
+      options: portable,
+      hasReader: closures.reader !== undefined,
+    }
+  }
+
+  /** What hosts and sites of these partitions have given. */
+  #countedOf(partitions: ReadonlySet<number>): PageCounts {
+    const { partitionOf } = this.#parts
+    const of = (counts: ReadonlyMap<string, number>) =>
+      [...counts].filter(([name]) => partitions.has(partitionOf(name)))
+    return { hosts: of(this.#hostPages), sites: of(this.#sitePages) }
+  }
+
+  /** Whether what workers commit outlives them. */
+  get #isDurable(): boolean {
+    return this.#parts.shared?.state !== undefined
+  }
+
+  #told(
+    shard: number,
+    message: Extract<
+      ToMain,
+      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
+    >,
+  ): void {
+    switch (message.kind) {
+      case 'stats':
+        this.#stats.told(shard, message.stats)
+        this.#refill()
+        break
+      case 'counted':
+        for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
+        for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
+        break
+      case 'store':
+        if (this.#troubles.isNews(shard, message.event)) void this.#outlet.tell('store', message.event)
+        break
+      case 'warn':
+        if (!this.#warned) warnOf(message.message)
+        this.#warned = true
+        break
+      case 'advice':
+        this.#outlet.advise(message.message)
+        break
+      case 'seeded':
+        this.#orders.done(message.id)
+        if (this.#orders.size === 0) this.#foreman.look()
+        break
+      case 'ended':
+        this.#stats.told(shard, message.summary)
+        this.#hasEnded(shard, message.summary.reason)
+        break
+    }
+  }
+
+  #hasEnded(shard: number, reason: EndReason): void {
+    this.#ended.set(shard, reason)
+    if (this.#ended.size === this.#slots.length) this.#over()
+  }
+
+  #refill(): void {
+    if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
+    this.#foreman.look()
+  }
+
+  /** All workers are told of all seeds, for the scope's sake; each admits its own. */
+  async #admit(urls: readonly string[]): Promise<void> {
+    const { partitionOf } = this.#parts
+    if (this.#toldSeeds.length < SEEDS_REMEMBERED) this.#toldSeeds.push(...urls)
+    const mine: string[][] = this.#slots.map(() => [])
+    for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
+    await Promise.all(
+      mine.map((own, shard) => this.#orders.give(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
+    )
+  }
+
+  /** A worker that takes the place of another is told what that had not done. */
+  #replaced(shard: number): void {
+    this.#applyWishes()
+    this.#orders.replaced(shard)
+    if (this.#toldSeeds.length > 0) {
+      void this.#orders.give(shard, (id) => ({ kind: 'seeds', id, urls: this.#toldSeeds, mine: [] }))
+    }
+    this.#foreman.tell({ kind: 'rouse' })
+  }
+
+  /** Batches that were on their way when a run, or a worker, ended suddenly: any worker passes on what is not its own. */
+  async #takeLeftovers(lane?: number): Promise<void> {
+    const { shared } = this.#parts
+    let next = 0
+    try {
+      for await (const { id: leftover, text } of shared?.leftovers?.(lane) ?? []) {
+        const shard = next++ % this.#slots.length
+        await this.#orders.give(shard, (id) => ({ kind: 'leftover', id, text }))
+        shared!.dropLeftover?.(leftover)
+      }
+    } catch (error) {
+      // When the crawl ends, its store may close while this reads: what is left is there the next time.
+      if (!this.#isEnding) this.#fail(error)
+    }
+  }
+
+  /** Moves work from who has most to who has least. */
+  #balance(): void {
+    const { loads, moves } = this.#foreman
+    const { options } = this.#parts
+    if (this.#isEnding || moves.isBusy || loads === undefined) return
+    const pagesPerSecond = Math.max(1, this.#stats.fastest)
+    const turnMs = this.#stats.visitMs + options.delayMs
+    const move = plannedMove(loads, { turnMs, pagesPerSecond })
+    if (move !== undefined) moves.start(move.partitions, move.from, move.to)
+  }
+
+  async #invalidSeed(url: string, message: string): Promise<void> {
+    const failure: Failure = { url, code: 'invalid-seed', message, attempt: 0, final: true }
+    this.#stats.own.failure('invalid-seed')
+    const { hooks, listeners } = this.#parts.closures
+    const told = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
+    await Promise.allSettled(told.map(async (tell) => tell?.(failure)))
+  }
+
+  #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastStand): void {
+    const isDurable = this.#isDurable
+    this.#suspects.note(under, why)
+    giveBackOf(this.#budget, shard, isDurable)
+    // A request that was sent was sent, whatever the store keeps of it.
+    giveBackOf(this.#requestBudget, shard, false)
+    this.#troubles.forget(shard)
+    const retried = under.length
+    if (!isDurable && retried > 0) void this.#retry(shard, under)
+    const lost = isDurable ? 0 : stood.waiting
+    this.#stats.died(shard, isDurable, lost, stood.pages)
+    const event: WorkerEvent = { kind: 'replaced', worker: shard, message: why, retried, lost }
+    void this.#outlet.tell('worker', event)
+    if (isDurable) void this.#takeLeftovers(shard)
+  }
+
+  /** What a worker without a durable store had under way is known here alone. */
+  #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
+    const requests = under.map(triedAgain)
+    return this.#orders.give(shard, (id) => ({ kind: 'requests', id, requests }))
+  }
+
+  /** Passes over what is known begin in all threads at once, when none has anything left of the one before. */
+  #nextRound(): boolean {
+    const { rounds = 1 } = this.#parts.options.refresh ?? {}
+    if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
+    this.#slots.forEach((_, shard) => void this.#foreman.order(shard, { kind: 'round' }))
+    return true
+  }
+
+  /** The store of this thread tells something. */
+  storeTold(event: StoreEvent): void {
+    if (this.#troubles.isNews(HERE, event)) void this.#outlet.tell('store', event)
+  }
+
+  #fail(error: unknown): void {
+    this.#fatal ??= asKumoError(error, 'KUMO_STORE_FAILED', "the crawl's store failed")
+    this.abort()
+  }
+}
+
+/** Stands for this thread among the workers' numbers. */
+const HERE = -1

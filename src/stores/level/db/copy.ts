@@ -1,0 +1,148 @@
+import { copyFile, link, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { KumoError, messageOf } from '../../../errors.js'
+import { examine, inWords } from '../check/examine.js'
+import { INTERRUPTED, isRebuilding } from '../opening/rebuild.js'
+import { Database } from './database.js'
+import { damaged, explained } from './errors.js'
+import { isAlive } from './folder.js'
+
+/** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
+const TRIES = 20
+
+export interface FolderCopy {
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/**
+ * A copy of a database's folder as it is at one moment, while somebody may be writing to it. Tables are never changed
+ * once they are written, so that a second name for each will do; the log and the list of tables are copied. If files came
+ * or went meanwhile, it begins again.
+ *
+ * A table that is younger than the log may still be unknown to the list. Whoever opens the copy could choose its name for
+ * a table of its own, and write over it: so it gets no second name, but is copied.
+ */
+export async function copyOf(folder: string): Promise<FolderCopy> {
+  let reason = ''
+  for (let i = 0; i < TRIES; i++) {
+    const path = await besides(folder)
+    try {
+      const before = await readdir(folder)
+      const log = Math.max(0, ...before.filter((name) => name.endsWith('.log')).map(numberOf))
+      for (const name of inOrder(before)) {
+        await copy(join(folder, name), join(path, name), isTable(name) && numberOf(name) < log)
+      }
+      const after = await readdir(folder)
+      if (isSame(before, after)) return { path, remove: () => remove(path) }
+      reason = 'its files change all the time'
+    } catch (error) {
+      reason = messageOf(error)
+    }
+    await remove(path)
+  }
+  throw damaged(folder, `it could not be copied: ${reason}`)
+}
+
+/** Lets somebody read a crawl in a folder as it is at one moment. What is damaged is refused, as when it is opened. */
+export async function withCopy<T>(folder: string, read: (database: Database) => Promise<T>): Promise<T> {
+  const copy = await copyOf(folder)
+  try {
+    await assertWhole(folder, copy.path)
+    const database = await Database.open(copy.path, false)
+    try {
+      return await read(database)
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    // Whoever reads it has never heard of the copy.
+    if (!(error instanceof KumoError)) throw error
+    throw new KumoError(error.code, error.message.replaceAll(copy.path, folder), { cause: error })
+  } finally {
+    await copy.remove()
+  }
+}
+
+async function assertWhole(folder: string, copy: string): Promise<void> {
+  const { faults } = await examine(copy, true).catch((error) => {
+    throw explained(folder, error)
+  })
+  if (faults.length > 0) throw damaged(folder, inWords(faults))
+  if (await isRebuilding(folder)) throw damaged(folder, INTERRUPTED)
+}
+
+/** Where links to the original are possible, if that may be written to. */
+async function besides(folder: string): Promise<string> {
+  try {
+    return await newFolder(dirname(folder))
+  } catch {
+    return await newFolder(tmpdir())
+  }
+}
+
+/** Copies are named after the process that made them, so that the next one can remove what a killed process left. */
+const NAME = '.kumo-inspect-'
+/** Process numbers are of one machine or container, and a volume may be shared by several. */
+const MACHINE = hostname().replace(/[^A-Za-z0-9]/g, '_')
+const LEFT_BEHIND = new RegExp(`^\\${NAME}${MACHINE}-(\\d+)-`)
+
+async function newFolder(parent: string): Promise<string> {
+  const path = await mkdtemp(join(parent, `${NAME}${MACHINE}-${process.pid}-`))
+  for (const name of await readdir(parent)) {
+    const pid = LEFT_BEHIND.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) await remove(join(parent, name)).catch(() => {})
+  }
+  return path
+}
+
+/** The list of tables first: what it names then is there when its turn comes, or the copy is begun again. */
+function inOrder(names: readonly string[]): string[] {
+  const rank = (name: string) =>
+    name === 'CURRENT' ? 0 : name.startsWith('MANIFEST') ? 1 : isTable(name) ? 3 : 2
+  return names.filter((name) => isTable(name) || isList(name)).sort((a, b) => rank(a) - rank(b))
+}
+
+function isTable(name: string): boolean {
+  return /\.(ldb|sst)$/.test(name)
+}
+
+function isList(name: string): boolean {
+  return name === 'CURRENT' || name.startsWith('MANIFEST-') || name.endsWith('.log')
+}
+
+/** Files are numbered in the order in which they are begun. */
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10)
+}
+
+async function copy(from: string, to: string, mayLink: boolean): Promise<void> {
+  if (!mayLink) return copyFile(from, to)
+  try {
+    await link(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+    await copyFile(from, to)
+  }
+}
+
+function isSame(before: readonly string[], after: readonly string[]): boolean {
+  const relevant = (names: readonly string[]) => inOrder(names).sort().join('\n')
+  return relevant(before) === relevant(after)
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true })
+}
+
+/** Bytes of the files in a folder, with those that were set aside. */
+export async function sizeOf(folder: string): Promise<number> {
+  const sizes = (await readdir(folder, { recursive: true })).map((name) =>
+    stat(join(folder, name)).then(
+      (found) => (found.isFile() ? found.size : 0),
+      () => 0,
+    ),
+  )
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}

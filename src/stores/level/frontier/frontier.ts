@@ -1,0 +1,359 @@
+import { KumoError, messageOf } from '../../../errors.js'
+import type { Again, Frontier, Politeness, SelectionPolicy, Settlement } from '../../../frontier/contract.js'
+import { Workbench } from '../../../frontier/workbench.js'
+import type { CrawlRequest } from '../../../types.js'
+import type { Database } from '../db/database.js'
+import type { Journal } from '../db/journal.js'
+import type { Counts } from '../format/counts.js'
+import { partitionText, rangesOf } from '../format/keys.js'
+import type { TimeScale } from '../format/time-scale.js'
+import { type Carried, Moves } from '../threads/moves.js'
+import { HostRecords, isActive } from './host-records.js'
+import { ColdHosts } from './hosts-on-disk.js'
+import { ColdRequest, LevelHost, StoredRequest } from './level-host.js'
+import { Heads } from './request-buffers.js'
+import { HostWindow } from './window.js'
+
+export interface LevelFrontierParts {
+  readonly database: Database
+  readonly journal: Journal
+  readonly scale: TimeScale
+  readonly politeness: Politeness
+  readonly policy: SelectionPolicy
+  readonly partitions: number
+  partitionOf(host: string): number
+  readonly hostsInMemory: number
+  readonly requestsInMemory: number
+  /** What its partitions hold; it changes what is pending. */
+  readonly counts: Counts
+  /** The number of the next request. */
+  readonly seq: number
+  /** All hosts are to rest when the store is opened, for nobody knows which were visited last. */
+  readonly isCautious: boolean
+  /** A request is pending for good: its name is known from the commit on that brings it to disk. */
+  taken(request: CrawlRequest, partition: number): void
+}
+
+const NOBODY = { name: '', partition: 0, text: '' }
+
+/**
+ * The memory frontier over a disk. All decisions are made in memory and answered at once; what they change goes into the
+ * journal. Memory holds the hosts of the working window, and of each host the head of its requests.
+ *
+ * A request lies on disk from the commit after `add` until the commit after it was settled for good. A lease leaves no
+ * trace there: who crashes finds its requests pending.
+ */
+export class LevelFrontier implements Frontier {
+  readonly #parts: LevelFrontierParts
+  readonly #workbench: Workbench<LevelHost>
+  readonly #cold: ColdHosts
+  readonly #heads: Heads
+  readonly #window: HostWindow
+  readonly #records: HostRecords
+  readonly moves: Moves
+  #rouse: () => void = () => {}
+  #leased = 0
+  /** Partitions that are being taken in. */
+  #taking = 0
+  #seq: number
+  #now = 0
+  /** Places in the line of hosts that were given so far. */
+  #turns = 0
+  /** The host on disk that was added to last, within one call: links to one host often stand together. */
+  #lastCold = NOBODY
+  /** Nothing is handed out before this. */
+  #restUntil = 0
+  #failure: { readonly error: unknown } | undefined = undefined
+  #closed = false
+
+  constructor(parts: LevelFrontierParts) {
+    this.#parts = parts
+    this.#seq = parts.seq
+    const { database, journal, scale, politeness, policy, partitions } = parts
+    const workbench = new Workbench<LevelHost>(politeness, policy, (host, bench, delayMs) => {
+      return new LevelHost(host, bench, delayMs, parts.partitionOf(host), scale)
+    })
+    workbench.onForget = (host) => this.#records.remove(host)
+    const failed = (error: unknown) => this.#fail(error)
+    const { connections, growAt } = politeness
+    this.#workbench = workbench
+    this.#cold = new ColdHosts(partitions, journal)
+    this.#heads = new Heads({
+      database,
+      journal,
+      workbench,
+      requestsInMemory: parts.requestsInMemory,
+      countUpTo: connections === 1 ? 0 : connections * growAt,
+      nextSeq: () => this.#seq,
+      changed: (host) => this.#refilled(host),
+      failed,
+    })
+    const { counts, hostsInMemory: most, partitionOf } = parts
+    const [cold, heads, mayGrow] = [this.#cold, this.#heads, connections > 1]
+    const window = new HostWindow({
+      ...{ database, journal, workbench, cold, heads, scale, most, mayGrow, partitionOf },
+      leased: () => this.#leased,
+      isLeaving: (partition) => this.moves.isLeaving(partition),
+      entered: (host, since) => this.#refilled(host, since),
+      loaded: () => this.#rouse(),
+      failed,
+    })
+    this.#window = window
+    this.moves = new Moves({ workbench, cold, window, counts, mayGrow, partitionOf, now: () => this.#now })
+    this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
+    journal.onFlushed = () => this.#rouse()
+  }
+
+  get pending(): number {
+    return this.#parts.counts.pending - this.#leased
+  }
+
+  get leased(): number {
+    return this.#leased
+  }
+
+  get hosts(): number {
+    return this.#workbench.activeHosts + this.#cold.size
+  }
+
+  /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
+  get isReading(): boolean {
+    const { journal } = this.#parts
+    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
+  }
+
+  /** The number of the next request. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** Takes up what is on disk. */
+  async open(now: number): Promise<void> {
+    const { journal, isCautious, politeness, counts } = this.#parts
+    const { partitions } = counts
+    if (isCautious) {
+      this.#restUntil = now + politeness.delayMs
+      this.moves.openedAfterCrash = now
+      for (const partition of partitions) this.#window.cautiousSince.set(partition, now)
+    }
+    await this.#load(partitions, now)
+    if (this.#cold.size > 0) await this.#window.load(now)
+    if (this.#failure !== undefined) throw this.#failure.error
+    await journal.flush()
+  }
+
+  async #load(partitions: readonly number[], now: number): Promise<void> {
+    const { database, partitionOf } = this.#parts
+    await this.#cold.load(database, partitions, partitionOf)
+    for (const range of rangesOf('i', partitions)) {
+      for await (const entries of database.scan(range)) {
+        for (const [key, record] of entries) this.#window.remember(key, record, now)
+      }
+    }
+  }
+
+  /** Goes on with hosts of partitions, ascending, that another thread had. */
+  async take(partitions: readonly number[], { seq, restUntil, ...baggage }: Carried): Promise<void> {
+    this.#seq = Math.max(this.#seq, seq)
+    this.#restUntil = Math.max(this.#restUntil, restUntil)
+    this.moves.unpack(partitions, baggage)
+    this.#taking++
+    await this.#load(partitions, this.#now)
+    this.#taking--
+    this.#rouse()
+  }
+
+  /** Forgets the hosts that `moves` holds. */
+  drop(): Carried {
+    return { ...this.moves.drop(), seq: this.#seq, restUntil: this.#restUntil }
+  }
+
+  watch(rouse: () => void): void {
+    this.#rouse = rouse
+  }
+
+  add(requests: readonly CrawlRequest[]): Promise<void> | undefined {
+    this.#lastCold = NOBODY
+    for (const request of requests) this.#add(request)
+    return this.moves.whenToGoOn() ?? this.#parts.journal.room()
+  }
+
+  lease(max: number, now: number): CrawlRequest[] {
+    this.#check()
+    if (now > this.#now) this.#now = now
+    const leases: CrawlRequest[] = []
+    if (this.#parts.journal.isBehind || now < this.#restUntil) return leases
+    this.#window.look(now, max)
+    while (leases.length < max) {
+      const host = this.#workbench.acquire(now, this.#window.isHeldBack)
+      if (host === undefined) break
+      if (this.moves.isLeaving(host.partitionNumber)) {
+        // It stands nowhere from now on.
+        this.#workbench.release(host, undefined)
+        continue
+      }
+      const request = host.queue.take(now) as StoredRequest
+      request.leased = true
+      host.leased.push(request)
+      if (request.at === undefined) host.dueHeld--
+      this.#leased++
+      if (!this.#window.isWantedByOthers(now)) this.#heads.refill(host)
+      this.#workbench.place(host, now)
+      leases.push(request)
+    }
+    this.#window.handedOut(leases.length)
+    if (leases.length < max) this.#window.look(now, max - leases.length)
+    if (leases.length === 0) this.#assertFound()
+    return leases
+  }
+
+  /** Requests that are counted and cannot be found would be waited for for ever. */
+  #assertFound(): void {
+    if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
+    throw this.#parts.database.damaged(`${this.pending} pending URLs are counted and cannot be found`)
+  }
+
+  settle(settlements: readonly Settlement[]): Promise<void> | undefined {
+    this.#lastCold = NOBODY
+    for (const settlement of settlements) {
+      const { request, visitedAt } = settlement
+      if (!(request instanceof StoredRequest) || !request.leased) continue
+      const host = request.owner
+      // Leased by another frontier.
+      if (host.workbench !== this.#workbench) continue
+      request.leased = false
+      this.#leased--
+      host.leased.splice(host.leased.indexOf(request), 1)
+      this.#parts.journal.withdraw(request)
+      this.#heads.gone(host, request)
+      if (request.at !== undefined) host.laterHeld--
+      if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
+      this.#changeHost(host, settlement)
+      this.#workbench.release(host, visitedAt)
+      if (settlement.again !== undefined) this.#addAgain(request, settlement.again)
+      else this.#parts.counts.removed(host.partitionNumber)
+      this.#workbench.retire(host)
+      this.#released(host)
+      if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
+    }
+    return this.moves.whenToGoOn()
+  }
+
+  nextDue(): number {
+    // The journal rouses who waits for it.
+    if (this.#parts.journal.isBehind) return Number.POSITIVE_INFINITY
+    return Math.max(this.#restUntil, this.#window.nextDue)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.moves.abandon()
+  }
+
+  #add(request: CrawlRequest): void {
+    const { journal, partitionOf, counts } = this.#parts
+    const name = request.host
+    if (name === this.#lastCold.name) {
+      this.#addCold(request)
+      return
+    }
+    let host = this.#workbench.known(name)
+    if (host === undefined) {
+      const partition = partitionOf(name)
+      if (!counts.owns(partition)) throw foreign(request, partition)
+      const isCold = this.#cold.has(name, partition)
+      if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
+        const now = this.#parts.scale.toStore(this.#now)
+        const turn = ++this.#turns
+        if (isCold) this.#cold.wake(name, partition, now, turn)
+        else this.#cold.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
+        this.#lastCold = { name, partition, text: partitionText(partition) }
+        this.#addCold(request)
+        return
+      }
+      host = this.#workbench.host(name)
+    }
+    this.#takeIn(request, host.partitionNumber)
+    if (host.turn === 0) host.turn = ++this.#turns
+    this.#workbench.enliven(host)
+    const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
+    journal.putOnce(stored)
+    this.#heads.keep(host, stored)
+    if (!isActive(host)) this.#records.writeActive(host, this.#now)
+    this.#workbench.place(host, this.#now)
+  }
+
+  #addCold(request: CrawlRequest): void {
+    const { partition, text } = this.#lastCold
+    this.#takeIn(request, partition)
+    this.#parts.journal.putOnce(new ColdRequest(request, text, this.#seq++))
+  }
+
+  #takeIn(request: CrawlRequest, partition: number): void {
+    this.#parts.counts.added(partition)
+    this.#parts.taken(request, partition)
+    this.moves.touched(partition)
+  }
+
+  #addAgain(request: StoredRequest, { at, attempt, revisit }: Again): void {
+    const host = request.owner
+    const own = at <= this.#now ? undefined : at
+    const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own, revisit)
+    this.#parts.journal.putOnce(stored)
+    this.#heads.keep(host, stored)
+  }
+
+  #changeHost(host: LevelHost, { hostDelayMs, hostNotBefore, hostTrouble }: Settlement): void {
+    if (hostDelayMs !== undefined) host.delayMs = hostDelayMs
+    if (hostNotBefore !== undefined) host.notBefore = Math.max(host.notBefore, hostNotBefore)
+    if (hostTrouble !== undefined) host.trouble = hostTrouble.incidents > 0 ? hostTrouble : undefined
+  }
+
+  /** A connection of the host was given back: what was learned of it is written, and it takes its next place. */
+  #released(host: LevelHost): void {
+    const now = this.#now
+    host.turn = ++this.#turns
+    if (host.pending === 0 && host.acquired === 0) this.#records.writeIdle(host)
+    else this.#records.writeActive(host, now)
+    if (this.moves.sendAway(host)) return
+    if (host.isDry && !this.moves.isLeaving(host.partitionNumber)) {
+      if (this.#window.mayLeave(host) && this.#window.isWantedByOthers(now)) {
+        this.#window.leave(host, Math.max(now, this.#workbench.restedAt(host)))
+        return
+      }
+      this.#heads.refill(host)
+    }
+    this.#workbench.place(host, now)
+  }
+
+  /** The host may have more to hand out than before. One that comes from disk has been ready since `since`. */
+  #refilled(host: LevelHost, since = this.#now): void {
+    if (this.#closed) return
+    if (host.pending === 0 && host.acquired === 0) {
+      this.#workbench.retire(host)
+      this.#records.writeIdle(host)
+    }
+    if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now, since)
+    this.#rouse()
+  }
+
+  #check(): void {
+    const fatal = this.#parts.journal.fatal ?? this.#failure?.error
+    if (fatal !== undefined) throw fatal
+  }
+
+  #fail(error: unknown): void {
+    if (this.#closed) return
+    const { database } = this.#parts
+    // What is read and cannot be understood was not written so.
+    const known = error instanceof KumoError ? error : database.damaged(messageOf(error), error)
+    this.#failure ??= { error: known }
+    this.#rouse()
+  }
+}
+
+/** Another thread visits that host: two that did not know of each other would visit it at the same time. */
+function foreign({ url }: CrawlRequest, partition: number): KumoError {
+  const message = `${url} was added to a shard's frontier, but its partition, ${partition}, is not that shard's`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}

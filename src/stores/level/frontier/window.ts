@@ -1,0 +1,248 @@
+import type { Workbench } from '../../../frontier/workbench.js'
+import type { Database } from '../db/database.js'
+import type { Journal } from '../db/journal.js'
+import { entryOf, turnIn } from '../format/keys.js'
+import { readHost } from '../format/records.js'
+import type { TimeScale } from '../format/time-scale.js'
+import type { ColdEntry, ColdHosts, Place } from './hosts-on-disk.js'
+import type { LevelHost } from './level-host.js'
+import type { Heads } from './request-buffers.js'
+
+/** Hosts that are brought in at once, unless that is more than this share of the window. */
+const LOAD = 1000
+const LOAD_SHARE = 0.25
+/** Of those, so many take their places together: the first need not wait for the last to be read. */
+const SLICE = 250
+/** With fewer than this ahead of those on disk, more are brought in: what a crawl visits while the disk is read. */
+const LOW = 2000
+const LOW_SHARE = 0.5
+/** From this share of the window on, there is not room for all. */
+const CROWDED = 0.9
+
+export interface WindowParts {
+  readonly database: Database
+  readonly journal: Journal
+  readonly workbench: Workbench<LevelHost>
+  readonly cold: ColdHosts
+  readonly heads: Heads
+  readonly scale: TimeScale
+  /** Hosts in memory. */
+  readonly most: number
+  /** Whether the connections to a host depend on its requests. */
+  readonly mayGrow: boolean
+  /** Requests that are handed out. */
+  leased(): number
+  partitionOf(host: string): number
+  /** Whether a partition is about to go to another thread. */
+  isLeaving(partition: number): boolean
+  /** A host is in memory, and may have been visited since that instant. */
+  entered(host: LevelHost, since: number): void
+  /** Hosts were brought in, or none were found: when the next are due has changed. */
+  loaded(): void
+  failed(error: unknown): void
+}
+
+/**
+ * The working window: the hosts that are in memory. Others wait on disk. Both stand in one line, by the time from which
+ * they may be visited and then first come, as if all were in memory: hosts are brought in before those ahead of them are
+ * used up, and while that is done nobody goes who stands behind them. To make room, those that stand last go to disk.
+ * A host also goes when what memory holds of it is used up and others have waited longer.
+ */
+export class HostWindow {
+  readonly #parts: WindowParts
+  readonly #load: number
+  readonly #low: number
+  #loading: Promise<void> | undefined = undefined
+  /** While hosts are brought in: the first place of those that are not here yet. */
+  #arriving: Place = NOWHERE
+  /** At least so many stood ahead of those on disk when they were counted, less those that were handed out since. */
+  #ahead = 0
+  /** By partition, when it was opened after a crash; absent if it had been closed. */
+  readonly cautiousSince = new Map<number, number>()
+
+  constructor(parts: WindowParts) {
+    this.#parts = parts
+    this.#load = Math.min(LOAD, Math.ceil(parts.most * LOAD_SHARE))
+    this.#low = Math.min(LOW, parts.most * LOW_SHARE)
+  }
+
+  get isLoading(): boolean {
+    return this.#loading !== undefined
+  }
+
+  /** Resolves once nothing is being brought in that was begun before. */
+  async settled(): Promise<void> {
+    await this.#loading
+  }
+
+  get isFull(): boolean {
+    return this.#room <= 0
+  }
+
+  /** Hosts that are being visited do not count: the crawl's concurrency bounds them. */
+  get #room(): number {
+    const { workbench, most } = this.#parts
+    return most - workbench.activeHosts + this.#parts.leased()
+  }
+
+  /** When a host may be handed out or brought in; Infinity while others are brought in first: whoever waits is roused. */
+  get nextDue(): number {
+    const { workbench, heads, scale, cold } = this.#parts
+    const here = workbench.nextDue()
+    if (this.isLoading) return scale.toStore(here) >= this.#arriving.due + 1 ? Number.POSITIVE_INFINITY : here
+    if (this.isFull && heads.isReading) return here
+    return Math.min(here, scale.fromStore(cold.earliestDue))
+  }
+
+  /** Whether others are being brought in that go before this host. */
+  readonly isHeldBack = (host: LevelHost): boolean => {
+    return this.#loading !== undefined && this.#isBehind(host, this.#arriving)
+  }
+
+  /** Whether a host should make room for others, which have waited longer. */
+  isWantedByOthers(now: number): boolean {
+    return this.#isDue(now) && this.#room <= this.#parts.most * (1 - CROWDED)
+  }
+
+  /** So many hosts that stood ahead of those on disk were handed out. */
+  handedOut(count: number): void {
+    this.#ahead -= count
+  }
+
+  /** Brings hosts in, if few stand ahead of them: fewer than are asked for now, or than will be soon. */
+  look(now: number, wanted: number): void {
+    const { workbench } = this.#parts
+    if (this.isLoading || !this.#isDue(now)) return
+    const enough = Math.max(this.#low, wanted)
+    if (workbench.readyHosts >= enough) {
+      if (this.#ahead < enough) this.#countAhead()
+      if (this.#ahead >= enough) return
+    }
+    if (this.#room < this.#load / 2) this.#makeRoom()
+    if (this.#room > 0) void this.load(now, wanted)
+  }
+
+  /** Brings in hosts that may be visited at `now`, as many as there is room for; the first `wanted` together. */
+  load(now: number, wanted = 0): Promise<void> {
+    const room = Math.min(Math.max(this.#load, wanted), this.#room)
+    this.#loading = this.#bringIn(now, room, Math.max(SLICE, wanted)).then(() => {
+      this.#loading = undefined
+      this.#parts.loaded()
+    })
+    return this.#loading
+  }
+
+  async #bringIn(now: number, most: number, slice: number): Promise<void> {
+    const { database, cold, scale } = this.#parts
+    this.#arriving = cold.first
+    try {
+      for await (const entries of cold.take(database, scale.toStore(now), most, slice)) {
+        await this.#enter(entries)
+        this.#arriving = cold.first
+      }
+    } catch (error) {
+      this.#parts.failed(error)
+    }
+  }
+
+  /** Sends a host to disk, for it is not due before that. Its requests are there already, or on their way. */
+  leave(host: LevelHost, due: number): void {
+    const { workbench, cold, journal, scale, mayGrow } = this.#parts
+    // With more requests a host may be allowed more connections.
+    const sleeps = mayGrow || due > workbench.restedAt(host)
+    workbench.remove(host)
+    if (host.key !== undefined) journal.remove(host.key)
+    const { host: name, partitionNumber: partition, turn } = host
+    cold.add({ host: name, partition, due: scale.toStore(due), turn, record: host.write(), sleeps })
+  }
+
+  /** A host may have been visited just before a crash: if it asked for a pause of its own, that begins when we open. */
+  #beCautious(host: LevelHost): void {
+    const since = this.cautiousSince.get(host.partitionNumber)
+    if (since !== undefined) host.notBefore = Math.max(host.notBefore, since + host.delayMs)
+  }
+
+  /** An idle host that rested when it was written, and may rest still. */
+  remember(key: string, record: string, now: number): void {
+    const { workbench, database } = this.#parts
+    const known = database.decode(key, readHost, record)
+    const host = workbench.host(key.slice(5))
+    host.restore(known)
+    host.key = key
+    this.#beCautious(host)
+    workbench.place(host, now)
+  }
+
+  mayLeave(host: LevelHost): boolean {
+    return host.acquired === 0 && !host.isLoading && host.pending > 0
+  }
+
+  #isDue(now: number): boolean {
+    return this.#parts.cold.earliestDue <= this.#parts.scale.toStore(now)
+  }
+
+  #isBehind({ readyAt, turn }: LevelHost, place: Place): boolean {
+    const due = Math.floor(this.#parts.scale.toStore(readyAt))
+    return due > place.due || (due === place.due && turn > place.turn)
+  }
+
+  /** They take their places once all of them are read, in their order. */
+  async #enter(entries: readonly ColdEntry[]): Promise<void> {
+    const { entered, scale } = this.#parts
+    const entering: { host: LevelHost; since: number }[] = []
+    const reading: Promise<void>[] = []
+    for (const entry of entries) {
+      const host = this.#comeIn(entry, reading)
+      if (host === undefined) continue
+      const { due } = entryOf(entry.wake ?? entry.key)
+      entering.push({ host, since: scale.fromStore(due) })
+    }
+    await Promise.all(reading)
+    for (const { host, since } of entering) {
+      host.isEntering = false
+      entered(host, since)
+    }
+    this.#ahead += entering.length
+  }
+
+  #comeIn(entry: ColdEntry, reading: Promise<void>[]): LevelHost | undefined {
+    const { workbench, cold, heads, partitionOf, database } = this.#parts
+    const partition = partitionOf(entry.host)
+    // Two entries of one host were found at once, or it goes elsewhere.
+    if (!cold.has(entry.host, partition) || this.#parts.isLeaving(partition)) return undefined
+    cold.delete(entry, partition)
+    const known = database.decode(entry.key, readHost, entry.record)
+    const host = workbench.host(entry.host)
+    host.restore(known)
+    this.#beCautious(host)
+    host.key = entry.key
+    host.turn = turnIn(entry.wake ?? entry.key)
+    host.isEntering = true
+    workbench.enliven(host)
+    reading.push(heads.enter(host, known.hasLater))
+    return host
+  }
+
+  #countAhead(): void {
+    const { workbench, cold } = this.#parts
+    const { first } = cold
+    this.#ahead = 0
+    for (const host of workbench.all()) {
+      if (host.standsIn !== undefined && host.pending > 0 && !this.#isBehind(host, first)) this.#ahead++
+    }
+  }
+
+  /** Those that stand last go, if they stand behind the first on disk. */
+  #makeRoom(): void {
+    const { workbench, cold } = this.#parts
+    const { first } = cold
+    const behind: LevelHost[] = []
+    for (const host of workbench.all()) {
+      if (host.standsIn !== undefined && this.mayLeave(host) && this.#isBehind(host, first)) behind.push(host)
+    }
+    behind.sort((a, b) => b.readyAt - a.readyAt || b.turn - a.turn)
+    for (const host of behind.slice(0, this.#load - this.#room)) this.leave(host, host.readyAt)
+  }
+}
+
+const NOWHERE: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }

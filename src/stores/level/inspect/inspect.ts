@@ -1,0 +1,257 @@
+import { resolve } from 'node:path'
+import { KumoError } from '../../../errors.js'
+import { type Clock, systemClock } from '../../../time.js'
+import type { FailureCode, SkipReason } from '../../../types.js'
+import type { StateSpace } from '../../contract.js'
+import { sizeOf, withCopy } from '../db/copy.js'
+import type { Database } from '../db/database.js'
+import { CommitCount, holdsDatabase } from '../db/folder.js'
+import type { PartitionCount } from '../format/counts.js'
+import { entryOf, hostIn, META } from '../format/keys.js'
+import { type Meta, readLaneMeta, readMeta } from '../format/meta.js'
+import { type HostRecord, readHost } from '../format/records.js'
+import { TimeScale } from '../format/time-scale.js'
+import { readBooks } from '../opening/store-meta.js'
+import { levelState } from '../state.js'
+
+/** How the crawl in a folder stands. */
+export interface Inspection {
+  readonly path: string
+  /** Of the folder's data. */
+  readonly format: number
+  /** How the last run ended. A run that is going on and one that crashed look alike; `inUse` tells them apart. */
+  readonly state: 'done' | 'limit' | 'stopped' | 'unfinished' | 'crashed or running'
+  /** A process on this machine is crawling in this folder. */
+  readonly inUse: boolean
+  readonly runs: number
+  /** Milliseconds since the epoch, as all instants here. */
+  readonly startedAt: number
+  readonly lastCommitAt: number
+  readonly bytesOnDisk: number
+  readonly known: number
+  readonly pending: number
+  readonly pages: number
+  readonly bytes: number
+  readonly failed: number
+  readonly failures: Readonly<Partial<Record<FailureCode, number>>>
+  readonly skips: Readonly<Partial<Record<SkipReason, number>>>
+  readonly statuses: Readonly<Record<number, number>>
+  readonly hosts: {
+    /** Hosts with something pending. */
+    readonly total: number
+    readonly withMostPending: readonly HostInspection[]
+  }
+  /** The last URLs that were given up, newest first. */
+  readonly recentFailures: readonly FailureInspection[]
+}
+
+export interface HostInspection {
+  readonly host: string
+  readonly pending: number
+  /** Nothing of it is visited before this; absent if it may be visited. */
+  readonly notBefore?: number
+  /** Failures in a row; absent if it is well. */
+  readonly incidents?: number
+}
+
+export interface FailureInspection {
+  readonly url: string
+  readonly code: FailureCode
+  readonly message: string
+  readonly status?: number
+  readonly attempt: number
+  readonly at: number
+}
+
+export interface InspectOptions {
+  /** Hosts that are listed. Default 20. */
+  hosts?: number
+  /** Failures that are listed. Default 20. */
+  failures?: number
+}
+
+const LISTED = 20
+
+/**
+ * Looks into a crawl's folder without disturbing whoever crawls in it: it reads a copy, which shares the large files with
+ * the original and is removed afterwards.
+ *
+ * @example
+ * const { state, pages, pending } = await inspect('./crawl')
+ */
+export async function inspect(path: string, options: InspectOptions = {}): Promise<Inspection> {
+  const folder = resolve(path)
+  const { hosts = LISTED, failures = LISTED } = options
+  if (!holdsDatabase(folder)) throw none(folder)
+  return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
+}
+
+function none(folder: string): KumoError {
+  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; is the path right?`)
+}
+
+async function read(
+  folder: string,
+  database: Database,
+  clock: Clock,
+  most: number,
+  failures: number,
+): Promise<Inspection> {
+  const record = await database.get(META)
+  const meta = await readMeta(folder, database, {})
+  if (record === undefined || meta === undefined) throw none(folder)
+  const { format } = database.decode(META, readLaneMeta<Meta>, record)
+  const books = await readBooks(database, meta)
+  const scale = new TimeScale(clock, books.time)
+  const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
+  const crawl = await crawlFact(state.space('crawl'))
+  const recent: FailureInspection[] = []
+  for await (const [, fact] of state.space('failures').entries()) recent.push(fact as FailureInspection)
+  recent.sort((a, b) => b.at - a.at)
+  const ended = crawl?.ended
+  return {
+    path: folder,
+    format,
+    state: ended === undefined ? 'crashed or running' : (ENDINGS[ended] ?? 'unfinished'),
+    inUse: new CommitCount(folder).isOwned(),
+    runs: crawl?.runs ?? 0,
+    startedAt: crawl?.startedAt ?? scale.fromStore(books.time!.at),
+    lastCommitAt: scale.fromStore(books.time!.at),
+    bytesOnDisk: await sizeOf(folder),
+    known: total(books.counts, 'known'),
+    pending: total(books.counts, 'pending'),
+    pages: crawl?.pages ?? 0,
+    bytes: crawl?.bytes ?? 0,
+    failed: crawl?.failed ?? 0,
+    failures: crawl?.failures ?? {},
+    skips: crawl?.skips ?? {},
+    statuses: crawl?.statuses ?? {},
+    hosts: await hostsOf(database, scale, clock.now(), most),
+    recentFailures: recent.slice(0, failures),
+  }
+}
+
+/** Facts of the crawl itself lie in the first partition, whatever their number. */
+const PARTITIONS = 1
+
+type CrawlFact = Pick<
+  Inspection,
+  'runs' | 'startedAt' | 'pages' | 'bytes' | 'failed' | 'failures' | 'skips' | 'statuses'
+> & { readonly ended?: string }
+
+/** Each shard has counted for itself: see engine/stats/ledger.ts. */
+const TALLY = /^tally( \d+)?$/
+
+async function crawlFact(space: StateSpace): Promise<CrawlFact | undefined> {
+  let sum: CrawlFact | undefined
+  for await (const [name, fact] of space.entries()) {
+    if (TALLY.test(name)) sum = sum === undefined ? (fact as CrawlFact) : added(sum, fact as CrawlFact)
+  }
+  return sum
+}
+
+function added(a: CrawlFact, b: CrawlFact): CrawlFact {
+  const { ended, ...counts } = {
+    runs: Math.max(a.runs, b.runs),
+    startedAt: Math.min(a.startedAt, b.startedAt),
+    pages: a.pages + b.pages,
+    bytes: a.bytes + b.bytes,
+    failed: a.failed + b.failed,
+    failures: addedEach(a.failures, b.failures),
+    skips: addedEach(a.skips, b.skips),
+    statuses: addedEach(a.statuses, b.statuses),
+    // It is done when all are.
+    ended: ENDINGS[a.ended ?? ''] === 'done' ? b.ended : a.ended,
+  }
+  return ended === undefined ? counts : { ...counts, ended }
+}
+
+function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+  const sum: Record<PropertyKey, number | undefined> = { ...a }
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
+  return sum as T
+}
+
+function total(counts: readonly PartitionCount[], what: 'pending' | 'known'): number {
+  return counts.reduce((sum, count) => sum + count[what], 0)
+}
+
+const ENDINGS: Readonly<Record<string, Inspection['state']>> = {
+  done: 'done',
+  'already-done': 'done',
+  limit: 'limit',
+  stopped: 'stopped',
+}
+
+async function hostsOf(
+  database: Database,
+  scale: TimeScale,
+  now: number,
+  most: number,
+): Promise<Inspection['hosts']> {
+  const later = await pendingByHost(database, 'l', 'm')
+  const { total, top } = await mostPending(database, later, most)
+  const records = new Map<string, HostRecord>()
+  const wanted = new Set(top.map(({ host }) => host))
+  for await (const entries of database.scan({ from: 'q', to: 'r' })) {
+    for (const [key, record] of entries) {
+      const { host, wakes } = entryOf(key)
+      if (!wakes && wanted.has(host)) records.set(host, database.decode(key, readHost, record))
+    }
+  }
+  const withMostPending = top.map(({ host, pending }) => {
+    const { notBefore, resting, trouble } = records.get(host) ?? readHost('')
+    const until = scale.fromStore(Math.max(notBefore, ...resting, 0))
+    return {
+      host,
+      pending,
+      ...(until > now && { notBefore: until }),
+      ...(trouble && { incidents: trouble.incidents }),
+    }
+  })
+  return { total, withMostPending }
+}
+
+/** How many requests of each host lie in a range. Few hosts have requests with a time of their own. */
+async function pendingByHost(database: Database, from: string, to: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for await (const keys of database.scanKeys({ from, to })) {
+    for (const key of keys) counts.set(hostIn(key), (counts.get(hostIn(key)) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Hosts lie together, so that only those with most need be remembered. */
+async function mostPending(database: Database, later: Map<string, number>, most: number) {
+  let top: { host: string; pending: number }[] = []
+  let total = 0
+  let current = { host: '', pending: 0 }
+  const close = () => {
+    if (current.host === '') return
+    total++
+    const pending = current.pending + (later.get(current.host) ?? 0)
+    later.delete(current.host)
+    top.push({ host: current.host, pending })
+    if (top.length >= 2 * most + 100) top = best(top, most)
+  }
+  for await (const keys of database.scanKeys({ from: 'p', to: 'q' })) {
+    for (const key of keys) {
+      const host = hostIn(key)
+      if (host !== current.host) {
+        close()
+        current = { host, pending: 0 }
+      }
+      current.pending++
+    }
+  }
+  close()
+  for (const [host, pending] of later) {
+    total++
+    top.push({ host, pending })
+  }
+  return { total, top: best(top, most) }
+}
+
+function best(hosts: { host: string; pending: number }[], most: number) {
+  return hosts.sort((a, b) => b.pending - a.pending).slice(0, most)
+}

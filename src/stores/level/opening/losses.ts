@@ -1,0 +1,74 @@
+/** What is said of a crawl that has lost something: how much, what comes of it, and where the rest is. */
+
+import { counted } from '../../../errors.js'
+import type { Fault } from '../check/examine.js'
+import type { Losses } from '../check/salvage.js'
+import type { Books } from './store-meta.js'
+
+/** Undefined if nothing was lost at the end. */
+export function lostEnd(path: string, commits: number, tail: Fault | undefined): string | undefined {
+  if (commits === 0 && tail === undefined) return undefined
+  const what =
+    commits > 0
+      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} gone`
+      : `the crawl in ${path} has lost the changes at the end of ${tail!.file}, which cannot be read`
+  return `${what}, as after a power failure; it goes on from what was before, and fetches again what came after`
+}
+
+export interface Repair {
+  readonly path: string
+  /** Undefined: nobody knows how much there was. */
+  readonly before: Books | undefined
+  /** Undefined: there is nothing. */
+  readonly after: Books | undefined
+  /** Undefined: no file was damaged. */
+  readonly losses: Losses | undefined
+  /** Files that are kept in the folder `aside`. */
+  readonly files: readonly string[]
+  readonly aside: string | undefined
+}
+
+export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Repair): string {
+  const [known, pending] = [total(after, 'known'), total(after, 'pending')]
+  const was = repair.before && {
+    known: total(repair.before, 'known'),
+    pending: total(repair.before, 'pending'),
+  }
+  const left =
+    after === undefined
+      ? 'nothing'
+      : `${counted(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
+  // Removals that are lost bring requests back, and may hide that as many others are gone.
+  const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
+  const missing = was && Math.max(0, was.pending - pending + doubtful)
+  const again = was && Math.max(0, was.known - known) + doubtful
+  const sentences = [
+    `the crawl in ${path} was damaged; what could be read of it: ${left}`,
+    lostIn(losses),
+    missing === undefined || again === undefined
+      ? 'Pages may be missing or fetched again'
+      : missing + again > 0
+        ? `Up to ${missing} pending URLs are missing, and up to ${again} pages are fetched again`
+        : undefined,
+    files.length > 0 ? `Damaged files were moved to ${aside}: ${files.join(', ')}` : undefined,
+  ]
+  return sentences.filter((sentence) => sentence !== undefined).join('. ')
+}
+
+function before(count: number | undefined): string {
+  return count === undefined ? '' : ` (before: ${count})`
+}
+
+function lostIn(losses: Losses | undefined): string | undefined {
+  if (losses === undefined || losses.tables + losses.changes === 0) return undefined
+  const { tables, changes } = losses
+  const lost = [
+    tables > 0 ? `parts of ${counted(tables, 'table')}` : undefined,
+    changes > 0 ? `${counted(changes, 'change')} in the log` : undefined,
+  ]
+  return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
+}
+
+function total(books: Books | undefined, what: 'known' | 'pending'): number {
+  return books?.counts.reduce((sum, count) => sum + count[what], 0) ?? 0
+}

@@ -1,0 +1,233 @@
+/**
+ * Makes a whole crawl of what can be read of a damaged one: every request that is there is pending, its host is known to
+ * have it, its name is known, and the counts are what is there.
+ */
+
+import { Named } from '../../../seen/trusted-names.js'
+import { fingerprint } from '../../../url/fingerprint.js'
+import { knownAs } from '../../../url/known-as.js'
+import type { Database, Staged } from '../db/database.js'
+import { writeCounts } from '../format/counts.js'
+import {
+  batchIn,
+  commitKey,
+  entryKey,
+  entryOf,
+  FIRST_LANE,
+  filterKey,
+  hostIn,
+  LANES,
+  MARKS,
+  META,
+  PARCELS,
+  partitionIn,
+  partitionText,
+  printsKey,
+  rangesOf,
+  SPOOLS,
+} from '../format/keys.js'
+import { type LaneEnd, type Meta, readLaneMeta } from '../format/meta.js'
+import { FORMAT } from '../format/migrations.js'
+import { readHost, readRequest, writeHost } from '../format/records.js'
+import { readShelf } from '../seen/archive.js'
+import { countAll, eachHost, PRINT_BYTES } from './recount.js'
+import { type Books, readBooks } from './store-meta.js'
+
+/** Changes that are written at once. */
+const PORTION = 10_000
+
+/** `told` is the number of commits that there should be, by lane. Undefined if nothing of a crawl is left. */
+export async function mend(
+  database: Database,
+  meta: Meta | undefined,
+  identity: Readonly<Record<string, string>>,
+  told: ReadonlyMap<number, number>,
+): Promise<Books | undefined> {
+  const changes = new Portions(database)
+  await mendHosts(database, changes)
+  const { counts, nextSeq: firstFree } = await countAll(database)
+  if (meta === undefined && counts.length === 0) return undefined
+  const commit = Math.max(meta?.commit ?? 0, told.get(FIRST_LANE) ?? 0) + 1
+  const { lanes, seq } = await lanesLeft(database, meta, told)
+  let nextSeq = Math.max(meta?.seq ?? 0, seq, firstFree) + 1
+  nextSeq = await mendArchive(database, changes, nextSeq)
+  nextSeq = await knowPending(database, changes, nextSeq)
+  for (const range of [...MARKS, LANES, PARCELS]) {
+    for await (const keys of database.scanKeys(range)) {
+      for (const key of keys) await changes.put(key, null)
+    }
+  }
+  await changes.put(commitKey(FIRST_LANE, commit), '')
+  const whole: Meta = {
+    ...(meta ?? { at: 0, identity, nextBatch: 0 }),
+    format: FORMAT,
+    counts: writeCounts(counts),
+    seq: nextSeq,
+    commit,
+    marksFrom: commit,
+    lanes,
+  }
+  await changes.put(META, JSON.stringify(whole))
+  await changes.write(true)
+  return readBooks(database, whole)
+}
+
+/** Every host with requests gets an entry, and entries say whether there are requests with a time of their own. */
+async function mendHosts(database: Database, changes: Portions): Promise<void> {
+  const withLater = new Named()
+  await eachHost(database, 'l', (_, host) => withLater.add(host))
+  const listed = await mendEntries(database, changes, withLater)
+  const addMissing = async (partition: string, host: string) => {
+    if (listed.has(host)) return
+    listed.add(host)
+    const record = writeHost({ ...readHost(''), hasLater: withLater.has(host) })
+    await changes.put(entryKey(partition, 0, host), record)
+  }
+  await eachHost(database, 'p', addMissing)
+  await eachHost(database, 'l', addMissing)
+}
+
+/**
+ * The hosts that have an entry. Where one has several, because the removal of those before was lost, the last is true: it
+ * has the host's latest pause.
+ */
+async function mendEntries(database: Database, changes: Portions, withLater: Named): Promise<Named> {
+  const listed = new Named()
+  /** The entries of hosts of this partition. */
+  let keys = new Map<string, string>()
+  let partition = -1
+  for await (const entries of database.scan({ from: 'q', to: 'r' })) {
+    for (const [key, record] of entries) {
+      const { host, wakes } = entryOf(key)
+      if (wakes) continue
+      if (partitionIn(key) !== partition) keys = new Map()
+      partition = partitionIn(key)
+      const earlier = keys.get(host)
+      if (earlier !== undefined) await changes.put(earlier, null)
+      keys.set(host, key)
+      listed.add(host)
+      const known = readHost(record)
+      if (withLater.has(host) && !known.hasLater) {
+        await changes.put(key, writeHost({ ...known, hasLater: true }))
+      }
+    }
+  }
+  return listed
+}
+
+/** How far the other lanes had come: no number that they have given may be given again. */
+async function lanesLeft(
+  database: Database,
+  meta: Meta | undefined,
+  told: ReadonlyMap<number, number>,
+): Promise<{ lanes: Record<string, LaneEnd>; seq: number }> {
+  const lanes: Record<string, LaneEnd> = {}
+  let seq = 0
+  const reached = (lane: number, commit: number, nextBatch: number) => {
+    if (lane === FIRST_LANE) return
+    const before = lanes[lane] ?? { commit: 0, nextBatch: 0 }
+    const last = Math.max(commit, before.commit)
+    lanes[lane] = { commit: last, marksFrom: last + 1, nextBatch: Math.max(nextBatch, before.nextBatch) }
+  }
+  for (const [lane, commits] of told) reached(lane, commits, 0)
+  for (const [lane, end] of Object.entries(meta?.lanes ?? {}))
+    reached(Number(lane), end.commit, end.nextBatch)
+  for await (const entries of database.scan(LANES)) {
+    for (const [key, record] of entries) {
+      const lane = database.decode(key, readLaneMeta, record)
+      reached(partitionIn(key), lane.commit, lane.nextBatch)
+      seq = Math.max(seq, lane.seq)
+    }
+  }
+  for await (const keys of database.scanKeys(SPOOLS)) {
+    for (const key of keys) reached(batchIn(key).lane, 0, batchIn(key).batch + 1)
+  }
+  return { lanes, seq }
+}
+
+/**
+ * Pages of fingerprints without the right filter over them would not be found: they become lists, as if the names had
+ * become known lately. Answers with the next number for a list.
+ */
+async function mendArchive(database: Database, changes: Portions, from: number): Promise<number> {
+  let seq = from
+  const inPages = new Map<number, number>()
+  const inFilter = new Map<number, number>()
+  for await (const entries of database.scanBytes({ from: 'f', to: 'g' })) {
+    for (const [key, { length }] of entries) {
+      const partition = partitionIn(key)
+      inPages.set(partition, (inPages.get(partition) ?? 0) + length / PRINT_BYTES)
+    }
+  }
+  for await (const entries of database.scanBytes({ from: 'b', to: 'c' })) {
+    for (const [key, record] of entries) inFilter.set(partitionIn(key), readShelf(record).count)
+  }
+  for (const partition of new Set([...inPages.keys(), ...inFilter.keys()])) {
+    if (inPages.get(partition) === inFilter.get(partition)) continue
+    const at = partitionText(partition)
+    await changes.put(filterKey(at), null)
+    for await (const entries of database.scanBytes(rangesOf('f', [partition])[0]!)) {
+      for (const [key, prints] of entries) {
+        await changes.put(key, null)
+        await changes.put(printsKey(at, seq++), prints)
+      }
+    }
+  }
+  return seq
+}
+
+/** Names on one list. */
+const LIST = 1024
+
+/**
+ * The name of a request may be lost where the request is not: it would be added again when it is met. So all that is
+ * pending is known once more; what was known already is known once.
+ */
+async function knowPending(database: Database, changes: Portions, from: number): Promise<number> {
+  let seq = from
+  let partition = -1
+  let prints: number[] = []
+  const print = new Uint32Array(2)
+  const list = async () => {
+    if (prints.length === 0) return
+    const bytes = new Uint8Array(Uint32Array.from(prints).buffer)
+    await changes.put(printsKey(partitionText(partition), seq++), bytes)
+    prints = []
+  }
+  for (const kind of [
+    { from: 'l', to: 'm' },
+    { from: 'p', to: 'q' },
+  ]) {
+    for await (const entries of database.scan(kind)) {
+      for (const [key, record] of entries) {
+        if (partitionIn(key) !== partition || prints.length >= 2 * LIST) await list()
+        partition = partitionIn(key)
+        fingerprint(knownAs(database.decode(key, readRequest, record, hostIn(key)).request), print)
+        prints.push(print[0]!, print[1]!)
+      }
+    }
+  }
+  await list()
+  return seq
+}
+
+/** Changes of any number, written some at a time. */
+class Portions {
+  readonly #database: Database
+  #values = new Map<string, Staged>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async put(key: string, value: Staged): Promise<void> {
+    this.#values.set(key, value)
+    if (this.#values.size >= PORTION) await this.write()
+  }
+
+  /** `sync`: also waits for the disk. */
+  async write(sync = false): Promise<void> {
+    await this.#database.write({ values: this.#values, once: [] }, sync)
+    this.#values = new Map()
+  }
+}

@@ -1,0 +1,202 @@
+import type { Database, Staged } from '../db/database.js'
+import { filterKey, partitionIn, partitionText, printPageKey, rangesOf } from '../format/keys.js'
+import { Filter } from './filter.js'
+
+/** Fingerprints of a page on disk: 4 KB, as much as LevelDB reads at once anyway. */
+const PAGE = 512
+
+export interface Question {
+  readonly partition: number
+  readonly print: bigint
+}
+
+/** Told the place of each fingerprint. */
+type Taken = (prints: Uint32Array, at: number) => void
+
+/** What memory holds of a partition whose fingerprints are on disk. */
+interface Shelf {
+  readonly count: number
+  readonly filter: Filter
+  /** The first fingerprint of each page, ascending. */
+  readonly firsts: BigUint64Array
+}
+
+/**
+ * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each and
+ * the first of each page. `take` moves to here what a partition has known for long; questions read one page each, and
+ * the filter spares nearly all questions about what is new.
+ */
+export class Archive {
+  readonly #database: Database
+  readonly #shelves = new Map<number, Shelf>()
+  #size = 0
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** False: certainly not here. */
+  mayHave(partition: number, low: number, high: number): boolean {
+    return this.#shelves.get(partition)?.filter.mayHave(low, high) === true
+  }
+
+  /** Which of these are here, in the order of the questions. */
+  has(questions: readonly Question[]): Promise<boolean[]> {
+    return this.#inTurn(() => this.#has(questions))
+  }
+
+  async #has(questions: readonly Question[]): Promise<boolean[]> {
+    const keys = questions.map(({ partition, print }) => {
+      const shelf = this.#shelves.get(partition)
+      const page = shelf === undefined ? -1 : lastNotAfter(shelf.firsts, print)
+      return page < 0 ? '' : printPageKey(partitionText(partition), shelf!.firsts[page]!)
+    })
+    const pages = await this.#database.getMany([...new Set(keys)])
+    const byKey = new Map([...new Set(keys)].map((key, i) => [key, pages[i]]))
+    return questions.map(({ print }, i) => {
+      const page = byKey.get(keys[i]!)
+      if (page === undefined) return false
+      const prints = this.#database.decode(keys[i]!, readPrints, page)
+      const at = lastNotAfter(prints, print)
+      return at >= 0 && prints[at] === print
+    })
+  }
+
+  /** How many of a partition are here. */
+  sizeOf(partition: number): number {
+    return this.#shelves.get(partition)?.count ?? 0
+  }
+
+  /** Takes up what is on disk of partitions, ascending. */
+  load(partitions: readonly number[]): Promise<void> {
+    return this.#inTurn(() => this.#load(partitions))
+  }
+
+  async #load(partitions: readonly number[]): Promise<void> {
+    const firsts = new Map<number, bigint[]>()
+    for (const range of rangesOf('f', partitions)) {
+      for await (const keys of this.#database.scanKeys(range)) {
+        for (const key of keys) {
+          const list = firsts.get(partitionIn(key)) ?? []
+          list.push(BigInt(`0x${key.slice(5)}`))
+          firsts.set(partitionIn(key), list)
+        }
+      }
+    }
+    for (const range of rangesOf('b', partitions)) {
+      for await (const entries of this.#database.scanBytes(range)) {
+        for (const [key, bytes] of entries) {
+          const partition = partitionIn(key)
+          const { count, filter } = this.#database.decode(key, readShelf, bytes)
+          this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
+        }
+      }
+    }
+  }
+
+  /** Forgets partitions: what is on disk of them is another thread's. */
+  drop(partitions: Iterable<number>): void {
+    for (const partition of partitions) {
+      this.#size -= this.sizeOf(partition)
+      this.#shelves.delete(partition)
+    }
+  }
+
+  /** Resolves once what was begun before is done. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  /** Moves here what the disk has of a partition, all or nothing, and tells of each. */
+  take(partition: number, taken: Taken): Promise<void> {
+    return this.#inTurn(() => this.#take(partition, taken))
+  }
+
+  async #take(partition: number, taken: Taken): Promise<void> {
+    const at = partitionText(partition)
+    const changes = new Map<string, Staged>()
+    const parts: BigUint64Array[] = []
+    for (const range of [...rangesOf('s', [partition]), ...rangesOf('f', [partition])]) {
+      for await (const entries of this.#database.scanBytes(range)) {
+        for (const [key, bytes] of entries) {
+          changes.set(key, null)
+          parts.push(this.#database.decode(key, readPrints, bytes))
+        }
+      }
+    }
+    if (parts.length === 0) return
+    const prints = distinct(parts)
+    const filter = new Filter(prints.length)
+    const words = new Uint32Array(prints.buffer, 0, 2 * prints.length)
+    for (let i = 0; i < words.length; i += 2) filter.add(words[i]!, words[i + 1]!)
+    const firsts: bigint[] = []
+    for (let from = 0; from < prints.length; from += PAGE) {
+      const page = prints.slice(from, from + PAGE)
+      firsts.push(page[0]!)
+      changes.set(printPageKey(at, page[0]!), new Uint8Array(page.buffer))
+    }
+    const record = new Uint8Array(COUNT_BYTES + filter.bytes.length)
+    new DataView(record.buffer).setUint32(0, prints.length)
+    record.set(filter.bytes, COUNT_BYTES)
+    changes.set(filterKey(at), record)
+    await this.#database.write({ values: changes, once: [] })
+    this.#put(partition, { count: prints.length, filter, firsts: BigUint64Array.from(firsts) })
+    for (let i = 0; i < words.length; i += 2) taken(words, i)
+  }
+
+  /** One at a time: pages must not be rearranged while they are read. */
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(act)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+
+  #put(partition: number, shelf: Shelf): void {
+    this.#size += shelf.count - (this.#shelves.get(partition)?.count ?? 0)
+    this.#shelves.set(partition, shelf)
+  }
+}
+
+const COUNT_BYTES = 4
+
+/** A fingerprint's low half comes first, as in memory: eight bytes in the order of this machine's numbers. */
+export function readPrints(bytes: Uint8Array): BigUint64Array {
+  return new BigUint64Array(bytes.slice().buffer)
+}
+
+/** The filter over a partition's pages, and how many fingerprints they have. */
+export function readShelf(bytes: Uint8Array): Pick<Shelf, 'count' | 'filter'> {
+  const count = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0)
+  return { count, filter: new Filter(bytes.slice(COUNT_BYTES)) }
+}
+
+/** All of them in order, each once. */
+function distinct(parts: readonly BigUint64Array[]): BigUint64Array {
+  const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  all.sort()
+  let kept = 0
+  for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[kept++] = all[i]!
+  return all.slice(0, kept)
+}
+
+/** The place of the last number that is not larger; -1 if all are. */
+function lastNotAfter(sorted: BigUint64Array, value: bigint): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! <= value) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

@@ -1,0 +1,303 @@
+import { KumoError } from '../../../errors.js'
+import type { SeenStore } from '../../../seen/contract.js'
+import { Homes } from '../../../seen/partition-lookup.js'
+import type { CrawlRequest } from '../../../types.js'
+import { fingerprint } from '../../../url/fingerprint.js'
+import { knownAs } from '../../../url/known-as.js'
+import type { Database } from '../db/database.js'
+import type { Journal } from '../db/journal.js'
+import type { Counts } from '../format/counts.js'
+import { partitionIn, partitionText, printsKey, rangesOf } from '../format/keys.js'
+import { Archive, readPrints } from './archive.js'
+import { Prints } from './prints.js'
+
+const PRINT_WORDS = 2
+/** Names whose fingerprints are made before the first of them is looked up: see seen/table.ts. */
+const CHUNK = 256
+
+export interface LevelSeenParts {
+  readonly database: Database
+  readonly journal: Journal
+  /** What its partitions hold; it changes what is known. */
+  readonly counts: Counts
+  /** Fingerprints in memory; beyond that, those known longest are on disk only. */
+  readonly inMemory: number
+  /** Whether its partitions may go to other threads. */
+  readonly mayLeave: boolean
+  partitionOf(host: string): number
+  /** The number of the next request. */
+  nextSeq(): number
+}
+
+/**
+ * Known names as fingerprints: in memory, and on disk in the order in which they became known, a few for each commit and
+ * partition. A name is written when its request is (`taken`), in the same commit: a name that were known alone would be
+ * lost, for nobody would add it again.
+ *
+ * When memory holds as many as it may, half of them move to the archive, beside the loop.
+ */
+export class LevelSeen implements SeenStore {
+  readonly #parts: LevelSeenParts
+  readonly #archive: Archive
+  /** Known lately. */
+  #young: Prints
+  /** On its way to the archive. */
+  #old: Prints
+  readonly #print = new Uint32Array(PRINT_WORDS)
+  readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
+  /** The shelf of each of them. */
+  readonly #shelves = new Int32Array(CHUNK)
+  readonly #homes: Homes
+  readonly #whole = new BigUint64Array(this.#print.buffer)
+  /** Fingerprints for the next commit, by partition. */
+  #fresh = new Map<number, number[]>()
+  /** Partitions that are about to go to another thread. */
+  #leaving: ReadonlySet<number> = new Set()
+  /** Questions wait for what is before them: the disk, when the store was opened or the archive is asked. */
+  #before: Promise<unknown> | undefined = undefined
+  #failure: { readonly error: unknown } | undefined = undefined
+  #isLoading = false
+  #loaded: Promise<void> = Promise.resolve()
+  #isMoving = false
+  #closed = false
+  #sizeAtClose = 0
+
+  constructor(parts: LevelSeenParts) {
+    this.#parts = parts
+    this.#archive = new Archive(parts.database)
+    this.#homes = new Homes(parts.partitionOf)
+    this.#young = new Prints(!parts.mayLeave)
+    this.#old = new Prints(!parts.mayLeave)
+  }
+
+  get size(): number {
+    if (this.#closed) return this.#sizeAtClose
+    if (this.#isLoading) return this.#parts.counts.known
+    return this.#young.size + this.#old.size + this.#archive.size
+  }
+
+  /** Takes up what is on disk, beside the loop: until that is done, questions wait. */
+  load(): void {
+    this.#isLoading = true
+    this.#loaded = this.#load().catch((error) => {
+      this.#failure = { error }
+    })
+    this.#wait(this.#loaded)
+  }
+
+  addAll(urls: readonly string[]): boolean[] | Promise<boolean[]> {
+    if (this.#closed) throw new KumoError('KUMO_STORE_FAILED', 'addAll: the seen-set is closed')
+    this.#check()
+    if (this.#isLoading) return this.#before!.then(() => this.addAll(urls))
+    if (this.#young.size * 2 > this.#parts.inMemory) this.#move()
+    if (this.#archive.size === 0) return this.#add(urls)
+    return urls.some((url) => this.#isDoubtful(url)) ? this.#ask(urls) : this.#add(urls)
+  }
+
+  /** The request of a name is kept from the next commit on, and the name with it. */
+  taken(request: CrawlRequest, partition: number): void {
+    fingerprint(knownAs(request), this.#print)
+    this.#parts.counts.learned(partition)
+    // One that was asked about in another thread is not asked about here.
+    if (this.#parts.mayLeave) this.#young.add(partition, this.#print, 0)
+    const fresh = this.#fresh.get(partition)
+    if (fresh === undefined) this.#fresh.set(partition, [this.#print[0]!, this.#print[1]!])
+    else fresh.push(this.#print[0]!, this.#print[1]!)
+  }
+
+  /** Puts what is new into the journal. */
+  contribute(): void {
+    const { journal, nextSeq } = this.#parts
+    for (const [partition, prints] of this.#fresh) {
+      const words = Uint32Array.from(prints)
+      // Each list has a request's number that no other of its partition has, whichever thread wrote it.
+      journal.put(printsKey(partitionText(partition), nextSeq()), new Uint8Array(words.buffer))
+    }
+    this.#fresh = new Map()
+  }
+
+  /** Resolves once nothing of these partitions is read or moved any more, nor will be. */
+  async hold(partitions: readonly number[]): Promise<void> {
+    await this.#loaded
+    this.#check()
+    this.#leaving = new Set(partitions)
+    await this.#archive.settled()
+  }
+
+  /** Forgets what is known of the partitions that are held. Answers with what memory had of it. */
+  drop(): (readonly [partition: number, prints: Uint32Array])[] {
+    const partitions = [...this.#leaving]
+    this.#leaving = new Set()
+    this.#archive.drop(partitions)
+    return partitions.flatMap((partition) =>
+      [this.#young, this.#old]
+        .map((prints) => [partition, prints.empty(partition)] as const)
+        .filter(([, prints]) => prints.length > 0),
+    )
+  }
+
+  /** Goes on with partitions, ascending, that another thread had, and with what its memory had of them. */
+  async take(
+    partitions: readonly number[],
+    prints: readonly (readonly [partition: number, prints: Uint32Array])[],
+  ): Promise<void> {
+    await this.#loaded
+    this.#check()
+    await this.#archive.load(partitions)
+    for (const [partition, some] of prints) this.#young.addEach(partition, some)
+    // All that was written is among these, unless somebody else had them in between.
+    await this.#readLists(partitions, () => {})
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#sizeAtClose = this.size
+    this.#closed = true
+    this.#young.clear()
+    this.#old.clear()
+  }
+
+  #add(urls: readonly string[]): boolean[] {
+    const fresh: boolean[] = []
+    const prints = this.#prints
+    const shelves = this.#shelves
+    for (let from = 0; from < urls.length; from += CHUNK) {
+      const count = Math.min(urls.length - from, CHUNK)
+      for (let i = 0; i < count; i++) {
+        fingerprint(urls[from + i]!, prints, i * PRINT_WORDS)
+        shelves[i] = this.#shelfOf(urls[from + i]!)
+      }
+      for (let i = 0, end = 0; i < count; i = end) {
+        while (end < count && shelves[end] === shelves[i]) end++
+        this.#young.warm(shelves[i]!, prints, end - i, i)
+      }
+      for (let i = 0; i < count; i++) {
+        const at = i * PRINT_WORDS
+        fresh.push(!this.#old.has(shelves[i]!, prints, at) && this.#young.add(shelves[i]!, prints, at))
+      }
+    }
+    return fresh
+  }
+
+  /** Whether only the archive knows. */
+  #isDoubtful(url: string): boolean {
+    fingerprint(url, this.#print)
+    const [low, high] = [this.#print[0]!, this.#print[1]!]
+    const shelf = this.#shelfOf(url)
+    if (this.#young.has(shelf, this.#print, 0) || this.#old.has(shelf, this.#print, 0)) return false
+    return this.#archive.mayHave(this.#homes.partitionOf(url), low, high)
+  }
+
+  /** The archive is asked by one call after the other, so that only one of two that overlap adds a name. */
+  #ask(urls: readonly string[]): Promise<boolean[]> {
+    const asking = (this.#before ?? Promise.resolve()).then(async () => {
+      const doubtful: number[] = []
+      // What is beyond doubt is decided now: later, memory may have given it to the archive.
+      const fresh = urls.map((url, i) => {
+        if (!this.#isDoubtful(url)) return this.#add([url])[0]!
+        doubtful.push(i)
+        return false
+      })
+      const archived = await this.#archive.has(
+        doubtful.map((i) => {
+          fingerprint(urls[i]!, this.#print)
+          return { partition: this.#homes.partitionOf(urls[i]!), print: this.#whole[0]! }
+        }),
+      )
+      for (const [question, i] of doubtful.entries()) {
+        if (!archived[question]) fresh[i] = this.#add([urls[i]!])[0]!
+      }
+      return fresh
+    })
+    this.#wait(asking)
+    return asking
+  }
+
+  /** What is asked from now on waits for this. Whoever asked hears of a failure. */
+  #wait(what: Promise<unknown>): void {
+    const settled = what.catch(() => {})
+    this.#before = settled
+    void settled.then(() => {
+      if (this.#before === settled) this.#before = undefined
+    })
+  }
+
+  /** Moves what is in memory to the archive, partition by partition. */
+  #move(): void {
+    if (this.#isMoving) return
+    this.#isMoving = true
+    this.#old = this.#young
+    this.#young = new Prints(!this.#parts.mayLeave)
+    void this.#moveOld()
+      // The disk is in trouble, which the journal tells.
+      .catch(() => {})
+      .then(() => {
+        // Names whose requests are still to come, and those refused as traps, are known to memory only.
+        this.#old.addTo(this.#young)
+        this.#old = new Prints(!this.#parts.mayLeave)
+        this.#isMoving = false
+      })
+  }
+
+  async #moveOld(): Promise<void> {
+    const { journal, counts } = this.#parts
+    await journal.flush()
+    for (const partition of counts.partitions) {
+      if (this.#closed) return
+      if (!counts.owns(partition) || this.#leaving.has(partition)) continue
+      const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
+      await this.#archive.take(partition, (prints, at) => {
+        // Names of the last commits may be young already.
+        if (!this.#old.delete(shelf, prints, at)) this.#young.delete(shelf, prints, at)
+      })
+    }
+  }
+
+  #shelfOf(url: string): number {
+    return this.#parts.mayLeave ? this.#homes.partitionOf(url) : ONE_SHELF
+  }
+
+  async #load(): Promise<void> {
+    const { counts } = this.#parts
+    const { partitions } = counts
+    await this.#archive.load(partitions)
+    // A name that was given twice was counted twice.
+    const tooMany = new Map(
+      partitions.map((each) => [each, counts.of(each).known - this.#archive.sizeOf(each)]),
+    )
+    await this.#readLists(partitions, (partition, fresh) => {
+      tooMany.set(partition, tooMany.get(partition)! - fresh)
+    })
+    if (this.#closed) return
+    for (const [partition, known] of tooMany) counts.forgot(partition, known)
+    this.#isLoading = false
+  }
+
+  /** Takes up fingerprints that are on disk, and not in the archive. Tells of each list how many were new. */
+  async #readLists(
+    partitions: readonly number[],
+    tell: (partition: number, fresh: number) => void,
+  ): Promise<void> {
+    for (const range of rangesOf('s', partitions)) {
+      for await (const entries of this.#parts.database.scanBytes(range)) {
+        if (this.#closed) return
+        for (const [key, bytes] of entries) {
+          const partition = partitionIn(key)
+          const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
+          const words = new Uint32Array(this.#parts.database.decode(key, readPrints, bytes).buffer)
+          let fresh = 0
+          for (let at = 0; at < words.length; at += PRINT_WORDS)
+            if (this.#young.add(shelf, words, at)) fresh++
+          tell(partition, fresh)
+        }
+      }
+    }
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+}
+
+/** Where all fingerprints are if no partition ever leaves. */
+const ONE_SHELF = 0

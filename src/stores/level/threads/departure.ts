@@ -1,0 +1,69 @@
+import { KumoError } from '../../../errors.js'
+import type { LevelHost } from '../frontier/level-host.js'
+
+/**
+ * Partitions that are about to go to another thread. Nothing of them is handed out any more; what was handed out is waited
+ * for, and what is being read. What still comes to them until they are gone is theirs, and is noted.
+ */
+export class Departure {
+  readonly partitions: ReadonlySet<number>
+  readonly #busy: Set<LevelHost>
+  #becomeQuiet: () => void = () => {}
+  #fail: (error: unknown) => void = () => {}
+  readonly #quiet: Promise<void>
+  /** Whether something of them has changed since this was last set to false. */
+  touched = false
+  /** Resolves when they are gone: whoever brings more to them waits, or it might never come to an end. */
+  readonly gone: Promise<void>
+  #leave: () => void = () => {}
+  /** Whether they leave as soon as nothing changes any more. */
+  isLast = false
+
+  constructor(partitions: readonly number[], hosts: Iterable<LevelHost>) {
+    this.partitions = new Set(partitions)
+    this.#busy = new Set()
+    for (const host of hosts) if (this.has(host) && isBusy(host)) this.#busy.add(host)
+    this.#quiet = new Promise((resolve, reject) => {
+      this.#becomeQuiet = resolve
+      this.#fail = reject
+    })
+    // Whoever waits hears of it.
+    this.#quiet.catch(() => {})
+    this.gone = new Promise((resolve) => {
+      this.#leave = resolve
+    })
+    if (this.#busy.size === 0) this.#becomeQuiet()
+  }
+
+  has(host: LevelHost): boolean {
+    return this.partitions.has(host.partitionNumber)
+  }
+
+  /** Resolves once none of their requests is handed out, and none is being read. */
+  get quiet(): Promise<void> {
+    return this.#quiet
+  }
+
+  /** A host was given back, or has been read. */
+  look(host: LevelHost): void {
+    if (isBusy(host)) return
+    if (this.#busy.delete(host) && this.#busy.size === 0) this.#becomeQuiet()
+  }
+
+  /** They are gone. */
+  end(): void {
+    this.#leave()
+  }
+
+  /** They stay: the store is closed. */
+  abandon(): void {
+    this.#fail(
+      new KumoError('KUMO_STORE_FAILED', 'give: the store was closed before its partitions had left'),
+    )
+    this.#leave()
+  }
+}
+
+function isBusy(host: LevelHost): boolean {
+  return host.acquired > 0 || host.isLoading
+}

@@ -1,0 +1,110 @@
+import { KumoError } from '../../../errors.js'
+import type { HandedOver, Handover, PartitionLoad } from '../../contract.js'
+import type { Database } from '../db/database.js'
+import type { Journal } from '../db/journal.js'
+import { type Counts, type ParcelRecord, readParcel, writeParcel } from '../format/counts.js'
+import { parcelKey } from '../format/keys.js'
+import type { LevelFrontier } from '../frontier/frontier.js'
+import type { LevelSeen } from '../seen/seen.js'
+import type { Carried } from './moves.js'
+
+/** Partitions on their way to another thread, which finds all else on disk. */
+export interface LevelHandedOver extends HandedOver {
+  readonly parcels: readonly ParcelRecord[]
+  readonly carried: Carried
+  /** What memory had of their known names. */
+  readonly prints: readonly (readonly [partition: number, prints: Uint32Array])[]
+}
+
+export interface HandoverParts {
+  readonly database: Database
+  readonly journal: Journal
+  readonly counts: Counts
+  readonly frontier: LevelFrontier
+  readonly seen: LevelSeen
+}
+
+/**
+ * How partitions move between threads that share a database: nothing is copied. Who gives has the last of its changes
+ * written, and forgets; who takes reads. In between, what they hold is written under a key of their own, so that it is in
+ * one place only whenever a crash comes.
+ */
+export class LevelHandover implements Handover {
+  readonly #parts: HandoverParts
+  #departing: ReadonlySet<number> = new Set()
+
+  constructor(parts: HandoverParts) {
+    this.#parts = parts
+  }
+
+  async give(given: readonly number[], left?: () => void): Promise<LevelHandedOver> {
+    const { journal, counts, frontier, seen } = this.#parts
+    const partitions = inOrder(given).filter((partition) => counts.owns(partition))
+    await frontier.moves.hold(partitions)
+    await seen.hold(partitions)
+    this.#departing = new Set(partitions)
+    this.writeParcels()
+    frontier.moves.hurry()
+    frontier.moves.wasTouched()
+    do await journal.flush()
+    while (frontier.moves.wasTouched())
+    // In one turn: nothing can come between what is on disk and what is forgotten.
+    const carried = frontier.drop()
+    const prints = seen.drop()
+    this.#departing = new Set()
+    const parcels = partitions.map((partition) => ({ ...counts.disown(partition), seq: carried.seq }))
+    left?.()
+    return { partitions: given, parcels, carried, prints }
+  }
+
+  async take(what: HandedOver): Promise<void> {
+    const { journal, counts, frontier, seen } = this.#parts
+    const { carried, prints } = what as LevelHandedOver
+    const parcels = await Promise.all(
+      (what as LevelHandedOver).parcels.map((parcel) => this.#present(parcel)),
+    )
+    const partitions = inOrder(parcels.map(({ partition }) => partition))
+    for (const partition of partitions) if (counts.owns(partition)) throw misdirected(partition)
+    await seen.take(partitions, prints)
+    for (const parcel of parcels) {
+      counts.own(parcel)
+      journal.remove(parcelKey(parcel.partition))
+    }
+    const seq = Math.max(carried.seq, ...parcels.map((parcel) => parcel.seq))
+    await frontier.take(partitions, { ...carried, seq })
+  }
+
+  /** Whoever had taken it, and died, may have gone on with it for a while: the disk knows. */
+  async #present(parcel: ParcelRecord): Promise<ParcelRecord> {
+    const { database } = this.#parts
+    const key = parcelKey(parcel.partition)
+    const record = await database.get(key)
+    return record === undefined ? parcel : database.decode(key, readParcel, parcel.partition, record)
+  }
+
+  load(): PartitionLoad[] {
+    return this.#parts.frontier.moves.load()
+  }
+
+  /** Whether what a partition holds is written apart from the others. */
+  isDeparting(partition: number): boolean {
+    return this.#departing.has(partition)
+  }
+
+  /** To be called at each commit. */
+  writeParcels(): void {
+    const { journal, counts, frontier } = this.#parts
+    for (const partition of this.#departing) {
+      journal.put(parcelKey(partition), writeParcel({ ...counts.of(partition), seq: frontier.seq }))
+    }
+  }
+}
+
+function inOrder(partitions: readonly number[]): number[] {
+  return [...new Set(partitions)].sort((a, b) => a - b)
+}
+
+function misdirected(partition: number): KumoError {
+  const message = `partition ${partition} is to be taken by a shard that has it already`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}

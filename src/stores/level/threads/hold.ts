@@ -1,0 +1,194 @@
+import type { Level } from 'level'
+import { KumoError } from '../../../errors.js'
+import type { Clock } from '../../../time.js'
+import { damaged, explained, gone, isClosed, isOfTheDisk } from '../db/errors.js'
+import type { OpenFolder } from '../db/folder.js'
+import { leaveOpen } from '../db/left-open.js'
+import type { Gate } from './gate.js'
+
+/** How long after it could not be opened again it is tried once more. */
+const RETRY_MS = 1000
+
+/** What threads need to share a database. */
+export interface Sharing {
+  readonly gate: Gate
+  readonly clock: Clock
+}
+
+/**
+ * One thread's hold of a database that several share. When one of them has met an error of the disk, all let go, the
+ * keeper opens it anew, and the others follow. Who reads or writes meanwhile finds it closed, and waits as for a disk.
+ */
+export class Hold {
+  readonly #path: string
+  /** The same without links. */
+  readonly #place: string
+  readonly #folder: OpenFolder
+  readonly #level: Level<string, string>
+  readonly #gate: Gate
+  readonly #clock: Clock
+  readonly #attending: Promise<void>
+  /** When an error was met last: what is older is seen to. */
+  #troubledAt: number | undefined = undefined
+  #isInside = true
+  #closed = false
+  /** Why it cannot be used any more. */
+  #ruin: Error | undefined = undefined
+  /** The key of something that this thread has written last. */
+  lastWritten: string | undefined = undefined
+
+  /** The database is open, and whoever is not its keeper has come in before. */
+  constructor(
+    path: string,
+    place: string,
+    folder: OpenFolder,
+    level: Level<string, string>,
+    { gate, clock }: Sharing,
+  ) {
+    this.#path = path
+    this.#place = place
+    this.#folder = folder
+    this.#level = level
+    this.#gate = gate
+    this.#clock = clock
+    if (gate.isKeeper) gate.enter()
+    this.#attending = this.#attend()
+  }
+
+  /** To be asked before each reading and writing, for `trouble`; throws if it makes no sense. */
+  begin(): number {
+    if (this.#ruin !== undefined) throw this.#ruin
+    return this.#gate.generation
+  }
+
+  /** The same for writing: what would be written behind a record that is broken off would not be found again. */
+  beginWriting(): number {
+    const generation = this.begin()
+    if (this.#gate.isShut) throw inconvenient('another thread has met an error of the disk')
+    return generation
+  }
+
+  /** Something that was begun has failed. */
+  trouble(error: unknown, generation: number): void {
+    if (!isOfTheDisk(error) || isClosed(error)) return
+    this.#troubledAt = generation
+    this.#gate.shut(generation)
+  }
+
+  /** Resolves once the database was opened anew, and rejects if that was not possible. */
+  async renewed(): Promise<void> {
+    const gate = this.#gate
+    gate.shut(this.#troubledAt ?? gate.generation)
+    this.#troubledAt = undefined
+    const { failures } = gate
+    const isSettled = () => this.#ruin !== undefined || (this.#isInside && !gate.isShut)
+    await gate.until(() => this.#closed || gate.failures > failures || isSettled())
+    if (gate.isRuined) this.#ruin ??= damaged(this.#path, 'it cannot be opened again')
+    if (this.#ruin !== undefined) throw this.#ruin
+    if (!this.#isInside) throw inconvenient('it could not be opened again')
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#gate.ring()
+    await this.#attending
+    await this.#letGo()
+    this.#gate.leave()
+  }
+
+  /** Calls the database where this thread may not be ended: see `Gate.call`. */
+  call<T>(act: () => Promise<T>): Promise<T> {
+    return this.#gate.call(act)
+  }
+
+  /**
+   * The keeper's closing closes the database itself. With a thread inside, or an iterator that a thread has left behind,
+   * that would abort the process: then it stays open until the process ends.
+   */
+  async #letGo(): Promise<void> {
+    const { isKeeper, isOccupied, wasCutOff } = this.#gate
+    if (isKeeper && (isOccupied || wasCutOff)) await leaveOpen(this.#path, this.#place, this.#level)
+    await this.#level.close()
+  }
+
+  async #attend(): Promise<void> {
+    const gate = this.#gate
+    for (;;) {
+      await gate.until(() => gate.isShut || this.#closed)
+      if (this.#closed) return
+      this.#isInside = false
+      try {
+        if (gate.isKeeper) await this.#openAnew()
+        else await this.#follow()
+        await this.#check()
+      } catch (error) {
+        await this.#giveUp(error)
+      }
+      if (this.#closed || this.#ruin !== undefined) return
+      this.#isInside = true
+      if (gate.isKeeper) gate.open()
+      else gate.ring()
+    }
+  }
+
+  async #follow(): Promise<void> {
+    await this.#level.close()
+    if (await this.#gate.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
+  }
+
+  /** The keeper's buffers are the database's own, so it must be the last to close it, and the first to open it. */
+  async #openAnew(): Promise<void> {
+    const gate = this.#gate
+    await gate.until(() => !gate.isOccupied || this.#closed)
+    while (!this.#closed) {
+      if (gate.wasCutOff) throw cutOff(this.#path)
+      if (this.#folder.isGone()) throw gone(this.#path)
+      await this.#level.close()
+      try {
+        await this.#level.open()
+        return
+      } catch (error) {
+        if (!isOfTheDisk(error)) throw error
+        gate.failed(false)
+      }
+      await this.#pause()
+    }
+  }
+
+  async #pause(): Promise<void> {
+    let isOver = false
+    const timer = this.#clock.wakeAt(this.#clock.now() + RETRY_MS, () => {
+      isOver = true
+      this.#gate.ring()
+    })
+    await this.#gate.until(() => isOver || this.#closed)
+    timer.cancel()
+  }
+
+  async #giveUp(error: unknown): Promise<void> {
+    this.#ruin = explained(this.#path, error)
+    await this.#letGo().catch(() => {})
+    if (this.#gate.isKeeper) this.#gate.failed(true)
+    else this.#gate.ring()
+  }
+
+  /** What others wrote after a write was broken off may be lost with that, though it counted as written. */
+  async #check(): Promise<void> {
+    if (this.#closed || this.lastWritten === undefined) return
+    if ((await this.call(() => this.#level.get(this.lastWritten!))) !== undefined) return
+    throw damaged(this.#path, 'the disk failed, and commits are gone that were written')
+  }
+}
+
+/** The database must be opened again and cannot be closed. */
+function cutOff(path: string): KumoError {
+  const message =
+    `the level store at ${path} has met an error of the disk, and cannot be opened again in this process, for a worker ` +
+    'thread died in the middle of reading it. What was committed is whole: run the same program again'
+  return new KumoError('KUMO_STORE_FAILED', message)
+}
+
+/** An error as LevelDB would tell it: to be waited for. */
+function inconvenient(what: string): Error {
+  return Object.assign(new Error(`IO error: ${what}`), { code: 'LEVEL_IO_ERROR' })
+}

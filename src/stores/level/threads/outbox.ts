@@ -1,0 +1,76 @@
+/** Batches that were sent to other shards, until their receivers have them for good. */
+
+import type { Leftover, Spool } from '../../contract.js'
+import type { Database } from '../db/database.js'
+import type { Journal } from '../db/journal.js'
+import { batchIn, SPOOLS, spoolKey } from '../format/keys.js'
+
+export class LevelSpool implements Spool {
+  readonly #journal: Journal
+  readonly #lane: number
+  readonly firstBatch: number
+  /** Larger than the number of any batch that was put. */
+  nextBatch: number
+
+  constructor(journal: Journal, lane: number, firstBatch: number) {
+    this.#journal = journal
+    this.#lane = lane
+    this.firstBatch = firstBatch
+    this.nextBatch = firstBatch
+  }
+
+  put(batch: number, text: string): void {
+    this.nextBatch = Math.max(this.nextBatch, batch + 1)
+    this.#journal.put(spoolKey(this.#lane, batch), text)
+  }
+
+  remove(batch: number): void {
+    this.#journal.remove(spoolKey(this.#lane, batch))
+  }
+
+  whenKept(then: () => void): void {
+    this.#journal.whenKept(then)
+  }
+}
+
+/** Batches whose senders are no more. */
+export class Leftovers {
+  readonly #database: Database
+  readonly #journal: Journal
+
+  constructor(database: Database, journal: Journal) {
+    this.#database = database
+    this.#journal = journal
+  }
+
+  /** In order. Which they are is decided now: whoever takes a sender's place may add others while they are read. */
+  read(isLeft: (lane: number, batch: number) => boolean): AsyncIterable<Leftover> {
+    const keys = this.#keys(isLeft)
+    // Whoever reads hears of it.
+    keys.catch(() => {})
+    return this.#read(keys)
+  }
+
+  drop(id: string): void {
+    if (id.startsWith(SPOOLS.from)) this.#journal.remove(id)
+  }
+
+  async #keys(isLeft: (lane: number, batch: number) => boolean): Promise<string[]> {
+    const left: string[] = []
+    for await (const keys of this.#database.scanKeys(SPOOLS)) {
+      for (const key of keys) {
+        const { lane, batch } = batchIn(key)
+        if (isLeft(lane, batch)) left.push(key)
+      }
+    }
+    return left
+  }
+
+  async *#read(keys: Promise<string[]>): AsyncGenerator<Leftover> {
+    for (const id of await keys) {
+      if (this.#journal.staged(id) === null) continue
+      const text = await this.#database.get(id)
+      if (text !== undefined) yield { id, text }
+    }
+  }
+}

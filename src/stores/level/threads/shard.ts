@@ -1,0 +1,91 @@
+/** The store as a shard has it: some of its partitions, in a thread of its own. */
+
+import { KumoError } from '../../../errors.js'
+import type { OpenStore, ShardContext, StoreContext } from '../../contract.js'
+import { Database } from '../db/database.js'
+import { CommitCount } from '../db/folder.js'
+import { Counts, type ParcelRecord, readCounts, readParcel, writeParcel } from '../format/counts.js'
+import { PARCELS, parcelKey, partitionIn } from '../format/keys.js'
+import type { LaneMeta } from '../format/meta.js'
+import { TimeScale } from '../format/time-scale.js'
+import { readLane } from '../opening/store-meta.js'
+import type { Settings } from '../settings.js'
+import { Gate } from './gate.js'
+import { laneOf, NEW_LANE, type Shared } from './shared.js'
+import { openLane } from './writer-store.js'
+
+/** A shard that died may have sent batches of which nothing was committed: its successor's numbers begin far from theirs. */
+const BATCHES_UNKNOWN = 2 ** 20
+
+export async function openShard(
+  settings: Settings,
+  context: StoreContext,
+  shard: ShardContext,
+): Promise<OpenStore> {
+  const shared = shard.shared as Shared | undefined
+  if (shared?.gate === undefined) throw unshared()
+  const { path, durability } = settings
+  const lane = laneOf(shard.index)
+  const sharing = { gate: new Gate(shared.gate, lane), clock: context.clock }
+  const database = await Database.open(path, durability === 'machine', sharing)
+  try {
+    const before = await readLane(database, lane)
+    const { counts, seq, changes } = await partitionsOf(context, shard, database, before)
+    const end = before ?? shared.lanes[lane] ?? NEW_LANE
+    const { lane: _, ...opened } = await openLane(settings, context, database, {
+      lane,
+      count: new CommitCount(path, lane),
+      end: before === undefined ? end : { ...end, nextBatch: end.nextBatch + BATCHES_UNKNOWN },
+      seq: Math.max(shared.seq, before?.seq ?? 0, seq),
+      scale: new TimeScale(context.clock, shared.offset),
+      counts,
+      isCautious: shared.wasCut || shard.replaces,
+      sharers: shared.shards,
+      changes,
+    })
+    return opened
+  } catch (error) {
+    await database.close().catch(() => {})
+    throw error
+  }
+}
+
+/**
+ * What the partitions of a shard hold: in the meta of its lane if it has had them before, laid out for it if not. Whatever
+ * else its lane has had is laid out again.
+ */
+async function partitionsOf(
+  { partitions }: StoreContext,
+  shard: ShardContext,
+  database: Database,
+  before: LaneMeta | undefined,
+): Promise<{ counts: Counts; seq: number; changes: Map<string, string | null> }> {
+  const counts = new Counts(partitions)
+  const changes = new Map<string, string | null>()
+  const parcels = new Map<number, ParcelRecord>()
+  for await (const entries of database.scan(PARCELS)) {
+    for (const [key, record] of entries) {
+      const parcel = database.decode(key, readParcel, partitionIn(key), record)
+      parcels.set(parcel.partition, parcel)
+    }
+  }
+  const had = new Map(readCounts(before?.counts ?? '').map((count) => [count.partition, count]))
+  let seq = 0
+  for (const partition of shard.partitions) {
+    const parcel = parcels.get(partition)
+    counts.own(had.get(partition) ?? parcel ?? { partition, pending: 0, known: 0 })
+    had.delete(partition)
+    if (parcel === undefined) continue
+    seq = Math.max(seq, parcel.seq)
+    changes.set(parcelKey(partition), null)
+  }
+  for (const count of had.values()) {
+    changes.set(parcelKey(count.partition), writeParcel({ ...count, seq: before!.seq }))
+  }
+  return { counts, seq, changes }
+}
+
+function unshared(): KumoError {
+  const message = 'level: a shard was opened without what Store.share made for it'
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}

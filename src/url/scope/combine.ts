@@ -1,0 +1,173 @@
+/** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
+
+import { KumoError } from '../../errors.js'
+import { made, type Recipe } from '../../modules/recipe.js'
+import {
+  anywhere,
+  domain,
+  glob,
+  matching,
+  pathPrefix,
+  predicate,
+  sameHost,
+  sameOrigin,
+  sameSite,
+} from './rules.js'
+import type { ScopeLike, ScopeName, ScopeRule, ScopeTest } from './scope.js'
+
+const NAMED: Readonly<Record<ScopeName, () => ScopeRule>> = {
+  site: sameSite,
+  host: sameHost,
+  origin: sameOrigin,
+  path: pathPrefix,
+  all: anywhere,
+}
+
+const NAMES = Object.keys(NAMED).map((name) => `'${name}'`)
+const ALLOWED = `${NAMES.join(', ')}, a rule such as sameSite(), a glob such as '/blog/**', a RegExp or a function`
+
+/** Neither a path nor a host with a dot, a port or a wildcard. */
+const BARE_WORD = /^[\p{L}\p{N}_-]+$/u
+
+/**
+ * In scope if every one of these says yes. They are asked in this order, up to the first no.
+ *
+ * @example
+ * all(sameSite(), not('/**.pdf'), (target) => target.depth < 5)
+ */
+export function all(...likes: ScopeLike[]): ScopeRule {
+  return combined('all', likes, (tests) => (target) => tests.every((part) => part.test(target)))
+}
+
+/**
+ * In scope if one of these says yes. They are asked in this order, up to the first yes.
+ *
+ * @example
+ * any('host', 'docs.example.com', /\/help\//)
+ */
+export function any(...likes: ScopeLike[]): ScopeRule {
+  return combined('any', likes, (tests) => (target) => tests.some((part) => part.test(target)))
+}
+
+/**
+ * In scope if none of these says yes.
+ *
+ * @example
+ * not('/login', '/cart/**')
+ */
+export function not(...likes: ScopeLike[]): ScopeRule {
+  return combined('not', likes, (tests) => (target) => !tests.some((part) => part.test(target)))
+}
+
+/**
+ * The rule that something stands for: a rule for itself, a name for the ready rule of that name, any other string for
+ * a glob, a regular expression for a search in the URL, a function for a test. Where it stands, if not in an option
+ * of a crawler, is said first in messages.
+ *
+ * @example
+ * toRule('/blog/**').name // 'glob /blog/**'
+ */
+export function toRule(like: ScopeLike, place = ''): ScopeRule {
+  if (typeof like === 'string') return named(like, place) ?? glob(like)
+  if (like instanceof RegExp) return matching(like)
+  if (typeof like === 'function') {
+    if (MAKERS.has(like)) {
+      throw invalid(
+        `"${like.name}" is a function that makes a scope rule: write ${like.name}(), with parentheses`,
+      )
+    }
+    return predicate(like)
+  }
+  if (isRule(like)) return like
+  throw notAllowed(place, describe(like))
+}
+
+function named(word: string, place: string): ScopeRule | undefined {
+  if (!BARE_WORD.test(word)) return undefined
+  if (Object.hasOwn(NAMED, word)) return NAMED[word as ScopeName]()
+  // As a glob it would mean a host of that name, and a misspelt 'site' would quietly follow nothing.
+  throw notAllowed(place, `'${word}'`, `; for a path: '/${word}'; for a host without a dot: glob('${word}')`)
+}
+
+/** Those whose rules can be made again, since what they are given is data, or rules. By the name in a recipe. */
+const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
+  Object.entries({
+    domain,
+    anywhere,
+    sameOrigin,
+    sameHost,
+    sameSite,
+    pathPrefix,
+    glob,
+    matching,
+    all,
+    any,
+    not,
+  }),
+)
+
+/** As a predicate each of these would return a rule, which is not an answer. */
+const MAKERS: ReadonlySet<unknown> = new Set<unknown>([...READY.values(), predicate])
+
+/**
+ * The rule of a recipe; undefined if its maker is none of the ready ones.
+ *
+ * @example
+ * remake(['not', glob('/login')])?.name // 'not(glob /login)'
+ */
+export function remake([maker, ...given]: Recipe): ScopeRule | undefined {
+  return READY.get(maker)?.(...(given as never[]))
+}
+
+function combined(
+  word: string,
+  likes: readonly ScopeLike[],
+  decide: (parts: readonly ScopeTest[]) => ScopeTest['test'],
+): ScopeRule {
+  // No rules at all is more often an empty list in a configuration than a wish for everything or nothing.
+  if (likes.length === 0) throw invalid(`${word}() needs at least one scope rule`)
+  const rules = likes.map((like) => toRule(like, `${word}(): `))
+  const rule: ScopeRule = {
+    name: `${word}(${rules.map((rule) => rule.name).join(', ')})`,
+    start() {
+      const parts = rules.map((rule) => rule.start())
+      return {
+        perOrigin: parts.every((part) => part.perOrigin),
+        async open() {
+          await Promise.all(parts.map((part) => part.open?.()))
+        },
+        addSeed(url) {
+          for (const part of parts) part.addSeed?.(url)
+        },
+        test: decide(parts),
+      }
+    },
+  }
+  return made(rule, word, ...rules)
+}
+
+/** Whether something is a rule already, and does not only stand for one. */
+export function isRule(like: unknown): like is ScopeRule {
+  if (typeof like !== 'object' || like === null) return false
+  const { name, start } = like as Partial<ScopeRule>
+  return typeof name === 'string' && typeof start === 'function'
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array (combine rules with all() or any())'
+  if (value instanceof URL) {
+    return value.protocol === 'file:' || value.protocol === 'data:'
+      ? 'a module (let the module export the combination; it may use all(), any() and not() itself)'
+      : 'a URL (for its text as a glob, write url.href)'
+  }
+  if (typeof value === 'object' && value !== null) return 'an object without name and start()'
+  return String(value)
+}
+
+function notAllowed(place: string, given: string, hint = ''): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${place}got ${given}; allowed: ${ALLOWED}${hint}`)
+}
+
+function invalid(message: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${message}.`)
+}

@@ -1,0 +1,161 @@
+/**
+ * Patterns over URLs, for people who do not want to write `^https:\/\/([^/]+\.)?example\.com\/`. A pattern is
+ * spelled as a canonical URL is before it is compared, so `/café` and `/caf%c3%a9` mean the same.
+ */
+
+import { KumoError } from '../../errors.js'
+import { canonicalise, hostOf, pathOf, spellEscapes, spellPath } from '../canonicalize.js'
+import { compileWildcard } from './wildcard.js'
+
+/**
+ * A test for canonical URLs.
+ *
+ * | in a pattern | means |
+ * |---|---|
+ * | `*` | any run of characters without `/`, also none |
+ * | `**` | any run of characters |
+ * | `**` between slashes | any number of directories, also none |
+ * | `{a,b}` | `a` or `b`; may be empty (`{,a}`) and nested |
+ * | `?` | itself: the beginning of the query |
+ *
+ * - A pattern that begins with `/` is compared with path and query, on every host.
+ * - A pattern with a scheme (`https://…`, `*://…`) is compared with the whole URL.
+ * - Any other begins with a host. Without a path it means the whole host.
+ * - Queries do not matter unless the pattern has a `?`. Then the URL must have a query and it must fit; `*` passes
+ *   slashes there. A pattern that ends with `?` wants no query.
+ *
+ * @example
+ * compileGlob('/blog/*')('https://example.com/blog/a?page=2')  // true: the pattern says nothing about queries
+ * compileGlob('/blog/*')('https://example.com/blog/a/b')       // false: * does not pass a slash
+ * compileGlob('*.example.com')('https://a.b.example.com/c')    // true
+ * compileGlob('/**?*sort=*')('https://example.com/a?b&sort=c') // true
+ * compileGlob('/list?')('https://example.com/list?page=2')     // false: only without a query
+ */
+export function compileGlob(pattern: string): (canonicalUrl: string) => boolean {
+  check(pattern)
+  const tests = alternatives(pattern).map((plain) => compilePlain(plain, pattern))
+  const [only] = tests
+  return tests.length === 1 ? only! : (url) => tests.some((test) => test(url))
+}
+
+/** Each alternative is compared by itself, so a pattern that multiplies them would slow every link down. */
+const MOST_ALTERNATIVES = 256
+
+function check(pattern: unknown): asserts pattern is string {
+  if (typeof pattern !== 'string' || pattern === '') {
+    throw invalid(pattern, 'it must be a text such as "/blog/**" or "*.example.com"')
+  }
+  if (/\p{Surrogate}/u.test(pattern)) throw invalid(pattern, 'it holds half a character')
+  if (pattern.includes('#'))
+    throw invalid(pattern, 'URLs are compared without their fragment, so "#" never fits')
+  if (pattern.includes('\\'))
+    throw invalid(pattern, 'a backslash has no meaning here; "?" and "." are plain already')
+}
+
+/** The pattern without braces, once for each way to choose. */
+function alternatives(pattern: string): string[] {
+  const found: string[] = []
+  // Behind `:/` stands a host, not a directory.
+  expand(pattern.replace(/(?<!\/)(?:\/\*\*)+\//g, '{/,/**/}'))
+  return found
+
+  function expand(text: string): void {
+    const open = text.indexOf('{')
+    const stray = text.indexOf('}')
+    if (stray >= 0 && (open < 0 || stray < open)) throw invalid(pattern, 'a "}" has no "{" before it')
+    if (open >= 0) {
+      const { choices, end } = readBraces(text, open, pattern)
+      for (const choice of choices) expand(text.slice(0, open) + choice + text.slice(end))
+    } else if (found.push(text) > MOST_ALTERNATIVES) {
+      throw invalid(
+        pattern,
+        `its braces make more than ${MOST_ALTERNATIVES} alternatives; combine globs with any()`,
+      )
+    }
+  }
+}
+
+function readBraces(text: string, open: number, pattern: string): { choices: string[]; end: number } {
+  const choices: string[] = []
+  let depth = 0
+  let from = open + 1
+  for (let at = open; at < text.length; at++) {
+    if (text[at] === '{') depth++
+    const closes = text[at] === '}' && --depth === 0
+    if (closes || (text[at] === ',' && depth === 1)) {
+      choices.push(text.slice(from, at))
+      from = at + 1
+    }
+    if (closes) return { choices, end: from }
+  }
+  throw invalid(pattern, 'a "{" has no "}" behind it')
+}
+
+/** Compiles a pattern without braces. */
+function compilePlain(plain: string, pattern: string): (url: string) => boolean {
+  const question = plain.indexOf('?')
+  const address = question < 0 ? plain : plain.slice(0, question)
+  const query = question < 0 ? '' : spellQuery(plain.slice(question + 1))
+  const scheme = /^([a-z*]+):\/\//i.exec(address)?.[1]?.toLowerCase()
+  const subject = address.startsWith('/') ? pathOf : scheme === undefined ? hostAndPathOf : wholeUrl
+  const spelled = spellAddress(address, scheme, question >= 0, pattern)
+  const fits = compileWildcard(query === '' ? spelled : `${spelled}?${query}`)
+  if (query !== '') return (url) => fits(subject(url))
+  return (url) => {
+    const end = url.indexOf('?')
+    if (end < 0) return fits(subject(url))
+    return question < 0 && fits(subject(url.slice(0, end)))
+  }
+}
+
+const wholeUrl = (url: string) => url
+const hostAndPathOf = (url: string) => url.slice(url.indexOf('/') + '//'.length)
+
+/** Everything before the query, as canonical URLs spell it. */
+function spellAddress(
+  address: string,
+  scheme: string | undefined,
+  hasQuery: boolean,
+  pattern: string,
+): string {
+  if (address.startsWith('/')) return spellPathPattern(address)
+  const front = scheme === undefined ? '' : `${scheme}://`
+  if (scheme !== undefined && !['http', 'https'].some(compileWildcard(scheme))) {
+    throw invalid(pattern, 'only http and https URLs are crawled')
+  }
+  const slash = address.indexOf('/', front.length)
+  const host = slash < 0 ? address.slice(front.length) : address.slice(front.length, slash)
+  const path = slash < 0 ? (hasQuery ? '/' : '/**') : address.slice(slash)
+  return front + spellHost(host, scheme, pattern) + spellPathPattern(path)
+}
+
+function spellHost(host: string, scheme: string | undefined, pattern: string): string {
+  if (host === '' || /[\s@%<>"^`|]/.test(host)) throw invalid(pattern, `"${host}" cannot be a host`)
+  const ownPort = scheme === 'https' ? ':443' : scheme === 'http' ? ':80' : undefined
+  const name = ownPort !== undefined && host.endsWith(ownPort) ? host.slice(0, -ownPort.length) : host
+  return name.split('.').map(spellLabel).join('.').toLowerCase()
+
+  function spellLabel(label: string): string {
+    if (isAscii(label)) return label
+    const url = label.includes('*') ? undefined : canonicalise(`http://${label}/`)
+    if (url === undefined) throw invalid(pattern, `write the host label "${label}" in ASCII (xn--…)`)
+    return hostOf(url)
+  }
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text)
+}
+
+function spellPathPattern(path: string): string {
+  return spellPath(path.replace(/[^\x21-\x7e]|["<>`]/gu, encodeURIComponent))
+}
+
+function spellQuery(query: string): string {
+  const escaped = query.replace(/[^\x21-\x7e]|["<>]/gu, encodeURIComponent)
+  return spellEscapes(escaped.replaceAll("'", '%27'))
+}
+
+function invalid(pattern: unknown, reason: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `The glob ${JSON.stringify(pattern)} is not usable: ${reason}.`)
+}

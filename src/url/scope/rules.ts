@@ -1,0 +1,226 @@
+/** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
+
+import { KumoError } from '../../errors.js'
+import { made } from '../../modules/recipe.js'
+import { canonicalise, hostOf, originOf, parseUrl, pathOf } from '../canonicalize.js'
+import { loadSiteOf } from '../site.js'
+import { compileGlob } from './glob.js'
+import { Prefixes } from './prefixes.js'
+import type { ScopePredicate, ScopeRule, ScopeTarget, ScopeTest } from './scope.js'
+
+/**
+ * Every http(s) URL.
+ *
+ * @example
+ * crawler.scope(anywhere())
+ */
+export function anywhere(): ScopeRule {
+  return made({ name: 'anywhere', start: () => ({ perOrigin: true, test: () => true }) }, 'anywhere')
+}
+
+/**
+ * Scheme, host and port of a seed.
+ *
+ * @example
+ * sameOrigin() // seed https://example.com/: https://example.com/a, not http://example.com/a
+ */
+export function sameOrigin(): ScopeRule {
+  const start = () => sameAsSeed(originOf, (target) => originOf(target.url))
+  return made({ name: 'same origin', start }, 'sameOrigin')
+}
+
+/**
+ * Host and port of a seed, with either scheme.
+ *
+ * @example
+ * sameHost() // seed https://example.com/: http://example.com/a, not https://www.example.com/
+ */
+export function sameHost(): ScopeRule {
+  const start = () => sameAsSeed(hostOf, (target) => target.host)
+  return made({ name: 'same host', start }, 'sameHost')
+}
+
+function sameAsSeed(ofSeed: (url: string) => string, ofTarget: (target: ScopeTarget) => string): ScopeTest {
+  const known = new Set<string>()
+  return {
+    perOrigin: true,
+    addSeed: (url) => void known.add(ofSeed(url)),
+    test: (target) => known.has(ofTarget(target)),
+  }
+}
+
+/**
+ * A host with all its subdomains, on every port and with either scheme.
+ *
+ * @example
+ * domain('example.com') // https://example.com/, http://www.example.com:8080/, not https://example.org/
+ */
+export function domain(name: string): ScopeRule {
+  const written = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
+  const url = parseUrl(`http://${written}/`)
+  if (url?.href !== `http://${url?.hostname}/`) {
+    throw new KumoError('KUMO_INVALID_OPTION', `domain('${name}') takes a host name such as 'example.com'`)
+  }
+  const host = nameOf(url.hostname)
+  const below = `.${host}`
+  const test = (target: ScopeTarget) => {
+    const found = nameOf(target.host)
+    return found === host || found.endsWith(below)
+  }
+  return made({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
+}
+
+/** Without port, and without the dot that marks a name as complete. */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, '').replace(/\.$/, '')
+}
+
+/** A host costs some hundred bytes to remember, so this many cost a megabyte. */
+const REMEMBERED_HOSTS = 10_000
+
+/**
+ * The registrable domain of a seed, with all its subdomains.
+ *
+ * @example
+ * sameSite() // seed https://www.example.com/: https://blog.example.com/, not https://example.org/
+ */
+export function sameSite(): ScopeRule {
+  return made({ name: 'same site', start: startSameSite }, 'sameSite')
+}
+
+function startSameSite(): ScopeTest {
+  let siteOf: (host: string) => string = () => {
+    throw new KumoError('KUMO_CONTRACT_BROKEN', 'The scope "same site" was used before open() had finished.')
+  }
+  const sites = new Set<string>()
+  const answers = new Map<string, boolean>()
+  return {
+    perOrigin: true,
+    async open() {
+      siteOf = await loadSiteOf()
+    },
+    addSeed(url) {
+      sites.add(siteOf(hostOf(url)))
+      answers.clear()
+    },
+    test({ host }) {
+      const known = answers.get(host)
+      if (known !== undefined) return known
+      const answer = sites.has(siteOf(host))
+      if (answers.size >= REMEMBERED_HOSTS) answers.clear()
+      answers.set(host, answer)
+      return answer
+    },
+  }
+}
+
+/**
+ * Below a directory. Without arguments: the directories of the seeds. With arguments: below these URLs, or, on
+ * every host, below these paths. `/docs` covers itself and all below `/docs/`, but not `/docs2`; `/docs/` covers
+ * what begins with it. Queries do not matter.
+ *
+ * @example
+ * pathPrefix()                              // seed https://example.com/docs/intro.html: …/docs/a, not …/blog/
+ * pathPrefix('https://example.com/docs')    // https://example.com/docs?x=1 and https://example.com/docs/a
+ * all(sameHost(), pathPrefix('/a/', '/b/')) // /a/ and /b/ on the seeds' hosts
+ */
+export function pathPrefix(...prefixes: string[]): ScopeRule {
+  if (prefixes.length === 0) return made({ name: 'below the seeds', start: startBelowSeeds }, 'pathPrefix')
+  const ofUrls = new Prefixes()
+  const ofPaths = new Prefixes()
+  for (const prefix of prefixes) {
+    const isPath = typeof prefix === 'string' && /^\/(?!\/)/.test(prefix)
+    const url = isPath ? canonicalise(prefix, 'http://any.example/') : canonicalise(prefix)
+    if (url === undefined) {
+      const given = typeof prefix === 'string' ? `"${prefix}"` : String(prefix)
+      throw invalid(
+        `pathPrefix() takes URLs such as "https://example.com/docs/" or paths such as "/docs/", not ${given}`,
+      )
+    }
+    if (isPath) ofPaths.add(withoutQuery(pathOf(url)))
+    else ofUrls.add(withoutQuery(url))
+  }
+  const test = ({ url }: ScopeTarget) => {
+    const address = withoutQuery(url)
+    return ofUrls.cover(address) || ofPaths.cover(pathOf(address))
+  }
+  const rule = { name: `below ${prefixes.join(', ')}`, start: () => ({ perOrigin: false, test }) }
+  return made(rule, 'pathPrefix', ...prefixes)
+}
+
+function startBelowSeeds(): ScopeTest {
+  const directories = new Prefixes()
+  return {
+    perOrigin: false,
+    addSeed(url) {
+      const address = withoutQuery(url)
+      directories.add(address.slice(0, address.lastIndexOf('/') + 1))
+    },
+    test: ({ url }) => directories.cover(withoutQuery(url)),
+  }
+}
+
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}
+
+/**
+ * URLs of a pattern; `compileGlob` explains what patterns can say. A string in place of a rule means this.
+ *
+ * @example
+ * glob('/blog/**')            // below /blog/ on every host
+ * glob('*.example.com')       // every subdomain of example.com
+ * glob('https://example.com/{en,de}/*.html')
+ */
+export function glob(pattern: string): ScopeRule {
+  const matches = compileGlob(pattern)
+  const test = ({ url }: ScopeTarget) => matches(url)
+  return made({ name: `glob ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'glob', pattern)
+}
+
+/**
+ * URLs in which a regular expression finds something. It sees the whole canonical URL; anchor it yourself. Each
+ * test starts at the beginning, also with the flag `g`.
+ *
+ * @example
+ * matching(/\/20\d\d\//) // https://example.com/2024/title
+ */
+export function matching(pattern: RegExp): ScopeRule {
+  if (!(pattern instanceof RegExp))
+    throw invalid(`matching() takes a regular expression, not ${String(pattern)}`)
+  // A copy, so that the position kept by the flags g and y is nobody else's.
+  const own = new RegExp(pattern)
+  const test = ({ url }: ScopeTarget) => {
+    own.lastIndex = 0
+    return own.test(url)
+  }
+  return made({ name: `matching ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'matching', own)
+}
+
+/**
+ * A test of your own, asked for every link. A function in place of a rule means this.
+ *
+ * @example
+ * predicate(({ parsed }) => !parsed.searchParams.has('session'))
+ * predicate((target) => target.depth < 3 || target.host === 'example.com', 'shallow')
+ */
+export function predicate(accepts: ScopePredicate, name = accepts?.name): ScopeRule {
+  if (typeof accepts !== 'function') throw invalid(`predicate() takes a function, not ${String(accepts)}`)
+  const title = name === '' ? 'a function' : name
+  const test = (target: ScopeTarget) => {
+    const answer: unknown = accepts(target)
+    // A promise, or a rule made but not asked, would count as yes and let the crawl out into the whole web.
+    if (typeof answer === 'object' && answer !== null && ('then' in answer || 'start' in answer)) {
+      throw invalid(
+        `The scope function "${title}" must return true or false at once, not a promise or a rule`,
+      )
+    }
+    return Boolean(answer)
+  }
+  return { name: title, start: () => ({ perOrigin: false, test }) }
+}
+
+function invalid(message: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${message}.`)
+}

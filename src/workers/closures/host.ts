@@ -1,0 +1,106 @@
+import type { CrawlEvents, Reader } from '../../engine/contract.js'
+import { type KumoError, messageOf } from '../../errors.js'
+import type { Extractor, Page } from '../../extract/contract.js'
+import type { Hook } from '../../hooks/contract.js'
+import type { Failure, Link, MaybePromise } from '../../types.js'
+import type { PageContent, PageRef, PlainError, Question } from '../messages.js'
+
+/** The user's closures. */
+export interface Closures {
+  readonly extractors: readonly Extractor[]
+  readonly hooks: readonly Hook[]
+  readonly reader: Reader | undefined
+  listeners<E extends keyof CrawlEvents>(event: E): readonly CrawlEvents[E][]
+  /** Makes the page of what has arrived. */
+  pageOf(content: PageContent): Page
+  /** Tells a page what extractors in the worker have made of it. */
+  complete(page: Page, data: object, links: readonly Link[]): void
+  /** Resolves once what hooks have put into their state is kept; absent if nothing is. */
+  kept?(): MaybePromise<void> | undefined
+}
+
+/** Errors of closures that are remembered, so that a listener is told the very error that was thrown. */
+const ERRORS_REMEMBERED = 1000
+
+/** Where the main thread does what workers ask of the user's closures. One for each worker. */
+export class Desk {
+  readonly #closures: Closures
+  readonly #pages = new Map<number, Page>()
+
+  constructor(closures: Closures) {
+    this.#closures = closures
+  }
+
+  /** What to answer. Rejects with what the user's code threw. */
+  async ask(what: Question, ref: PageRef | undefined): Promise<unknown> {
+    const page = ref === undefined ? undefined : this.#pageOf(ref)
+    const { extractors, hooks, reader, listeners, kept } = this.#closures
+    switch (what.part) {
+      case 'extractor': {
+        const extraction = await extractors[what.closure]!.extract(page!)
+        if (!extraction) return undefined
+        const { data, links } = extraction
+        return {
+          ...(data && { data }),
+          ...(links && { links: typeof links === 'string' ? links : [...links] }),
+        }
+      }
+      case 'hook':
+        await hooks[what.closure]!.page!(page!)
+        await kept?.()
+        return undefined
+      case 'hook-failure':
+        await hooks[what.closure]!.failure!(failureOf(what.failure))
+        await kept?.()
+        return undefined
+      case 'listener': {
+        const argument = page ?? (what.event === 'failure' ? failureOf(what.argument) : what.argument)
+        await all(listeners(what.event as keyof CrawlEvents), argument)
+        return undefined
+      }
+      case 'reader':
+        return reader === undefined ? true : reader.put(page!)
+    }
+  }
+
+  withdraw(): void {
+    this.#closures.reader?.withdraw()
+  }
+
+  pageOver(number: number): void {
+    this.#pages.delete(number)
+  }
+
+  #pageOf({ number, content, data, links }: PageRef): Page {
+    let page = this.#pages.get(number)
+    if (page === undefined) {
+      page = this.#closures.pageOf(content!)
+      this.#pages.set(number, page)
+    }
+    this.#closures.complete(page, data, links)
+    return page
+  }
+}
+
+/** Calls all of them, also if one throws; then throws the first of what was thrown. */
+async function all(listeners: readonly ((argument: never) => unknown)[], argument: unknown): Promise<void> {
+  const running = listeners.map(async (listener) => listener(argument as never))
+  for (const ended of await Promise.allSettled(running)) if (ended.status === 'rejected') throw ended.reason
+}
+
+let nextError = 1
+const errors = new Map<number, unknown>()
+
+/** An error of a closure as data. */
+export function plainError(error: unknown): PlainError {
+  const number = nextError++
+  errors.set(number, error)
+  errors.delete(number - ERRORS_REMEMBERED)
+  const { code, stack } = (error ?? {}) as Partial<KumoError>
+  return { message: messageOf(error), code, stack, closure: number }
+}
+
+function failureOf(told: unknown): Failure {
+  const { closure, ...failure } = told as Failure & { closure?: number }
+  return closure === undefined ? failure : { ...failure, cause: errors.get(closure) }
+}

@@ -1,0 +1,168 @@
+import type { Reader } from '../../engine/contract.js'
+import { messageOf, sentence } from '../../errors.js'
+import type { Extraction, Extractor, Page } from '../../extract/contract.js'
+import type { Hook } from '../../hooks/contract.js'
+import type { Failure, Link } from '../../types.js'
+import type { PageContent, PageRef, PlainError, Question, ToMain } from '../messages.js'
+
+/** A closure that runs on the main thread, as options that travelled name it. */
+export interface ClosureExtractor {
+  readonly closure: number
+  readonly name: string
+  readonly mediaTypes?: readonly string[] | undefined
+}
+
+export interface ClosureHook {
+  readonly closure: number
+  readonly name: string
+  readonly page: boolean
+  readonly failure: boolean
+}
+
+/** Posts to the main thread. */
+export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
+
+/** What user code on the main thread threw. */
+export class ClosureError extends Error {
+  /** Under which the main thread remembers it. */
+  readonly closure: number | undefined
+
+  constructor({ message, closure, stack }: PlainError) {
+    super(message)
+    this.closure = closure
+    if (stack !== undefined) this.stack = stack
+  }
+}
+
+/**
+ * The user's closures, seen from a worker: each is a part like any other, whose work is done on the main thread. The
+ * engine knows nothing of it. A page goes over once, when the first closure wants it.
+ */
+export class Bridge {
+  readonly #post: Post
+  readonly #linksOf: (page: Page) => readonly Link[]
+  readonly #pages = new WeakMap<Page, number>()
+  #nextPage = 1
+  #nextAsk = 1
+  readonly #asked = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>()
+
+  /** `linksOf` tells the links that extractors have added to a page. */
+  constructor(post: Post, linksOf: (page: Page) => readonly Link[]) {
+    this.#post = post
+    this.#linksOf = linksOf
+  }
+
+  extractor({ closure, name, mediaTypes }: ClosureExtractor): Extractor {
+    return {
+      name,
+      ...(mediaTypes && { mediaTypes }),
+      extract: (page) => this.#ask({ part: 'extractor', closure }, page) as Promise<Extraction | undefined>,
+    }
+  }
+
+  hook({ closure, name, page, failure }: ClosureHook): Hook {
+    return {
+      name,
+      ...(page && { page: async (it: Page) => void (await this.#ask({ part: 'hook', closure }, it)) }),
+      ...(failure && {
+        failure: async (it: Failure) =>
+          void (await this.#ask({ part: 'hook-failure', closure, failure: plainFailure(it) })),
+      }),
+    }
+  }
+
+  /** A listener to an event that somebody on the main thread listens to. */
+  listener(event: string): (argument: unknown) => Promise<unknown> {
+    if (event === 'page') return (page) => this.#ask({ part: 'listener', event }, page as Page)
+    if (event === 'failure') {
+      return (it) => this.#ask({ part: 'listener', event, argument: plainFailure(it as Failure) })
+    }
+    return (argument) => this.#ask({ part: 'listener', event, argument })
+  }
+
+  reader(): Reader {
+    return {
+      put: (page) => this.#ask({ part: 'reader' }, page) as Promise<boolean>,
+      withdraw: () => this.#post({ kind: 'withdraw' }),
+    }
+  }
+
+  /** The main thread has answered. */
+  answer(id: number, value: unknown, error: PlainError | undefined): void {
+    const asked = this.#asked.get(id)
+    this.#asked.delete(id)
+    if (error === undefined) asked?.resolve(value)
+    else asked?.reject(new ClosureError(error))
+  }
+
+  /** A page is done with. */
+  pageOver(page: Page): void {
+    const number = this.#pages.get(page)
+    if (number !== undefined) this.#post({ kind: 'pageOver', page: number })
+  }
+
+  #ask(what: Question, page?: Page): Promise<unknown> {
+    const id = this.#nextAsk++
+    const asked = new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
+    try {
+      const ref = page === undefined ? undefined : this.#refOf(page)
+      const body = ref?.content?.body.buffer as ArrayBuffer | undefined
+      this.#post({ kind: 'ask', id, what, page: ref }, body === undefined ? [] : [body])
+    } catch (error) {
+      this.#asked.delete(id)
+      throw notSendable(error, page)
+    }
+    return asked
+  }
+
+  #refOf(page: Page): PageRef {
+    const known = this.#pages.get(page)
+    const links = this.#linksOf(page)
+    if (known !== undefined) return { number: known, data: page.data, links }
+    const number = this.#nextPage++
+    this.#pages.set(page, number)
+    return { number, content: contentOf(page), data: page.data, links }
+  }
+}
+
+/** The body is copied once, so that hooks and checks in this thread still have it; the copy is handed over. */
+function contentOf(page: Page): PageContent {
+  const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
+  const { truncated, wireBytes, fetchedAt, fetchMs } = page
+  return {
+    url,
+    host,
+    depth,
+    parent,
+    via: redirectedFrom,
+    attempt,
+    change,
+    status,
+    headers: [...headers.entries()],
+    body: new Uint8Array(body),
+    truncated,
+    wireBytes,
+    fetchedAt,
+    fetchMs,
+  }
+}
+
+/** A failure that can be posted: a cause that cannot is told as text. */
+function plainFailure(failure: Failure): unknown {
+  const { cause, ...rest } = failure
+  if (cause === undefined) return rest
+  if (cause instanceof ClosureError) return { ...rest, closure: cause.closure }
+  try {
+    return { ...rest, cause: structuredClone(cause) }
+  } catch {
+    return { ...rest, cause: String(cause) }
+  }
+}
+
+function notSendable(error: unknown, page: Page | undefined): Error {
+  const what = page === undefined ? 'this' : `page.data of ${page.url}`
+  return new Error(
+    `${what} cannot be sent to the main thread, where somebody wants it: ${sentence(messageOf(error))} ` +
+      'Extract plain data, or give what wants it as a module, so that it runs in the worker',
+  )
+}

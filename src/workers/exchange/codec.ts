@@ -1,0 +1,185 @@
+/**
+ * How requests are written on their way to another thread, and while they wait on disk for it: one string a batch, which
+ * a port carries five times quicker than a list of strings.
+ *
+ * A line is a request or a group. The requests of a page have its URL as parent and one depth, so these are said once,
+ * before the first of them; and links to one host stand together, so those behind the first leave the origin out. A
+ * plain request costs its path:
+ *
+ *     >2 https://example.com/
+ *     https://example.org/a
+ *     /b?page=2
+ *     {"url":"https://example.org/c","priority":5,…}
+ *
+ * What is out of the ordinary is written as JSON, which has no line breaks. `hostTrouble` stays behind: it is the
+ * receiver's frontier that knows its hosts. A batch depends on no other.
+ */
+
+import { flat, owned } from '../../owned.js'
+import type { CrawlRequest } from '../../types.js'
+import { hostOf, originOf } from '../../url/canonicalize.js'
+
+const LINE = '\n'
+const GROUP = '>'
+const BETWEEN = ' '
+const RARE = '{'
+
+const SLASH = 0x2f
+const SMALL_H = 0x68
+const GROUP_CODE = GROUP.charCodeAt(0)
+const RARE_CODE = RARE.charCodeAt(0)
+
+const HTTPS = 'https://'
+const HTTP = 'http://'
+
+/** One such character would make V8 take two bytes for every character of the batch. */
+const BEYOND_LATIN1 = /[\u0100-\uffff]/g
+
+/** Writes batches, one after the other. */
+export class BatchWriter {
+  #lines: string[] = []
+  #depth = 0
+  #parent: string | undefined = undefined
+  /** Of the last plain request, with the slash behind it; '' before the first. */
+  #origin = ''
+  #host = ''
+  /** Requests in the batch. */
+  count = 0
+  /** The length of the batch. */
+  characters = 0
+
+  add(request: CrawlRequest): void {
+    this.count++
+    this.#push(this.#plain(request) ?? rare(request))
+  }
+
+  /** The batch. The next one begins. */
+  take(): string {
+    const text = this.#lines.join(LINE)
+    this.#lines = []
+    this.#depth = 0
+    this.#parent = undefined
+    this.#origin = ''
+    this.count = 0
+    this.characters = 0
+    return text
+  }
+
+  /** The line of a plain request, behind that of its group if it is another; undefined if it has to be a rare one. */
+  #plain(request: CrawlRequest): string | undefined {
+    const { url, host, depth, parent } = request
+    if (!isPlain(request) || url.includes(LINE)) return undefined
+    const isSameOrigin = this.#origin !== '' && host === this.#host && url.startsWith(this.#origin)
+    if (!isSameOrigin && !isHostOf(host, url)) return undefined
+    if (depth !== this.#depth || parent !== this.#parent) {
+      if (parent?.includes(LINE)) return undefined
+      this.#depth = depth
+      this.#parent = parent
+      this.#push(parent === undefined ? GROUP + depth : GROUP + depth + BETWEEN + parent)
+    }
+    if (isSameOrigin) return url.slice(this.#origin.length - 1)
+    this.#host = host
+    this.#origin = `${originOf(url)}/`
+    return url
+  }
+
+  #push(line: string): void {
+    this.#lines.push(line)
+    this.characters += line.length + LINE.length
+  }
+}
+
+/** The requests of a batch. Their strings are their own: one that waits for days does not keep its batch in memory. */
+export function readBatch(text: string): CrawlRequest[] {
+  const requests: CrawlRequest[] = []
+  let depth = 0
+  let parent: string | undefined
+  let origin = ''
+  let host = ''
+  for (let start = 0, end = 0; start < text.length; start = end + LINE.length) {
+    end = text.indexOf(LINE, start)
+    if (end < 0) end = text.length
+    let url: string
+    switch (text.charCodeAt(start)) {
+      case SLASH:
+        if (origin === '') throw notABatch(text.slice(start, end))
+        url = flat(origin + text.slice(start, end))
+        break
+      case SMALL_H: {
+        const scheme = text.startsWith(HTTPS, start) ? HTTPS : HTTP
+        url = flat(scheme + text.slice(start + scheme.length, end))
+        origin = originOf(url)
+        host = owned(hostOf(url))
+        break
+      }
+      case GROUP_CODE: {
+        const [about, found] = cut(text.slice(start + GROUP.length, end))
+        depth = Number(about)
+        parent = found
+        continue
+      }
+      case RARE_CODE:
+        requests.push(readRare(text.slice(start, end)))
+        continue
+      default:
+        throw notABatch(text.slice(start, end))
+    }
+    requests.push({ url, host, depth, priority: 0, attempt: 0, redirects: 0, parent })
+  }
+  return requests
+}
+
+/** What nearly every link is. */
+function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: CrawlRequest): boolean {
+  return (
+    priority === 0 &&
+    attempt === 0 &&
+    redirects === 0 &&
+    purpose === undefined &&
+    via === undefined &&
+    hint === undefined &&
+    revisit === undefined
+  )
+}
+
+/** Whether a reader that looks for the host in the URL would find this one. */
+function isHostOf(host: string, url: string): boolean {
+  const start = url.startsWith(HTTPS) ? HTTPS.length : HTTP.length
+  if (start === HTTP.length && !url.startsWith(HTTP)) return false
+  return host !== '' && url.indexOf('/', start) === start + host.length && url.startsWith(host, start)
+}
+
+function rare(request: CrawlRequest): string {
+  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
+  const numbers = [depth, priority, attempt, redirects].map(String)
+  return JSON.stringify({ url, host, numbers, parent, purpose, via, hint, revisit }).replace(
+    BEYOND_LATIN1,
+    escaped,
+  )
+}
+
+type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
+  /** In words, because JSON has none for infinity. */
+  readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
+}
+
+function readRare(line: string): CrawlRequest {
+  const { url, host, numbers, parent, ...more } = JSON.parse(line) as Rare
+  const [depth, priority, attempt, redirects] = numbers.map(Number) as [number, number, number, number]
+  return { url, host, depth, priority, attempt, redirects, parent, ...more }
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** The depth and the parent of a group; without a parent if there is none. */
+function cut(group: string): [depth: string, parent: string | undefined] {
+  const between = group.indexOf(BETWEEN)
+  if (between < 0) return [group, undefined]
+  return [group.slice(0, between), owned(group.slice(between + BETWEEN.length))]
+}
+
+function notABatch(line: string): Error {
+  return new Error(`not a batch of requests: ${line.slice(0, 80)}`)
+}

@@ -1,0 +1,96 @@
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { Body, Channel } from './channel.js'
+import { readBatch } from './codec.js'
+
+type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
+
+/** What the exchange does with what comes out, and with what goes wrong. */
+export interface InboxEvents {
+  message(from: number, message: unknown): MaybePromise<void>
+  /** Whoever was handed something of this channel is done with it. */
+  taken(channel: Channel): void
+  /** The handler of requests, or that of messages, threw or rejected; `taken` follows. */
+  failed(error: unknown, requests: readonly CrawlRequest[]): void
+  /** All is taken in, and somebody asked meanwhile whether it is. */
+  idle(): void
+}
+
+/** Something that came. */
+interface Parcel {
+  readonly channel: Channel
+  /** Throws if what came cannot be read. */
+  open(): Body
+}
+
+/**
+ * What came from other shards and has not been taken in: filled by the channels in the order of arrival, emptied by
+ * handing over one after the other. It hands over nothing before there is a handler, and never within `put` or
+ * `receive`.
+ */
+export class Inbox {
+  readonly #events: InboxEvents
+  readonly #parcels: Parcel[] = []
+  #handler: Handler | undefined = undefined
+  #delivering = false
+  #asked = false
+
+  constructor(events: InboxEvents) {
+    this.#events = events
+  }
+
+  receive(handler: Handler): void {
+    this.#handler = handler
+    this.#deliverSoon()
+  }
+
+  put(channel: Channel, open: () => Body): void {
+    this.#parcels.push({ channel, open })
+    this.#deliverSoon()
+  }
+
+  /** Whether all that came is taken in. Whoever hears no is told later. */
+  isIdle(): boolean {
+    const isIdle = !this.#delivering && this.#parcels.length === 0
+    if (!isIdle) this.#asked = true
+    return isIdle
+  }
+
+  close(): void {
+    this.#handler = undefined
+    this.#parcels.length = 0
+  }
+
+  #deliverSoon(): void {
+    if (this.#delivering || this.#handler === undefined || this.#parcels.length === 0) return
+    this.#delivering = true
+    queueMicrotask(() => void this.#deliver())
+  }
+
+  async #deliver(): Promise<void> {
+    for (let parcel = this.#parcels.shift(); parcel !== undefined; parcel = this.#parcels.shift()) {
+      await this.#handOver(parcel)
+    }
+    this.#delivering = false
+    if (!this.#asked) return
+    this.#asked = false
+    this.#events.idle()
+  }
+
+  async #handOver({ channel, open }: Parcel): Promise<void> {
+    let requests: readonly CrawlRequest[] = []
+    try {
+      const body = open()
+      if (typeof body === 'string') {
+        requests = readBatch(body)
+        await this.#handler!(requests)
+      } else {
+        // It may have given the shard work, or nothing at all: either way its owner has to look.
+        this.#asked = true
+        await this.#events.message(channel.shard, body.message)
+      }
+    } catch (error) {
+      this.#events.failed(error, requests)
+    }
+    this.#events.taken(channel)
+  }
+}

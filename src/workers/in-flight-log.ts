@@ -1,0 +1,148 @@
+import type { CrawlRequest } from '../types.js'
+import { hostOf } from '../url/canonicalize.js'
+
+/**
+ * The visits of a shard that are under way, in memory that the main thread shares: when the thread dies, its last words
+ * are here. A visit takes a slot; a slot holds the request as text.
+ */
+
+/** Words at the beginning: the slot on which the user's code is at work, requests that wait, pages, and a beat. */
+const CURRENT = 0
+const WAITING = 1
+const PAGES = 2
+/** Changes with whatever the thread does for a visit. */
+const BEAT = 3
+const HEADER_WORDS = 4
+const HEADER_BYTES = 4 * HEADER_WORDS
+const SLOT_BYTES = 2048
+/** Where a slot's text begins, behind its length. */
+const TEXT = 4
+const NOBODY = -1
+/** Set in a slot's length from the moment on when the user's code was called. */
+const HANDLED = 2 ** 31
+
+/** What was under way when a thread died. */
+export interface LeftBehind {
+  readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent'>
+  /**
+   * `current`: the user's code was at work on it. `handled`: the user's code had it, and had asked for time. `fetched`:
+   * the user's code had not seen it yet.
+   */
+  readonly state: 'current' | 'handled' | 'fetched'
+}
+
+export function underWayMemory(visits: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(HEADER_BYTES + visits * SLOT_BYTES)
+  new Int32Array(memory, 0, HEADER_WORDS)[CURRENT] = NOBODY
+  return memory
+}
+
+/** Written by the thread that visits. */
+export class UnderWayLog {
+  readonly #header: Int32Array
+  readonly #lengths: Uint32Array
+  readonly #bytes: Buffer
+  readonly #places = new Map<CrawlRequest, number>()
+  readonly #free: number[] = []
+  readonly #fatal: ReadonlyMap<string, string>
+
+  /** `fatal` are URLs that are not to be tried any more, and why. */
+  constructor(memory: SharedArrayBuffer, fatal: ReadonlyMap<string, string>) {
+    const slots = (memory.byteLength - HEADER_BYTES) / SLOT_BYTES
+    this.#header = new Int32Array(memory, 0, HEADER_WORDS)
+    this.#lengths = new Uint32Array(memory)
+    this.#bytes = Buffer.from(memory)
+    for (let slot = slots - 1; slot >= 0; slot--) this.#free.push(slot)
+    this.#fatal = fatal
+  }
+
+  fatal(url: string): string | undefined {
+    return this.#fatal.size === 0 ? undefined : this.#fatal.get(url)
+  }
+
+  start(request: CrawlRequest): void {
+    const slot = this.#free.pop()
+    // More visits than were planned for: those cannot be told of.
+    if (slot === undefined) return
+    this.#places.set(request, slot)
+    const at = HEADER_BYTES + slot * SLOT_BYTES
+    const { url, depth, priority, attempt, parent, purpose } = request
+    // An errand is sent again by whoever needs it.
+    const text = purpose === undefined ? `${depth} ${priority} ${attempt} ${url} ${parent ?? ''}` : ''
+    const fits = text.length <= SLOT_BYTES - TEXT ? text : text.slice(0, text.lastIndexOf(' ') + 1)
+    const length = fits.length <= SLOT_BYTES - TEXT ? this.#bytes.write(fits, at + TEXT, 'latin1') : 0
+    this.#lengths[lengthAt(slot)] = length
+  }
+
+  enter(request: CrawlRequest): void {
+    const slot = this.#places.get(request) ?? NOBODY
+    this.#header[CURRENT] = slot
+    this.#beat()
+    if (slot === NOBODY) return
+    const at = lengthAt(slot)
+    this.#lengths[at] = (this.#lengths[at]! | HANDLED) >>> 0
+  }
+
+  stands(waiting: number, pages: number): void {
+    this.#header[WAITING] = waiting
+    this.#header[PAGES] = pages
+    this.#beat()
+  }
+
+  leave(): void {
+    this.#header[CURRENT] = NOBODY
+    this.#beat()
+  }
+
+  end(request: CrawlRequest): void {
+    const slot = this.#places.get(request)
+    if (slot === undefined) return
+    this.#places.delete(request)
+    this.#lengths[lengthAt(slot)] = 0
+    this.#free.push(slot)
+  }
+
+  #beat(): void {
+    this.#header[BEAT] = (this.#header[BEAT]! + 1) | 0
+  }
+}
+
+/** Where the length of a slot's text stands, in words. */
+function lengthAt(slot: number): number {
+  return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT
+}
+
+/** How a shard stood when it last looked, and a number that changes as long as it does anything. */
+export function standing(memory: SharedArrayBuffer): { waiting: number; pages: number; beat: number } {
+  const header = new Int32Array(memory, 0, HEADER_WORDS)
+  return { waiting: header[WAITING]!, pages: header[PAGES]!, beat: Atomics.load(header, BEAT) }
+}
+
+/** Read by the main thread once the other is dead. */
+export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
+  const bytes = Buffer.from(memory)
+  const current = new Int32Array(memory, 0, HEADER_WORDS)[CURRENT]
+  const found: LeftBehind[] = []
+  for (let slot = 0, at = HEADER_BYTES; at < bytes.length; slot++, at += SLOT_BYTES) {
+    const word = bytes.readUInt32LE(at)
+    const length = word & ~HANDLED
+    if (length === 0) continue
+    const text = bytes.toString('latin1', at + TEXT, at + TEXT + length)
+    const [depth, priority, attempt, url, parent] = text.split(' ')
+    const request = {
+      url: url!,
+      depth: Number(depth),
+      priority: Number(priority),
+      attempt: Number(attempt),
+      parent: parent === '' ? undefined : parent,
+    }
+    const state = slot === current ? 'current' : word >= HANDLED ? 'handled' : 'fetched'
+    found.push({ request, state })
+  }
+  return found
+}
+
+/** The request of a visit that its thread did not survive. */
+export function triedAgain({ request }: LeftBehind): CrawlRequest {
+  return { ...request, host: hostOf(request.url), attempt: request.attempt + 1, redirects: 0 }
+}

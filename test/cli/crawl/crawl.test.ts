@@ -1,0 +1,217 @@
+/** `kumo crawl` in a process of its own, against sites on loopback: what it prints, and with which code it ends. */
+
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { askedPaths, linkedPages, linksTo, site } from '../../crawler/support.js'
+import type { LoopbackSite } from '../../loopback/site.js'
+import { type RunOptions, runProgram } from '../../run-program.js'
+
+const kumo = (args: readonly string[], options?: RunOptions) =>
+  runProgram('src/cli/main.ts', ['crawl', ...args], options)
+
+/** Lines, with the address of the site cut out. */
+const linesOf = (text: string, { url }: LoopbackSite) => text.replaceAll(url(''), '').trimEnd().split('\n')
+
+/** Calls `act` once, as soon as the output fits. */
+function once(fits: RegExp, act: (child: ChildProcess) => void) {
+  let isDone = false
+  return (printed: string, child: ChildProcess) => {
+    if (isDone || !fits.test(printed)) return
+    isDone = true
+    act(child)
+  }
+}
+
+/** Longer than the echo of a Ctrl-C that is passed on twice. */
+const UNMISTAKABLE_MS = 500
+
+describe('kumo crawl', { timeout: 60_000 }, () => {
+  test('lists pages and failures, and sums up', async () => {
+    const home = linksTo('/a', '/gone', 'https://elsewhere.example/')
+    const small = await site({ '/': `<title>Home \x1b[31m</title>${home}`, '/a': '<title>A</title>' })
+    const { code, stdout, stderr } = await kumo([small.url(), '--delay', '1ms'])
+    expect(code).toBe(0)
+    expect(linesOf(stdout, small)).toEqual([
+      '200  /  Home �[31m',
+      '200  /a  A',
+      '404  /gone  failed: http-status',
+    ])
+    expect(linesOf(stderr, small)).toEqual([
+      expect.stringMatching(/^Done: 2 pages; 1 host visited, \d+ bytes, [\d.]+ s \([\d.]+ pages\/s\)\.$/),
+      'Not fetched: scope 1.',
+      '1 failed:',
+      expect.stringMatching(/^ {2}1 {2}http-status {2}127\.0\.0\.1:\d+ answered with status 404$/),
+    ])
+  })
+
+  test('--json writes a line for each page, and nothing else', async () => {
+    const small = await site({ '/': `<title>Home</title>${linksTo('/a', '/gone')}`, '/a': 'no title' })
+    const { code, stdout, stderr } = await kumo([small.url(), '--json', '--quiet', '--delay', '1ms'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const [home, a, ...rest] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(rest).toEqual([])
+    expect(home).toEqual({
+      id: expect.stringMatching(/^[\da-f]{16}$/),
+      url: small.url(),
+      change: 'new',
+      status: 200,
+      title: 'Home',
+      depth: 0,
+      parent: null,
+      mediaType: 'text/html',
+      bytes: expect.any(Number),
+      fetchedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+    expect(a).toMatchObject({ url: small.url('/a'), title: '', depth: 1, parent: small.url(), bytes: 8 })
+  })
+
+  test('--rounds tells what became of known pages', async () => {
+    const pages: Record<string, string> = { '/': linksTo('/a', '/b'), '/a': 'a', '/b': 'b' }
+    const small = await site(pages)
+    const folder = mkdtempSync(join(tmpdir(), 'kumo-cli-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const pass = () => kumo([small.url(), '--delay', '1ms', '--store', folder, '--rounds', '1'])
+    expect((await pass()).stdout.split('\n').filter((line) => line.startsWith('200'))).toHaveLength(3)
+    pages['/b'] = 'b, with news'
+    expect((await pass()).stdout).toBe(`200  ${small.url('/b')}  (changed)\n`)
+  })
+
+  test('--quiet alone says nothing', async () => {
+    const small = await site({ '/': linksTo('/gone') })
+    expect(await kumo([small.url(), '-q', '--delay', '1ms'])).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+
+  test('options reach the crawl', async () => {
+    const small = await site({ ...linkedPages(9), '/robots.txt': 'User-agent: *\nDisallow: /' })
+    const options = [
+      '--no-robots',
+      '--delay',
+      '0',
+      '--exclude',
+      '/2',
+      '--limit',
+      '3',
+      '--user-agent',
+      'Mine/1',
+    ]
+    const { code, stdout, stderr } = await kumo([small.url(), ...options, '--header', 'X-Key: 1'])
+    expect(code).toBe(0)
+    expect(linesOf(stdout, small)).toEqual(['200  /  /', '200  /1  /1', '200  /3  /3'])
+    expect(stderr).toMatch(/^Limit reached: 3 pages; /)
+    expect(stderr).toContain('\n5 URLs are left. With --store DIR, the same command could go on')
+    expect(small.requests[0]).toMatchObject({ path: '/', headers: { 'user-agent': 'Mine/1', 'x-key': '1' } })
+  })
+
+  test('--seeds - reads standard input; what is not a URL there is a failure', async () => {
+    const small = await site({ '/a': 'a', '/b': 'b' })
+    const input = `# two\n${small.url('/a')}\n\nnonsense\n${small.url('/b')}\n`
+    const { code, stdout } = await kumo(['--seeds', '-', '--depth', '0', '--delay', '1ms'], { input })
+    expect(code).toBe(0)
+    expect(linesOf(stdout, small).sort()).toEqual([
+      "---  'nonsense'  failed: invalid-seed: not an absolute http(s) URL: 'nonsense'",
+      '200  /a',
+      '200  /b',
+    ])
+  })
+
+  test.each<[why: string, routes: Record<string, string>, told: RegExp]>([
+    ['it is not there', {}, /\n1 failed:\n {2}1 {2}http-status /],
+    [
+      'robots.txt closes it',
+      { '/': 'x', '/robots.txt': 'User-agent: *\nDisallow: /' },
+      /\nNot fetched: robots 1\./,
+    ],
+  ])('ends with 1 where no page came back because %s', async (_, routes, told) => {
+    const small = await site(routes)
+    const { code, stderr } = await kumo([small.url(), '--delay', '1ms'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Done: no page came back; /)
+    expect(stderr).toMatch(told)
+  })
+
+  test('a crawl that fails is told as code and message, without a stack', async () => {
+    expect(await kumo(['--seeds', '.'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^KUMO_SEEDS_FAILED: .*directory.*\n$/),
+    })
+  })
+
+  test('a reader that leaves ends the crawl without a stack', async () => {
+    const many = await site(linkedPages(200))
+    const { code, stderr } = await kumo([many.url(), '--delay', '5ms'], {
+      onOutput: once(/\n/, (child) => child.stdout!.destroy()),
+    })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^Aborted: \d+ pages?; /)
+    expect(many.requests.length).toBeLessThan(100)
+  })
+})
+
+describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
+  test('Ctrl-C lets visits in flight finish, and says what a second one does', async () => {
+    const slow = await site({
+      ...linkedPages(20),
+      '/1': (_, response) => void setTimeout(() => response.end('<title>late</title>'), 1000),
+    })
+    const { code, stdout, stderr } = await kumo([slow.url(), '--delay', '100ms'], {
+      onOutput: once(/\n/, (child) => {
+        const waiting = setInterval(() => {
+          if (!askedPaths(slow).includes('/1')) return
+          clearInterval(waiting)
+          child.kill('SIGINT')
+        }, 10)
+      }),
+    })
+    expect(code).toBe(0)
+    expect(linesOf(stdout, slow)).toEqual(['200  /  /', '200  /1  late'])
+    expect(linesOf(stderr, slow)).toEqual([
+      'Stopping: visits in flight may finish. Ctrl-C again to abort them.',
+      expect.stringMatching(/^Stopped: 2 pages; /),
+      '18 URLs are left. With --store DIR, the same command could go on from here',
+      'later.',
+    ])
+  })
+
+  test('a second one aborts them', async () => {
+    const never = await site({ '/': linksTo('/never'), '/never': () => {} })
+    const startedAt = performance.now()
+    const { code, stderr } = await kumo([never.url(), '--delay', '1ms'], {
+      onOutput: once(/\n/, (child) => void setTimeout(() => child.kill('SIGTERM'), UNMISTAKABLE_MS)),
+      onErrors: once(/Stopping/, (child) => void setTimeout(() => child.kill('SIGINT'), UNMISTAKABLE_MS)),
+    })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^Stopping: .*\nAborting\.\nStopped: 1 page; .*\n1 URL is left\. /)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
+  })
+
+  test('one that is passed on twice counts once', async () => {
+    const slow = await site({
+      '/': linksTo('/late'),
+      '/late': (_, response) => void setTimeout(() => response.end('late'), 1500),
+    })
+    const { stdout, stderr } = await kumo([slow.url(), '--delay', '1ms'], {
+      onOutput: once(/\n/, (child) => {
+        setTimeout(() => child.kill('SIGINT'), UNMISTAKABLE_MS)
+        setTimeout(() => child.kill('SIGINT'), UNMISTAKABLE_MS + 50)
+      }),
+    })
+    expect(linesOf(stdout, slow)).toEqual(['200  /', '200  /late'])
+    expect(stderr).not.toContain('Aborting')
+  })
+})
+
+test('without a terminal, progress is a line every ten seconds', { timeout: 60_000 }, async () => {
+  const slow = await site(linkedPages(13))
+  const { stderr } = await kumo([slow.url(), '--delay', '1s'])
+  const [progress, ...rest] = linesOf(stderr, slow)
+  expect(progress).toMatch(/^\d+ pages · [\d.]+\/s · \d pending · 0 failed · bottleneck: politeness$/)
+  expect(rest).toEqual([expect.stringMatching(/^Done: 13 pages; /)])
+  expect(stderr).not.toContain('\x1b')
+})

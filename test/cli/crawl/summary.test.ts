@@ -1,0 +1,94 @@
+import type { Failure, Summary } from 'kumo'
+import { describe, expect, test } from 'vitest'
+import { type SummaryDetails, summaryLines } from '../../../src/cli/crawl/summary.js'
+
+const done = {
+  reason: 'done',
+  pages: 120,
+  hostsVisited: 1,
+  bytes: 1_600_000,
+  elapsedMs: 125_000,
+  pagesPerSecond: 0.96,
+  earlierRuns: 0,
+  skips: {},
+  skipped: 0,
+  failures: {},
+  failed: 0,
+  pending: 0,
+  inFlight: 0,
+} as unknown as Summary
+
+function lines(summary: Partial<Summary>, details: Partial<SummaryDetails> = {}): string[] {
+  const plain = { examples: new Map<string, Failure>(), command: undefined, pageLimit: undefined, width: 80 }
+  return summaryLines({ ...done, ...summary }, { ...plain, ...details })
+}
+
+describe('the summary', () => {
+  test('of a crawl without trouble is one line', () => {
+    expect(lines({})).toEqual(['Done: 120 pages; 1 host visited, 1.6 MB, 2 min 5 s (1.0 pages/s).'])
+  })
+
+  test('says that nothing came back', () => {
+    const [first] = lines({
+      pages: 0,
+      pagesPerSecond: 0,
+      bytes: 0,
+      elapsedMs: 90,
+      failed: 1,
+      failures: { timeout: 1 },
+    })
+    expect(first).toBe('Done: no page came back; 1 host visited, 0 bytes, 0.1 s.')
+  })
+
+  test('counts runs where there were several', () => {
+    expect(lines({ earlierRuns: 2 })[0]).toMatch(/^Done: 120 pages in 3 runs; /)
+  })
+
+  test('says that it had been done before', () => {
+    const told = lines({ reason: 'already-done', earlierRuns: 1 })
+    expect(told[0]).toMatch(/^Already done: 120 pages in 2 runs; /)
+    expect(told.at(-1)).toBe('Nothing was left, and no URL was new. Another folder begins anew.')
+  })
+
+  test('names what was not fetched, and failures by code with an example of each', () => {
+    const message = `${'a'.repeat(80)}\x1b`
+    const examples = new Map([['timeout', { message } as Failure]])
+    const told = lines(
+      {
+        skips: { robots: 2, scope: 1204 },
+        skipped: 1206,
+        failures: { timeout: 1, 'http-status': 2 },
+        failed: 3,
+      },
+      { examples },
+    )
+    expect(told.slice(1)).toEqual([
+      'Not fetched: scope 1,204, robots 2.',
+      '3 failed:',
+      '  2  http-status',
+      `  1  timeout      ${'a'.repeat(61)}…`,
+    ])
+  })
+
+  test('without a store tells what could have been', () => {
+    expect(lines({ reason: 'stopped', pending: 1 }).slice(1)).toEqual([
+      '1 URL is left. With --store DIR, the same command could go on from here later.',
+    ])
+  })
+
+  test('with a store tells how to go on; what was in flight counts as left', () => {
+    const command = 'kumo crawl https://example.com/ --store crawl'
+    expect(lines({ reason: 'stopped', pending: 78, inFlight: 2 }, { command }).slice(1)).toEqual([
+      '80 URLs are left. To go on:',
+      `  ${command}`,
+    ])
+  })
+
+  test('says that a limit of pages must be higher to go on, but not one of time', () => {
+    const limited = { reason: 'limit', pending: 80 } as const
+    expect(lines(limited, { command: 'x', pageLimit: 120 })).toContain(
+      '80 URLs are left. To go on, with a higher --limit:',
+    )
+    expect(lines(limited, { command: 'x', pageLimit: 200 })).toContain('80 URLs are left. To go on:')
+  })
+})

@@ -1,0 +1,24 @@
+/** A thread that is told options as data: it says what its scope, its hooks and its extractors are. */
+
+import { parentPort } from 'node:worker_threads'
+import { loadModules } from '../../src/modules/load.js'
+import { fromPortable, type PortableOptions } from '../../src/modules/portable.js'
+import { scopeTarget } from '../../src/url/scope/scope.js'
+
+parentPort!.once('message', async ({ portable, urls }: { portable: PortableOptions; urls: string[] }) => {
+  const given = fromPortable(portable, {
+    extractor: ({ closure, name }) => ({ name: `${closure} ${name}`, extract: () => {} }),
+    hook: ({ closure, name }) => ({ name: `${closure} ${name}`, page: () => {} }),
+  })
+  const { scope, seeds, extractors, hooks, store, partition } = await loadModules(given)
+  const test = scope!.start()
+  await test.open?.()
+  for (const seed of seeds) test.addSeed?.(String(seed))
+  parentPort!.postMessage({
+    answers: urls.map((url) => test.test(scopeTarget(url, 1, undefined))),
+    extractors: extractors.map(({ name }) => name),
+    hooks: hooks.map(({ name }) => name),
+    store: store?.name,
+    partitions: partition?.partitions,
+  })
+})

@@ -1,0 +1,345 @@
+/** Options as data: what another thread makes of them is what was given. */
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import {
+  all,
+  any,
+  anywhere,
+  byDomain,
+  byHost,
+  Crawler,
+  domain,
+  glob,
+  httpFetcher,
+  type KumoError,
+  level,
+  matching,
+  memory,
+  memoryFrontier,
+  module,
+  not,
+  pathPrefix,
+  predicate,
+  type ScopeRule,
+  sameHost,
+  sameOrigin,
+  sameSite,
+  seededRandom,
+  systemClock,
+} from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  type Closures,
+  closuresOf,
+  fromPortable,
+  type PortableOptions,
+  toPortable,
+} from '../../src/modules/portable.js'
+import { recipeOf } from '../../src/modules/recipe.js'
+import { DEFAULTS, type GivenOptions } from '../../src/options/options.js'
+import { scopeTarget } from '../../src/url/scope/scope.js'
+
+const SEEDS = ['https://www.example.com/docs/intro.html?a=b', 'http://other.example:8080/']
+const crawler = new Crawler().seeds(SEEDS)
+const HERE = 'data:text/javascript,export default () => {}'
+const elsewhere = module(HERE, { with: 5 })
+
+/** What the builder was told. Only the builder itself may look otherwise. */
+function optionsOf(crawler: unknown): GivenOptions {
+  return (crawler as { options: GivenOptions }).options
+}
+
+const proxies: Closures = {
+  extractor: ({ closure, name, mediaTypes }) => ({
+    name: `${closure} ${name}`,
+    ...(mediaTypes && { mediaTypes }),
+    extract: () => {},
+  }),
+  hook: ({ closure, name, page, failure }) => ({
+    name: `${closure} ${name}`,
+    ...(page && { page: () => {} }),
+    ...(failure && { failure: () => {} }),
+  }),
+}
+
+const port = (crawler: unknown): PortableOptions => structuredClone(toPortable(optionsOf(crawler)))
+const there = (crawler: unknown): GivenOptions => fromPortable(port(crawler), proxies)
+
+describe('ready rules', () => {
+  const HOSTS = ['https://www.example.com', 'http://www.example.com', 'https://blog.example.com']
+  const MORE_HOSTS = ['http://other.example:8080', 'http://other.example', 'https://example.org:444']
+  const PATHS = ['/', '/docs/', '/docs/a', '/docs2', '/blog/a.html', '/blog/a/b?page=2', '/2024/x', '/login']
+  const TARGETS = [...HOSTS, ...MORE_HOSTS].flatMap((host) => PATHS.map((path) => host + path))
+
+  async function answersOf(rule: ScopeRule): Promise<boolean[]> {
+    const test = rule.start()
+    await test.open?.()
+    for (const seed of SEEDS) test.addSeed?.(seed)
+    return TARGETS.map((url) => test.test(scopeTarget(url, 1, undefined)))
+  }
+
+  test.each<[string, ScopeRule]>([
+    ['sameSite', sameSite()],
+    ['sameHost', sameHost()],
+    ['sameOrigin', sameOrigin()],
+    ['pathPrefix of seeds', pathPrefix()],
+    ['pathPrefix of URLs and paths', pathPrefix('https://www.example.com/docs', '/blog/')],
+    ['anywhere', anywhere()],
+    ['domain', domain('example.com')],
+    ['glob', glob('/blog/**')],
+    ['glob of a host', glob('*.example.com')],
+    ['matching', matching(/\/20\d\d\/|BLOG/gi)],
+    ['all', all('site', not('/login'))],
+    ['any', any('host', '/blog/**', /2024/)],
+    ['not', not('/docs/**', sameOrigin())],
+    [
+      'rules of rules of rules',
+      all(any(not(glob('/a')), sameHost()), not(any(/blog/, domain('other.example')))),
+    ],
+  ])('%s', async (_, rule) => {
+    const again = there(crawler.scope(rule)).scope!
+    expect(again.name).toBe(rule.name)
+    expect(again.start().perOrigin).toBe(rule.start().perOrigin)
+    const answers = await answersOf(rule)
+    expect(await answersOf(again)).toEqual(answers)
+    expect(await answersOf(there(crawler.scope(again)).scope!)).toEqual(answers)
+  })
+
+  test('in every place', () => {
+    const given = crawler.scope('host', '/a/**').include('/b', /c/).exclude('site').block('ads.example', '/d')
+    const { scope, include, exclude, block } = there(given)
+    const names = [scope!, ...include, ...exclude, ...block].map(({ name }) => name)
+    expect(names).toEqual([
+      'all(same host, glob /a/**)',
+      'glob /b',
+      'matching /c/',
+      'same site',
+      'domain ads.example',
+      'glob /d',
+    ])
+  })
+
+  test('modules stay references, also among others', () => {
+    const { scope, block } = there(crawler.scope('host', elsewhere).block(new URL(HERE)))
+    expect(scope!.name).toBe(`all(same host, module ${HERE})`)
+    expect(recipeOf(block[0]!)).toEqual(['module', { ...elsewhere, with: undefined }])
+  })
+})
+
+/** A part as its recipe or its name; rules by what they are made of. */
+function describeAll(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map(describeAll)
+  const recipe = typeof given === 'object' && given !== null ? recipeOf(given) : undefined
+  return recipe === undefined ? given : recipe.map(describeAll)
+}
+
+/** Everything that can be said without code, and modules for the code. */
+const everything = crawler
+  .workers(3, { watchdog: '5s', balance: false })
+  .concurrency(7)
+  .delay('2s', { adaptive: 3, max: '1m' })
+  .perHost({ connections: 2, growAt: 10 })
+  .userAgent('MyBot/1.0')
+  .headers({ accept: 'text/html', 'x-key': 'secret' })
+  .from('bot@example.com')
+  .auth('https://example.com', { username: 'a', password: 'b' })
+  .cookies()
+  .proxy(new URL('http://proxy.example:3128'))
+  .http2()
+  .tls({ ca: Buffer.from('-----BEGIN CERTIFICATE-----'), rejectUnauthorized: false })
+  .dns(elsewhere)
+  .allowPrivate('10.0.0.7')
+  .scope('site', elsewhere)
+  .include('/a/**', elsewhere)
+  .exclude(/b/, elsewhere)
+  .block('ads.example', elsewhere)
+  .urls({ drop: ['utm_*'], canonical: 'follow' })
+  .traps({ pathDepth: 5, identifiers: ['id'], sameContent: Number.POSITIVE_INFINITY })
+  .sitemaps({ wellKnown: true, urlsPerHost: 5 })
+  .depth(4)
+  .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8, requests: 9 })
+  .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
+  .maxBodyBytes(1000, { truncate: true })
+  .retries({ times: 1, setAside: '1m' })
+  .retryFailed()
+  .redirects(3)
+  .robots({ nofollow: false, maxDelay: '5s' })
+  .refresh({ min: '1m', rounds: 2, digest: elsewhere })
+  .store(level('./crawl', { commitEvery: '1s', resume: 'must' }))
+  .frontier(elsewhere)
+  .seen(elsewhere)
+  .partition(byHost(64))
+  .fetch(elsewhere)
+  .extract({ title: (page) => page.title })
+  .extract<{ price: number }>(elsewhere)
+  .extract({ name: 'mine', mediaTypes: ['image/*'], extract: () => {} })
+  .use({ name: 'first', page: () => {} })
+  .use(elsewhere)
+  .use({ name: 'third', failure: () => {} })
+  .on('page', () => {})
+  .on('page', () => {})
+  .on('end', () => {})
+
+describe('toPortable and fromPortable', () => {
+  test('every option is set in this test, but those that cannot travel', () => {
+    const given = optionsOf(everything)
+    const unset = Object.keys(DEFAULTS).filter(
+      (key) => given[key as keyof GivenOptions] === DEFAULTS[key as keyof GivenOptions],
+    )
+    expect(unset).toEqual(['clock', 'random'])
+  })
+
+  test('what is data arrives as it is', () => {
+    const given = optionsOf(everything)
+    const { scope, include, exclude, block, store, partition, access, ...rest } = there(everything)
+    const { seeds, fields, extractors, hooks, listeners, ...data } = rest
+    expect(data).toEqual(Object.fromEntries(Object.keys(data).map((key) => [key, given[key as never]])))
+    expect(access).toEqual({
+      ...given.access,
+      proxy: 'http://proxy.example:3128/',
+      tls: { ca: new Uint8Array(Buffer.from('-----BEGIN CERTIFICATE-----')), rejectUnauthorized: false },
+    })
+    for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partition'] as const)
+      expect(describeAll(there(everything)[key])).toEqual(describeAll(given[key]))
+    expect([seeds, fields, listeners]).toEqual([SEEDS.map((seed) => new URL(seed).href), {}, []])
+    expect(Object.keys(there(everything)).sort()).toEqual(Object.keys(given).sort())
+    expect(extractors.length + hooks.length).toBe(6)
+  })
+
+  test('the defaults arrive as they are', () => {
+    const { seeds, ...rest } = there(new Crawler())
+    const { seeds: none, ...defaults } = DEFAULTS
+    expect(rest).toEqual(defaults)
+    expect([seeds, none]).toEqual([[], []])
+  })
+
+  test('seeds: those that are known, and nothing is read of the others', () => {
+    let wasRead = false
+    function* many() {
+      wasRead = true
+      yield 'https://late.example/'
+    }
+    const given = new Crawler().seeds('https://a.example', [new URL('https://b.example/')], many())
+    expect(port(given).knownSeeds).toEqual(['https://a.example/', 'https://b.example/'])
+    expect(wasRead).toBe(false)
+  })
+
+  test('extractors and hooks that stay behind keep their place', () => {
+    const { extractors, hooks, events } = port(everything)
+    const fields = { closure: 0, name: 'fields title', mediaTypes: undefined }
+    const mine = { closure: 1, name: 'mine', mediaTypes: ['image/*'] }
+    expect(extractors).toEqual([fields, { module: elsewhere }, mine])
+    expect(hooks).toEqual([
+      { closure: 0, name: 'first', page: true, failure: false },
+      { module: elsewhere },
+      { closure: 1, name: 'third', page: false, failure: true },
+    ])
+    expect(events).toEqual(['page', 'end'])
+    const closures = closuresOf(optionsOf(everything))
+    expect(closures.extractors.map(({ name }) => name)).toEqual(['fields title', 'mine'])
+    expect(closures.hooks.map(({ name }) => name)).toEqual(['first', 'third'])
+    const again = there(everything)
+    expect(again.extractors).toMatchObject([{ name: '0 fields title' }, elsewhere, { name: '1 mine' }])
+    expect(again.hooks).toMatchObject([{ name: '0 first' }, elsewhere, { name: '1 third' }])
+  })
+
+  test('ready stores and partitioners are made again', () => {
+    expect(there(crawler.store(memory())).store).toMatchObject({ name: 'memory' })
+    const { store } = there(crawler.store(level('./crawl', { repair: true })))
+    expect(recipeOf(store!)).toEqual(['level', `${process.cwd()}/crawl`, { repair: true }])
+    const partition = there(crawler.partition(byHost(16))).partition as ReturnType<typeof byHost>
+    expect(partition.partition('example.com')).toBe(byHost(16).partition('example.com'))
+    expect(there(crawler.store(elsewhere).partition(elsewhere))).toMatchObject({
+      store: elsewhere,
+      partition: elsewhere,
+    })
+  })
+
+  test.each<[string, () => unknown, string[]]>([
+    [
+      'scope',
+      () => crawler.scope(() => true),
+      ['scope: a function cannot be sent', '`export default (target) => …`'],
+    ],
+    [
+      'scope',
+      () => crawler.scope('host', not(any(function short() {} as never))),
+      ["scope: the rule 'short' cannot"],
+    ],
+    ['scope', () => crawler.scope(predicate(() => true, 'mine')), ["scope: the rule 'mine' cannot"]],
+    ['scope', () => crawler.scope({ ...sameSite(), name: 'changed' }), ["scope: the rule 'changed' cannot"]],
+    ['include', () => crawler.include('/a', () => true), ['include: a function', '.include(new URL(']],
+    ['exclude', () => crawler.exclude(() => true), ['exclude: a function', '.exclude(new URL(']],
+    ['block', () => crawler.block('a.example', () => true), ['block: a function', "'./block.js'"]],
+    [
+      'fetch',
+      () => crawler.fetch(httpFetcher({ userAgent: 'x' })),
+      ['fetch: an object', 'async (request, context) => …'],
+    ],
+    [
+      'store',
+      () => crawler.store({ ...memory() }),
+      ['store: an object', "new URL('./store.js', import.meta.url)"],
+    ],
+    ['frontier', () => crawler.frontier((context) => memoryFrontier(context)), ['frontier: a function']],
+    ['seen', () => crawler.seen({ addAll: () => [], size: 0, close() {} }), ['seen: an object', '() => …']],
+    [
+      'partition',
+      () => crawler.partition(byDomain((host) => host)),
+      ['partition: an object', 'partitions: 1024'],
+    ],
+    [
+      'dns',
+      () => crawler.dns({ resolve: async () => [] }),
+      ['dns: an object', '{ resolve: async (host) => … }'],
+    ],
+    ['proxy', () => crawler.proxy(() => undefined), ['proxy: a function', '(url) => …']],
+    ['clock', () => crawler.clock(systemClock()), ['clock: one of your own', '.workers(0)']],
+    ['random', () => crawler.random(seededRandom(1)), ['random: one of your own', '.workers(0)']],
+  ])('%s of this thread cannot travel, and the error shows what can', (_, make, parts) => {
+    let error: unknown
+    try {
+      toPortable(optionsOf(make()))
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(error).toMatchObject({ code: 'KUMO_NOT_PORTABLE' })
+    for (const part of parts) expect((error as KumoError).message).toContain(part)
+  })
+
+  test('the whole message', () => {
+    expect(() => toPortable(optionsOf(crawler.scope(() => true)))).toThrow(
+      'scope: a function cannot be sent to worker threads; move it into a module, e.g. scope.js with ' +
+        "`export default (target) => …`, and give .scope(new URL('./scope.js', import.meta.url))",
+    )
+  })
+})
+
+test('a thread makes of them what was given', { timeout: 60_000 }, async () => {
+  const program = JSON.stringify(new URL('./portable-thread.ts', import.meta.url).href)
+  // A thread of Node.js 20 does not read TypeScript by itself, whatever its arguments say.
+  const start = `import('tsx/esm/api').then(({ register }) => (register(), import(${program})))`
+  const worker = new Worker(start, { eval: true })
+  onTestFinished(async () => void (await worker.terminate()))
+  const code = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+  const given = crawler
+    .scope('site', code('export default ({ url }) => !url.includes("private")'))
+    .store(memory())
+    .partition(code('export default { partitions: 8, partition: () => 0 }'))
+    .extract({ title: (page) => page.title })
+    .use({ name: 'here', page: () => {} })
+    .use(
+      module(code('export const hook = (name) => ({ name, page() {} })'), { export: 'hook', with: 'there' }),
+    )
+  const urls = ['https://a.example.com/', 'https://a.example.com/private', 'https://example.net/']
+  worker.postMessage({ portable: toPortable(optionsOf(given)), urls })
+  const [said] = await once(worker, 'message')
+  expect(said).toEqual({
+    answers: [true, false, false],
+    extractors: ['0 fields title'],
+    hooks: ['0 here', 'there'],
+    store: 'memory',
+    partitions: 8,
+  })
+})

@@ -1,0 +1,115 @@
+/** Seeds are checked as early as they can be, and read as late. */
+
+import { Crawler, KumoError, type SeedInput } from 'kumo'
+import { describe, expect, test } from 'vitest'
+import type { Seed } from '../../src/engine/parts.js'
+import { checkSeeds, readSeeds } from '../../src/options/seeds.js'
+
+async function batches(...inputs: SeedInput[]): Promise<(readonly Seed[])[]> {
+  const read: (readonly Seed[])[] = []
+  for await (const batch of readSeeds(inputs)) read.push(batch)
+  return read
+}
+
+const ALLOWED = 'absolute http(s) URLs such as https://example.com/'
+
+describe('a typo is an error where it stands', () => {
+  test.each<[string, unknown[], string]>([
+    ['nothing', [], 'at least one URL'],
+    ['an empty list', [[]], 'at least one URL'],
+    ['an empty text', [''], "seeds: got '';"],
+    ['no scheme', ['example.com'], "seeds: got 'example.com';"],
+    ['a path', ['/docs'], "seeds: got '/docs';"],
+    ['another scheme', ['ftp://example.com/'], "seeds: got 'ftp://example.com/';"],
+    ['a mail address', ['mailto:me@example.com'], "seeds: got 'mailto:me@example.com';"],
+    ['a file', [new URL('file:///etc/hosts')], "seeds: got 'file:///etc/hosts';"],
+    ['a broken host', ['http://[::1'], "seeds: got 'http://[::1';"],
+    ['a scheme alone', ['http://'], "seeds: got 'http://';"],
+    ['undefined', [undefined], 'seeds: got undefined;'],
+    ['null', [null], 'seeds: got null;'],
+    ['a number', [42], 'seeds: got 42;'],
+    ['a generator function that was not called', [function* () {}], 'seeds: got a function;'],
+    ['a request object', [{ url: 'https://example.com/' }], 'seeds: got {"url":"https://example.com/"};'],
+    [
+      'one bad seed among good ones',
+      ['https://example.com/', ['https://example.com/a', 'b']],
+      "seeds: got 'b';",
+    ],
+    ['a list in a list', [[['https://example.com/']]], 'seeds: got ["https://example.com/"];'],
+    ['a very long one', [`x${'y'.repeat(5000)}`], '…'],
+  ])('%s', (_, inputs, part) => {
+    const make = () => new Crawler().seeds(...(inputs as SeedInput[]))
+    expect(make).toThrow(KumoError)
+    expect(make).toThrow(part)
+    if (part.startsWith('seeds: got')) expect(make).toThrow(ALLOWED)
+    try {
+      make()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'KUMO_INVALID_OPTION' })
+      expect((error as Error).message.length).toBeLessThan(250)
+    }
+  })
+
+  test('sources are left alone until the crawl runs', () => {
+    let read = false
+    const source = {
+      *[Symbol.iterator]() {
+        read = true
+        yield 'nonsense'
+      },
+    }
+    expect(checkSeeds([source])[0] === source).toBe(true)
+    expect(read).toBe(false)
+  })
+})
+
+describe('reading', () => {
+  test('canonical spelling, in order', async () => {
+    const read = await batches(' HTTPS://Example.com:443/a/../b#c ', new URL('http://example.com'), [
+      'https://example.com/%7e',
+    ])
+    expect(read.flat()).toEqual([
+      { url: 'https://example.com/b' },
+      { url: 'http://example.com/' },
+      { url: 'https://example.com/~' },
+    ])
+  })
+
+  test('what cannot be read is passed on, with a message', async () => {
+    expect((await batches(new Set(['x', 'http://a.example/']))).flat()).toEqual([
+      { invalid: "'x'", message: "not an absolute http(s) URL: 'x'" },
+      { url: 'http://a.example/' },
+    ])
+  })
+
+  test.each([
+    [0, []],
+    [1, [1]],
+    [1000, [1000]],
+    [2500, [1000, 1000, 500]],
+  ])('a source of %i comes in batches of %j', async (count, sizes) => {
+    const source = new Set(Array.from({ length: count }, (_, i) => `http://h${i}.example/`))
+    expect((await batches(source)).map((batch) => batch.length)).toEqual(sizes)
+  })
+
+  test('a slow source is not held back until a batch is full', async () => {
+    async function* source() {
+      yield 'http://a.example/'
+      await new Promise(() => {})
+    }
+    const reading = readSeeds([source()])
+    expect((await reading.next()).value).toEqual([{ url: 'http://a.example/' }])
+  })
+
+  test('no more is taken from a source than was asked for', async () => {
+    let taken = 0
+    function* source() {
+      for (;;) yield `http://h${taken++}.example/`
+    }
+    const reading = readSeeds([source()])
+    await reading.next()
+    expect(taken).toBe(1000)
+    await reading.return(undefined)
+    expect(taken).toBe(1000)
+  })
+})
