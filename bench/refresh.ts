@@ -88,7 +88,7 @@ function decisionsPerSecond(servers: Servers): number {
       const { host } = waiting
       const every = DAY * (0.5 + random.next())
       servers.downloaded(host, 50 + 1000 * random.next())
-      servers.wish(host, waiting.every, every)
+      servers.want(host, waiting.every, every)
       waiting.every = every
       waiting.readyAt += servers.idleOf(host, waiting.readyAt)
       heap.push(waiting, servers.policy(waiting))

@@ -39,7 +39,7 @@ export class ListedSeen implements SeenStore {
 
 const start = process.argv[2] ?? 'https://example.com/'
 const seen = new ListedSeen()
-const summary = await new Crawler().seeds(start).limit({ pages: 3 }).seen(seen).run()
+const summary = await new Crawler().seeds(start).limit({ pages: 3 }).seenStore(seen).run()
 
 console.log(`${summary.pages} pages fetched, ${seen.size} URLs known:`)
 for (const url of seen.list()) console.log(url)

@@ -5,7 +5,7 @@
  *     npx tsx examples/resumable-crawl.ts https://example.com/ ./crawl
  */
 
-import { Crawler, inspect, KumoError, level } from 'kumo'
+import { Crawler, inspectCrawl, KumoError, level } from 'kumo'
 
 const start = process.argv[2] ?? 'https://example.com/'
 const folder = process.argv[3] ?? './crawl'
@@ -13,7 +13,7 @@ const folder = process.argv[3] ?? './crawl'
 /** Looks into the folder before anything is fetched. */
 async function before(): Promise<string> {
   try {
-    const { pages, pending, runs } = await inspect(folder)
+    const { pages, pending, runs } = await inspectCrawl(folder)
     return `goes on after ${runs} runs: ${pages} pages done, ${pending} URLs pending`
   } catch (error) {
     if (error instanceof KumoError && error.code === 'KUMO_STORE_RESUME') return 'begins a new crawl'

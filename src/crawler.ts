@@ -1,4 +1,4 @@
-import type { Reader } from './engine/delivery.js'
+import type { PageReader } from './engine/delivery.js'
 import type { CrawlEvents } from './engine/events.js'
 import type { Stats, Summary } from './engine/stats/stats.js'
 import { KumoError } from './errors.js'
@@ -92,7 +92,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * workers: each has its own, which receives what comes out of that worker.
    *
    * @example
-   * new Crawler().use(module(new URL('./json-lines.js', import.meta.url), { with: { folder: 'pages' } }))
+   * new Crawler().use(fromModule(new URL('./json-lines.js', import.meta.url), { with: { folder: 'pages' } }))
    */
   use(hook: Hook<Data> | Module | string): Crawler<Data> {
     const isElsewhere = typeof hook === 'string' || isModule(hook)
@@ -140,19 +140,19 @@ export class Crawler<Data extends object = object> extends CodeSettings {
 
   /** No new visits; what is in flight finishes, and `run()` resolves. */
   stop(): void {
-    this.#run?.tell((engine) => engine.stop())
+    this.#run?.command((engine) => engine.stop())
   }
 
   /** No new visits until `resume()`. */
   pause(): void {
-    this.#run?.tell((engine) => engine.pause())
+    this.#run?.command((engine) => engine.pause())
   }
 
   resume(): void {
-    this.#run?.tell((engine) => engine.resume())
+    this.#run?.command((engine) => engine.resume())
   }
 
-  #begin(reader: Reader | undefined): Run {
+  #begin(reader: PageReader | undefined): Run {
     if (this.options.seeds.length === 0) {
       throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
     }

@@ -49,7 +49,7 @@ export type {
 } from './frontier/contract.js'
 export { memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
-export { type Module, type ModuleRef, module } from './modules/module.js'
+export { fromModule, type Module, type ModuleRef } from './modules/module.js'
 export type { RefreshOptions } from './options/check-refresh.js'
 export type { RetryOptions, TrapLimits } from './options/options.js'
 export type { SeedInput } from './options/seeds.js'
@@ -60,26 +60,26 @@ export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'
 export type {
-  HandedOver,
   Handover,
   OpenStore,
+  Outbox,
   PartitionLoad,
   ShardContext,
   SharedStore,
-  Spool,
   StateSpace,
   StateStore,
   Store,
   StoreCondition,
   StoreContext,
   StoreEvent,
+  StoreSnapshot,
 } from './stores/contract.js'
 export {
   type FailureInspection,
   type HostInspection,
   type Inspection,
   type InspectOptions,
-  inspect,
+  inspectCrawl,
 } from './stores/level/inspect/inspect.js'
 export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
@@ -104,7 +104,7 @@ export type {
   SitemapHint,
   SkipReason,
 } from './types.js'
-export { canonicalise } from './url/canonicalize.js'
+export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
 export { all, any, not } from './url/scope/combine.js'
 export {

@@ -43,7 +43,7 @@ const LONGEST_NAP_MS = 2 ** 31 - 1
 export type TimeOrigin = number
 
 /** The origin of a clock that counts steadily, by the counter that all threads share. */
-export function originOf(clock: Clock): TimeOrigin {
+export function timeOrigin(clock: Clock): TimeOrigin {
   return clock.now() - counterMs()
 }
 

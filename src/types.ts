@@ -5,7 +5,7 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** A URL on its way through the crawl: what the frontier keeps and hands out. */
 export interface CrawlRequest {
-  /** Canonical absolute URL (see `url/canonicalise`). */
+  /** Canonical absolute URL (see `url/canonicalizeUrl`). */
   readonly url: string
   /** The politeness unit: host name, with the port if it is not the scheme's default. One host, one clock. */
   readonly host: string
@@ -68,13 +68,13 @@ export type Purpose =
       readonly guessed?: boolean | undefined
     }
   | { readonly kind: 'robots'; readonly origin: string }
-  | RulesCame
+  | RobotsArrived
 
 /**
  * Not to be fetched: the answer to a request of kind `robots`, on its way to the shard that asked for it. No frontier
  * ever holds one.
  */
-export interface RulesCame {
+export interface RobotsArrived {
   readonly kind: 'rules'
   readonly origin: string
   /** The URL that was asked for. */

@@ -6,10 +6,10 @@ import {
   Crawler,
   type Extractor,
   type Failure,
+  fromModule,
   type Hook,
   type Module,
   type ModuleRef,
-  module,
   not,
   type Page,
   type PageDocument,
@@ -118,7 +118,7 @@ describe('modules', () => {
     crawler
       .extract({ a: () => 1 })
       .extract<{ price: number }>(url)
-      .extract<{ tags: string[] }>(module(url, { export: 'tags', with: { most: 5 } }))
+      .extract<{ tags: string[] }>(fromModule(url, { export: 'tags', with: { most: 5 } }))
       .extract('a-package')
       .on('page', ({ data }) => {
         expectTypeOf(data.a).toEqualTypeOf<number>()
@@ -134,27 +134,27 @@ describe('modules', () => {
 
   test('are a URL or a reference, for hooks and extractors also a name', () => {
     expectTypeOf<Module>().toEqualTypeOf<URL | ModuleRef>()
-    expectTypeOf(module('a-package')).toEqualTypeOf<ModuleRef>()
-    const ref = module(url)
+    expectTypeOf(fromModule('a-package')).toEqualTypeOf<ModuleRef>()
+    const ref = fromModule(url)
     expectTypeOf(crawler.use(url).use(ref).use('a-package')).toEqualTypeOf<Crawler<object>>()
     expectTypeOf(
       crawler.scope(url, 'site').include(ref).exclude('/a', url).block(ref),
     ).toEqualTypeOf<Crawler>()
-    expectTypeOf(crawler.fetch(url).store(ref).frontier(url).seen(ref)).toEqualTypeOf<Crawler>()
-    expectTypeOf(crawler.partition(url).dns(ref).proxy(url)).toEqualTypeOf<Crawler>()
+    expectTypeOf(crawler.fetcher(url).store(ref).frontier(url).seenStore(ref)).toEqualTypeOf<Crawler>()
+    expectTypeOf(crawler.partitioner(url).dns(ref).proxy(url)).toEqualTypeOf<Crawler>()
     // @ts-expect-error: a name of a package would be taken for a path, so it goes through module().
     crawler.store('a-package')
     // @ts-expect-error: a clock is of this thread.
     crawler.clock(url)
     // @ts-expect-error: another key.
-    module(url, { name: 'tags' })
+    fromModule(url, { name: 'tags' })
   })
 
   test('leave functions as they were: typed, and free to speak of the crawler', () => {
     const self = crawler
       .use({ name: 'h', page: ({ url }) => void (url.includes('end') && self.stop()) })
       .proxy((url) => (url.includes('end') ? void self.stop() : undefined))
-      .fetch((request) => {
+      .fetcher((request) => {
         expectTypeOf(request.url).toEqualTypeOf<string>()
         self.stop()
         throw new Error()

@@ -1,7 +1,7 @@
 /** What a link costs to resolve, by kind, beside what `URL` costs. Run: npx tsx bench/micro/resolve.ts */
 
 import { performance } from 'node:perf_hooks'
-import { canonicalise } from '../../src/url/canonicalize.js'
+import { canonicalizeUrl } from '../../src/url/canonicalize.js'
 import { baseFor, resolve } from '../../src/url/resolve.js'
 
 const ROUNDS = 20
@@ -45,12 +45,12 @@ const base = baseFor(PAGE)
 const rows = Object.entries(kinds).map(([kind, make]) => {
   const links = slices(make)
   const url = microseconds(links, (href) => new URL(href, PAGE).href)
-  const whole = microseconds(links, (href) => canonicalise(href, PAGE))
+  const whole = microseconds(links, (href) => canonicalizeUrl(href, PAGE))
   const quick = microseconds(links, (href) => resolve(href, base))
   return {
     kind,
     'new URL µs': url.toFixed(2),
-    'canonicalise µs': whole.toFixed(2),
+    'canonicalizeUrl µs': whole.toFixed(2),
     'resolve µs': quick.toFixed(3),
     'times faster than URL': (url / quick).toFixed(1),
   }

@@ -37,7 +37,7 @@ export async function measureVirtualPoliteness(hosts: number): Promise<VirtualPo
     .robots(false)
     .clock(clock)
     .random(seededRandom(1))
-    .fetch(chains)
+    .fetcher(chains)
   const startedAt = clock.now()
   const reallyAt = performance.now()
   const { pages } = await clock.run(crawler.run())

@@ -94,7 +94,7 @@ async function crawlHostileWeb(): Promise<void> {
     const seeds = ROUTES.map(({ path, host }, i) =>
       web.url(path.replace('*', '1'), host ?? `127.1.0.${i + 1}`),
     )
-    const patience = { times: 1, backoff: 10, maxRetryAfter: 50, setAside: 20, setAsides: 1 }
+    const patience = { times: 1, backoff: 10, maxRetryAfter: 50, cooldown: 20, cooldowns: 1 }
     const crawler = common.seeds(seeds).allowPrivate().scope('host').delay(LOOPBACK_DELAY_MS)
     await crawl(crawler.timeout('2s').retries(patience).limit({ pagesPerHost: 20 }), LOOPBACK_DELAY_MS)
   } finally {

@@ -57,7 +57,7 @@ export function overload(): readonly Claim[] {
 
 function claims(
   what: string,
-  { forecast: { behindWish, lateness }, fitsAfter, growsFor }: Overload,
+  { forecast: { behindTarget: behindWish, lateness }, fitsAfter, growsFor }: Overload,
 ): readonly Claim[] {
   return [
     {
@@ -115,7 +115,7 @@ function overloaded(world: readonly SimulatedServer[], policy: RefreshPolicy, ca
 
 /** The sockets that the schedule takes (eq. 4), by what downloads really take: the crawl itself has yet to find out. */
 function scheduledLoad(run: RefreshRun, world: readonly SimulatedServer[]): number {
-  const { servers } = run.refresher
+  const { servers } = run.schedule
   let sum = 0
   for (const { host, downloadMs } of world) {
     const load = servers.get(host)?.load ?? 0
@@ -162,7 +162,7 @@ function print(what: string, outcomes: readonly Overload[]): void {
       'worst ÷ mean',
       'starved',
     ],
-    outcomes.map(({ forecast: { lateness, behindWish }, ...outcome }, i) => [
+    outcomes.map(({ forecast: { lateness, behindTarget: behindWish }, ...outcome }, i) => [
       POLICIES[i]!.toUpperCase(),
       outcome.fitsAfter,
       outcome.growsFor,

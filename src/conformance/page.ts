@@ -3,7 +3,7 @@
 import type { Page } from '../extract/contract.js'
 import { FetchedPage } from '../extract/page.js'
 import type { ResponseHeaders } from '../fetch/contract.js'
-import { canonicalise } from '../url/canonicalize.js'
+import { canonicalizeUrl } from '../url/canonicalize.js'
 
 /** What a page is made of. */
 export interface PageOfOptions {
@@ -30,7 +30,7 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' }
  * page.links[0].url // 'https://example.com/about'
  */
 export function pageOf({ url: given, body: content, headers = HTML, status = 200 }: PageOfOptions): Page {
-  const url = canonicalise(given)
+  const url = canonicalizeUrl(given)
   if (url === undefined) throw new TypeError(`pageOf: not an http(s) URL: ${given}`)
   const { host } = new URL(url)
   const request = { url, host, depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined }

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../types.js'
 /** How long an aborted crawl waits for what does not answer (user code, a store) before it leaves it behind. */
 const GRACE_MS = 500
 
-/** What `wait` answers when patience was over first. */
+/** What `wait` answers when grace was over first. */
 export const ABANDONED = Symbol('abandoned')
 
 /**
@@ -12,12 +12,12 @@ export const ABANDONED = Symbol('abandoned')
  * is waited for may take its time; half a second after it, nothing is waited for any more. So an abort ends a run even
  * if a hook never returns or a store never answers.
  */
-export class Patience {
+export class AbortGrace {
   readonly clock: Clock
   readonly #waiting = new Set<() => void>()
   #timer: Timer | undefined = undefined
   #over = false
-  /** Called once, when patience is over. */
+  /** Called once, when grace is over. */
   onOver: (() => void) | undefined = undefined
 
   constructor(clock: Clock) {

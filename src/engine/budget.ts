@@ -21,7 +21,7 @@ export interface Budget {
 }
 
 /** The budget of a shard that is alone. */
-export class OwnBudget implements Budget {
+export class LocalBudget implements Budget {
   #left: number
   #pagesLeft: number
   #bytesLeft: number

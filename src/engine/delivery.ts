@@ -14,7 +14,7 @@ export interface Problem {
 }
 
 /** Somebody who takes pages one by one. */
-export interface Reader {
+export interface PageReader {
   /** True once the page has been taken; false if it will not be. */
   put(page: Page): Promise<boolean>
   /** Pages that were not taken yet will not be, nor any to come. */
@@ -27,11 +27,11 @@ export const UNREAD = Symbol('unread')
 /** When `end` comes all is closed, and whoever awaits the run waits for its listeners alone. They may go on by themselves. */
 const LONGEST_END_MS = 30_000
 
-export interface OutletOptions {
+export interface DeliveryOptions {
   readonly clock: Clock
   readonly hooks: readonly Hook[]
   readonly events: EventEmitter<CrawlEvents>
-  readonly reader: Reader | undefined
+  readonly reader: PageReader | undefined
   readonly timeoutMs: number
   /** Told of mistakes in the user's code that nobody listens for. Absent: the process warns of the first. */
   readonly warn?: ((message: string) => void) | undefined
@@ -43,15 +43,15 @@ export interface OutletOptions {
  * Where results leave the crawl: hooks, then `page` listeners, then the reader of a `for await`. Whoever throws or
  * is late does so alone: the others still get the page, and the first problem is reported as the page's failure.
  */
-export class Outlet {
-  readonly #options: OutletOptions
+export class Delivery {
+  readonly #options: DeliveryOptions
   readonly #waits: Waits
   readonly #endWaits: Waits
   #closed = false
   #warned = false
   #advised = false
 
-  constructor(options: OutletOptions) {
+  constructor(options: DeliveryOptions) {
     this.#options = options
     const { clock, timeoutMs } = options
     this.#waits = new Waits(clock, timeoutMs)
@@ -88,7 +88,7 @@ export class Outlet {
   async fail(failure: Failure): Promise<void> {
     if (this.#closed) return
     const { hooks } = this.#options
-    const heard = this.hears('failure') || hooks.some((hook) => hook.failure !== undefined)
+    const heard = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
     if (!heard && OWN_MISTAKES.has(failure.code))
       this.#warn(
         `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to hear of each page's.`,
@@ -97,16 +97,16 @@ export class Outlet {
       if (!hook.failure) continue
       this.#warnOf(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
     }
-    await this.tell('failure', failure)
+    await this.emit('failure', failure)
   }
 
   /** Whether anybody listens; what is told often is put together only then. */
-  hears(event: keyof CrawlEvents): boolean {
+  hasListeners(event: keyof CrawlEvents): boolean {
     return this.#options.events.listenerCount(event) > 0
   }
 
   /** Calls the listeners of an event; one that throws harms nobody. */
-  tell<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
+  emit<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
     event: E,
     ...args: Parameters<CrawlEvents[E]>
   ): MaybePromise<void> {
@@ -144,7 +144,7 @@ export class Outlet {
   }
 
   #emit(event: keyof CrawlEvents, args: readonly unknown[], waits = this.#waits): MaybePromise<void> {
-    if (!this.hears(event)) return
+    if (!this.hasListeners(event)) return
     const running: Promise<unknown>[] = []
     for (const listener of this.#options.events.listeners(event)) {
       const answer = this.#call(

@@ -2,23 +2,23 @@ import { asKumoError, type KumoError } from '../errors.js'
 import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
-import { ABANDONED, Patience } from './abort-grace.js'
-import { Admission } from './admission/admit.js'
+import { ABANDONED, AbortGrace } from './abort-grace.js'
+import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
-import { Moving, type Parcel } from './moving.js'
-import type { EngineRules, Parts } from './parts.js'
-import { Refreshing } from './refresh/known-pages.js'
+import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
+import type { EngineParts, EngineRules } from './parts.js'
+import { KnownPages } from './refresh/known-pages.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
-import { admissionReport, Reports } from './stats/reports.js'
+import { admissionReport, Reporter } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
-import { endsOf, startTelling, startTimers } from './timers.js'
+import { endConditions, startProgressTimer, startTimers } from './timers.js'
 import { HostQuota } from './visit/host-quota.js'
-import { breathe, type Visited, Visits } from './visit/visits.js'
-import { Purse } from './visit-budget.js'
-import { Wake } from './wake.js'
+import { type VisitResult, Visits, yieldToLoop } from './visit/visits.js'
+import { VisitBudget } from './visit-budget.js'
+import { WakeSignal } from './wake-signal.js'
 
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
 const FRUITLESS_NAP_MS = 1
@@ -36,23 +36,23 @@ const TURNS_BETWEEN_BREATHS = 10_000
  * hook is done with it) and nothing is on its way to another shard: system B's rule. Or when it is told to.
  */
 export class Engine {
-  readonly #parts: Parts
+  readonly #parts: EngineParts
   readonly #rules: EngineRules
-  readonly #wake: Wake
-  readonly #patience: Patience
+  readonly #wake: WakeSignal
+  readonly #grace: AbortGrace
   readonly #meters: Meters
   readonly #tally = new Tally()
   readonly #ledger: Ledger
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
-  readonly #moving: Moving
-  readonly #purse: Purse
+  readonly #moving: PartitionMoves
+  readonly #visitBudget: VisitBudget
   /** Visits to known pages, if there are any. */
-  readonly refreshing: Refreshing | undefined
+  readonly knownPages: KnownPages | undefined
   #timers: readonly Timer[] = []
   /** Filled by visits that ended, emptied by the loop before it leases. */
-  #settled: Visited[] = []
+  #settled: VisitResult[] = []
   #inFlight = 0
   /** What comes from elsewhere and is being taken in: batches of other shards, seeds, partitions. */
   #arriving = 0
@@ -67,29 +67,29 @@ export class Engine {
   #closed = false
   #summary: Summary | undefined = undefined
 
-  constructor(parts: Parts, rules: EngineRules, patience = new Patience(parts.clock)) {
+  constructor(parts: EngineParts, rules: EngineRules, grace = new AbortGrace(parts.clock)) {
     this.#parts = parts
-    this.#patience = patience
-    patience.onOver = () => this.#wake.rouse()
+    this.#grace = grace
+    grace.onOver = () => this.#wake.wakeUp()
     this.#rules = rules
-    this.#wake = new Wake(parts.clock)
+    this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
     const hostQuota = new HostQuota(rules.limit.pagesPerHost)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
-    const { ownership, earlier, tellCounts } = parts
+    const { ownership, earlierRuns: earlier, reportCounts: tellCounts } = parts
     this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, ownership.self, earlier, tellCounts)
-    const reports = new Reports(parts.outlet, this.#tally, parts.clock, (fate, request) =>
+    const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (fate, request) =>
       this.#ledger.note(fate, request),
     )
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
-    const sink = { changed: this.#wake.rouse, failed: (error: unknown) => this.#fail(error) }
-    this.refreshing = parts.refresh && new Refreshing(parts.refresh, parts, sink)
+    const sink = { changed: this.#wake.wakeUp, failed: (error: unknown) => this.#fail(error) }
+    this.knownPages = parts.refresh && new KnownPages(parts.refresh, parts, sink)
     const counting = { meters: this.#meters, tally: this.#tally, reports }
-    this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.refreshing)
-    this.#purse = new Purse(this.#tally, rules, parts.budget, parts.requestBudget)
-    this.#moving = new Moving(parts, hostQuota, siteQuota, this.#admission.passage)
+    this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
+    this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
+    this.#moving = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.seeds(urls),
       invalid: (seed, message) =>
@@ -100,17 +100,19 @@ export class Engine {
 
   /** Resolves when the crawl is over and everything is closed; rejects if a store failed. */
   async run(): Promise<Summary> {
-    const { exchange, clock, outlet } = this.#parts
-    exchange.watch(this.#wake.rouse)
-    const timers = startTimers(clock, endsOf(this.#parts, this.#rules), (abort) => this.#end('limit', abort))
-    this.#timers = [...timers, ...startTelling(outlet, clock, () => this.stats())]
+    const { exchange, clock, delivery } = this.#parts
+    exchange.watch(this.#wake.wakeUp)
+    const timers = startTimers(clock, endConditions(this.#parts, this.#rules), (abort) =>
+      this.#end('limit', abort),
+    )
+    this.#timers = [...timers, ...startProgressTimer(delivery, clock, () => this.stats())]
     try {
-      await this.#patience.wait(this.#ledger.open(clock.now()))
-      await this.#patience.wait(this.refreshing?.open())
-      this.#purse.open(this.#wake.rouse)
+      await this.#grace.wait(this.#ledger.open(clock.now()))
+      await this.#grace.wait(this.knownPages?.open())
+      this.#visitBudget.open(this.#wake.wakeUp)
       exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
-      this.#parts.frontier.watch?.(this.#wake.rouse)
+      this.#parts.frontier.watch?.(this.#wake.wakeUp)
       if (this.#rules.retryFailed) void this.#take(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
@@ -118,14 +120,14 @@ export class Engine {
       this.#fail(error)
     }
     this.#closed = true
-    outlet.close()
+    delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
     this.#summary = { ...this.#statsNow(), reason }
     this.#parts.memory.onCommit(() => this.#ledger.write(reason))
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
-    await this.#patience.wait(outlet.end(this.#summary))
-    outlet.close()
+    await this.#grace.wait(delivery.end(this.#summary))
+    delivery.close()
     return this.#summary
   }
 
@@ -141,12 +143,12 @@ export class Engine {
 
   pause(): void {
     this.#paused = true
-    this.#wake.rouse()
+    this.#wake.wakeUp()
   }
 
   resume(): void {
     this.#paused = false
-    this.#wake.rouse()
+    this.#wake.wakeUp()
   }
 
   /** Seeds that another thread has read. All count for the scope; those of `mine` are this shard's to admit. */
@@ -154,9 +156,9 @@ export class Engine {
     return this.#take(() => this.#admission.seeds(mine, urls))
   }
 
-  /** Takes partitions out of this shard, with all that belongs to them: see `Moving`. */
-  give(partitions: readonly number[], leave: () => void): Promise<Parcel> {
-    return this.#moving.give(partitions, leave)
+  /** Takes partitions out of this shard, with all that belongs to them: see `PartitionMoves`. */
+  release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
+    return this.#moving.release(partitions, leave)
   }
 
   /** What the partitions of this shard have to do, for balancing; undefined if they cannot leave it. */
@@ -165,9 +167,9 @@ export class Engine {
   }
 
   /** Takes in partitions that another shard gave; `came` is called when they are here. */
-  take(parcel: Parcel, came: () => void): Promise<void> {
+  adopt(snapshot: PartitionSnapshot, came: () => void): Promise<void> {
     return this.#take(async () => {
-      await this.#moving.take(parcel)
+      await this.#moving.adopt(snapshot)
       came()
       await this.#admission.arrivals.releaseHeld()
     })
@@ -188,12 +190,12 @@ export class Engine {
 
   #statsNow(): Stats {
     const { earlierRuns } = this.#ledger
-    const standing = { inFlight: this.#inFlight, earlierRuns, feasibility: this.refreshing?.feasibility() }
+    const standing = { inFlight: this.#inFlight, earlierRuns, feasibility: this.knownPages?.feasibility() }
     return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, standing)
   }
 
   async #loop(): Promise<void> {
-    const { clock, frontier, underWay } = this.#parts
+    const { clock, frontier, inFlight } = this.#parts
     for (;;) {
       await this.#settle()
       this.#checkLimits()
@@ -202,8 +204,8 @@ export class Engine {
         await this.#startVisits()
       }
       if (this.#isOver()) return
-      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await breathe(clock)
-      underWay?.stands(frontier.pending, this.#ledger.pages)
+      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await yieldToLoop(clock)
+      inFlight?.stands(frontier.pending, this.#ledger.pages)
       this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
@@ -213,28 +215,28 @@ export class Engine {
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    this.#seeds.refill(this.refreshing?.due(pending) ?? pending, concurrency)
-    this.refreshing?.refill(concurrency)
+    this.#seeds.refill(this.knownPages?.due(pending) ?? pending, concurrency)
+    this.knownPages?.refill(concurrency)
   }
 
   async #settle(): Promise<void> {
     if (this.#settled.length === 0) return
     const settlements = this.#settled
     this.#settled = []
-    const { frontier, underWay } = this.#parts
+    const { frontier, inFlight } = this.#parts
     const startedAt = this.#parts.clock.now()
     const settling = frontier.settle(settlements)
     this.#ledger.settled(settlements)
-    this.#purse.settle(settlements)
+    this.#visitBudget.settle(settlements)
     // In the same turn: when this thread dies, a visit is under way or settled, and never neither or both.
-    if (underWay !== undefined) {
-      for (const { request } of settlements) underWay.end(request)
-      underWay.stands(frontier.pending, this.#ledger.pages)
+    if (inFlight !== undefined) {
+      for (const { request } of settlements) inFlight.end(request)
+      inFlight.stands(frontier.pending, this.#ledger.pages)
     }
-    this.refreshing?.settled(settlements)
+    this.knownPages?.settled(settlements)
     this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
-    if (settling instanceof Promise) await this.#patience.wait(settling)
-    for (const { request } of settlements) this.#admission.passage.leave(request)
+    if (settling instanceof Promise) await this.#grace.wait(settling)
+    for (const { request } of settlements) this.#admission.inProgress.leave(request)
     this.#inFlight -= settlements.length
   }
 
@@ -244,13 +246,13 @@ export class Engine {
     this.#fruitless = false
     if (slots <= 0 || frontier.pending === 0) return
     const startedAt = clock.now()
-    const room = this.#purse.claim(slots, frontier.nextDue() <= startedAt)
+    const room = this.#visitBudget.claim(slots, frontier.nextDue() <= startedAt)
     if (room === 0) return
     const leasing = frontier.lease(room, startedAt)
     this.#meters.worked('frontier', clock.now() - startedAt)
-    const requests = leasing instanceof Promise ? await this.#patience.wait(leasing) : leasing
+    const requests = leasing instanceof Promise ? await this.#grace.wait(leasing) : leasing
     if (requests === ABANDONED) return
-    this.#purse.giveBack(room - requests.length)
+    this.#visitBudget.giveBack(room - requests.length)
     this.#meters.worked('frontier', 0, requests.length)
     this.#inFlight += requests.length
     this.#fruitless = requests.length === 0
@@ -267,14 +269,14 @@ export class Engine {
     for (const request of requests) {
       this.#settled.push({ request, visitedAt: undefined, again: { at, attempt: request.attempt } })
     }
-    this.#wake.rouse()
+    this.#wake.wakeUp()
   }
 
   async #visit(request: CrawlRequest): Promise<void> {
     try {
       const settlement = await this.#visits.visit(request)
       this.#settled.push(settlement)
-      this.#wake.rouse()
+      this.#wake.wakeUp()
     } catch (error) {
       this.#inFlight--
       this.#fail(error)
@@ -289,11 +291,11 @@ export class Engine {
 
   /** Ending rouses the loop: to end again at every turn would be to spin until the last visit is over. */
   #checkLimits(): void {
-    if (this.#ending === undefined && this.#purse.isUsedUp) this.#end('limit', false)
+    if (this.#ending === undefined && this.#visitBudget.isUsedUp) this.#end('limit', false)
   }
 
   #isOver(): boolean {
-    if (this.#fatal !== undefined || this.#patience.isOver) return true
+    if (this.#fatal !== undefined || this.#grace.isOver) return true
     if (this.#inFlight > 0 || this.#settled.length > 0) return false
     // Who waits for what the store keeps, or has nothing to do, asks nothing of it, and would wait for ever.
     const { failure } = this.#parts.memory.condition()
@@ -301,23 +303,24 @@ export class Engine {
     // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
     if (this.#seeds.admitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
-    if (this.#moving.isGiving || this.#admission.arrivals.holds) return false
-    const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#purse.isSettling
-    if (this.#ending === undefined && (hasWork || this.refreshing?.goesOn())) return false
+    if (this.#moving.isReleasing || this.#admission.arrivals.holds) return false
+    const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#visitBudget.isSettling
+    if (this.#ending === undefined && (hasWork || this.knownPages?.goesOn())) return false
     return exchange.rest()
   }
 
   #sleepUntil(): number {
     if (this.#ending !== undefined) return Number.POSITIVE_INFINITY
     const { frontier } = this.#parts
-    if (this.#slots() <= 0 || this.#purse.isEmpty || frontier.pending === 0) return Number.POSITIVE_INFINITY
+    if (this.#slots() <= 0 || this.#visitBudget.isEmpty || frontier.pending === 0)
+      return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
     return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
   }
 
   #idleReason(): IdleReason {
     if (this.#paused) return 'paused'
-    if (this.#parts.memory.condition().state !== 'well') return 'store'
+    if (this.#parts.memory.condition().state !== 'ok') return 'store'
     const { frontier, clock, refresh } = this.#parts
     if (frontier.pending === 0) return 'discovery'
     return refresh && frontier.nextDue() > clock.now() + this.#rules.delayMs ? 'schedule' : 'politeness'
@@ -326,10 +329,10 @@ export class Engine {
   #end(reason: EndReason, abort: boolean): void {
     this.#ending ??= reason
     if (abort) {
-      this.#patience.abort()
+      this.#grace.abort()
       this.#visits.abort()
     }
-    this.#wake.rouse()
+    this.#wake.wakeUp()
   }
 
   #fail(error: unknown): void {
@@ -339,7 +342,7 @@ export class Engine {
   }
 
   async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
-    for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.rulesCame(purpose)
+    for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.robotsArrived(purpose)
     await this.#admission.arrivals.take(requests)
   }
 
@@ -360,17 +363,17 @@ export class Engine {
       this.#fail(error)
     }
     this.#arriving--
-    this.#wake.rouse()
+    this.#wake.wakeUp()
   }
 
   async #close(): Promise<void> {
     for (const timer of this.#timers) timer.cancel()
-    this.refreshing?.close()
+    this.knownPages?.close()
     this.#wake.close()
     this.#visits.close()
     this.#seeds.close()
     try {
-      await this.#parts.close(this.#patience)
+      await this.#parts.close(this.#grace)
     } catch (error) {
       this.#fatal ??= asKumoError(error, 'KUMO_CLOSE_FAILED', 'closing failed')
     }

@@ -9,16 +9,16 @@ import type { Handover, OpenStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope/scope.js'
-import type { Patience } from './abort-grace.js'
+import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
-import type { Outlet } from './delivery.js'
+import type { Delivery } from './delivery.js'
 import type { RefreshParts } from './refresh/known-pages.js'
 import type { EarlierRuns, PageCounts } from './stats/ledger.js'
 import type { HealthRules } from './visit/host-health.js'
 import type { RetryRules } from './visit/verdict.js'
 
 /** Everything a shard is made of. The engine builds none of it: see `plan.ts`. */
-export interface Parts {
+export interface EngineParts {
   readonly clock: Clock
   readonly random: Random
   readonly frontier: Frontier
@@ -41,38 +41,38 @@ export interface Parts {
   /** The site of a host; asked only if pages are limited per site. */
   siteOf(host: string): string
   /** Told every seed, so that the guards know whom the caller named; its own, if this shard is to admit it. */
-  readonly named?: ((url: string, isOwn: boolean) => void) | undefined
-  readonly outlet: Outlet
+  readonly onSeed?: ((url: string, isOwn: boolean) => void) | undefined
+  readonly delivery: Delivery
   /** What is to be remembered beyond the run, if the store remembers anything. */
   readonly memory: CrawlMemory
   /** What all shards together may fetch. Absent: this shard is alone. */
   readonly budget?: Budget | undefined
   readonly requestBudget?: Budget | undefined
   /** What earlier runs left behind, if somebody else has taken it up for all shards. */
-  readonly earlier?: EarlierRuns | undefined
+  readonly earlierRuns?: EarlierRuns | undefined
   /** Told how many pages hosts have given, in the turn that settles them, if this shard's store does not outlive it. */
-  readonly tellCounts?: ((counts: PageCounts) => void) | undefined
+  readonly reportCounts?: ((counts: PageCounts) => void) | undefined
   /** How partitions go to other shards and come from them, if the store knows how. */
   readonly handover?: Handover | undefined
   /** When known pages are visited again. Absent: they are not. */
   readonly refresh?: RefreshParts | undefined
   /** Where the visits under way are noted for whoever looks after this thread. */
-  readonly underWay?: UnderWay | undefined
+  readonly inFlight?: InFlightLog | undefined
   /** Requests that an earlier run had on the way between its shards. */
   readonly leftovers?: AsyncIterable<readonly CrawlRequest[]> | undefined
   /** Told when a page is done with, whatever came of it. */
   readonly pageOver?: ((page: Page) => void) | undefined
   /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
-  /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's patience is left behind. */
-  close(patience: Patience): MaybePromise<void>
+  /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's grace is left behind. */
+  close(grace: AbortGrace): MaybePromise<void>
 }
 
 /**
  * The visits under way as somebody outside of this thread can see them, also once it is dead. A visit is noted
  * here from its start until it is settled.
  */
-export interface UnderWay {
+export interface InFlightLog {
   start(request: CrawlRequest): void
   /** The user's code is called for this visit, from now until `leave`, unless it asks for time. */
   enter(request: CrawlRequest): void

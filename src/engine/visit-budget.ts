@@ -1,10 +1,10 @@
-import { type Budget, OwnBudget } from './budget.js'
+import { type Budget, LocalBudget } from './budget.js'
 import type { EngineRules } from './parts.js'
 import { pagesForLimits, type Tally } from './stats/tally.js'
-import type { Visited } from './visit/visits.js'
+import type { VisitResult } from './visit/visits.js'
 
 /** What this shard takes from the crawl's budgets, and gives back: each visit may bring a page, and may cost a request. */
-export class Purse {
+export class VisitBudget {
   readonly #tally: Tally
   readonly #limit: EngineRules['limit']
   readonly #retryFailed: boolean
@@ -28,8 +28,8 @@ export class Purse {
     this.#limit = limit
     this.#retryFailed = retryFailed
     this.#isShared = shared !== undefined
-    this.#pages = shared ?? new OwnBudget(limit.pages, limit.bytes)
-    this.#requests = sharedRequests ?? new OwnBudget(limit.requests, Number.POSITIVE_INFINITY)
+    this.#pages = shared ?? new LocalBudget(limit.pages, limit.bytes)
+    this.#requests = sharedRequests ?? new LocalBudget(limit.requests, Number.POSITIVE_INFINITY)
   }
 
   /** To be called once it is known what earlier runs have used: limits go on from there. */
@@ -38,8 +38,8 @@ export class Purse {
     const pages = pagesForLimits(this.#tally, this.#retryFailed)
     const limit = this.#limit
     if (!this.#isShared) {
-      this.#pages = new OwnBudget(limit.pages - pages, limit.bytes - bytes)
-      this.#requests = new OwnBudget(limit.requests - requests, Number.POSITIVE_INFINITY)
+      this.#pages = new LocalBudget(limit.pages - pages, limit.bytes - bytes)
+      this.#requests = new LocalBudget(limit.requests - requests, Number.POSITIVE_INFINITY)
     }
     this.#bytesSpent = bytes
     this.#requestsSpent = requests
@@ -72,7 +72,7 @@ export class Purse {
   }
 
   /** To be called in the same turn as the frontier's `settle`, and after it: what was settled there counts here. */
-  settle(visits: readonly Visited[]): void {
+  settle(visits: readonly VisitResult[]): void {
     let pages = 0
     for (const { delivered } of visits) if (delivered === true) pages++
     const bytes = this.#tally.bytes - this.#bytesSpent

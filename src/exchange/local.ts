@@ -41,7 +41,7 @@ export function localMesh(shards: number, options: LocalMeshOptions = {}): Excha
   return mesh
 }
 
-interface Parcel {
+interface LocalBatch {
   readonly from: LocalExchange
   readonly requests: CrawlRequest[]
 }
@@ -54,7 +54,7 @@ class LocalExchange implements Exchange {
   /** Held back for each shard: filled by `send`, emptied by `flush`; never holds a whole batch. */
   #outbox = new Map<number, CrawlRequest[]>()
   /** On the way to this shard, in the order of arrival: filled by the senders, emptied by `#deliver`. */
-  #inbox = new Set<Parcel>()
+  #inbox = new Set<LocalBatch>()
   #handler: Handler | undefined
   #flushing = false
   #delivering = false
@@ -135,7 +135,7 @@ class LocalExchange implements Exchange {
     for (const requests of this.#outbox.values()) this.#inTransit -= requests.length
     this.#outbox.clear()
     this.#discard(() => true)
-    for (const other of this.#mesh) other.#discard((parcel) => parcel.from === this)
+    for (const other of this.#mesh) other.#discard((batch) => batch.from === this)
   }
 
   #flushSoon(): void {
@@ -147,20 +147,20 @@ class LocalExchange implements Exchange {
     })
   }
 
-  #accept(parcel: Parcel): void {
+  #accept(batch: LocalBatch): void {
     if (this.#closed) {
-      parcel.from.#inTransit -= parcel.requests.length
+      batch.from.#inTransit -= batch.requests.length
       return
     }
-    this.#inbox.add(parcel)
+    this.#inbox.add(batch)
     this.#deliverSoon()
   }
 
-  #discard(unwanted: (parcel: Parcel) => boolean): void {
-    for (const parcel of this.#inbox) {
-      if (!unwanted(parcel)) continue
-      this.#inbox.delete(parcel)
-      parcel.from.#inTransit -= parcel.requests.length
+  #discard(unwanted: (batch: LocalBatch) => boolean): void {
+    for (const batch of this.#inbox) {
+      if (!unwanted(batch)) continue
+      this.#inbox.delete(batch)
+      batch.from.#inTransit -= batch.requests.length
     }
   }
 
@@ -172,9 +172,9 @@ class LocalExchange implements Exchange {
 
   async #deliver(): Promise<void> {
     // A set's iteration also meets what is added on the way, and not what was discarded.
-    for (const parcel of this.#inbox) {
-      this.#inbox.delete(parcel)
-      await this.#handOver(parcel)
+    for (const batch of this.#inbox) {
+      this.#inbox.delete(batch)
+      await this.#handOver(batch)
     }
     this.#delivering = false
   }
@@ -183,7 +183,7 @@ class LocalExchange implements Exchange {
     return this.#mesh.every((each) => each.#resting && each.#inTransit === 0)
   }
 
-  async #handOver({ from, requests }: Parcel): Promise<void> {
+  async #handOver({ from, requests }: LocalBatch): Promise<void> {
     this.#resting = false
     try {
       await this.#handler!(requests)

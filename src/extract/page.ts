@@ -12,7 +12,7 @@ import { documentOf } from './dom/dom.js'
 import { FoundLinks, REFRESH } from './html/found-links.js'
 import { canonicalHref } from './html/head-scanner.js'
 import { refreshUrl } from './html/meta-refresh.js'
-import { type RobotsWishes, robotsWishes } from './html/robots-directives.js'
+import { type RobotsDirectives, robotsDirectives } from './html/robots-directives.js'
 import { hasToken, type Scan, scan, titleOf } from './html/scanner.js'
 import { readableText } from './html/text.js'
 import { declaredType, sniffedType } from './media-type.js'
@@ -184,9 +184,9 @@ export class FetchedPage implements Page {
     return target === undefined ? undefined : resolve(target, baseFor(this.url))
   }
 
-  get robots(): RobotsWishes {
+  get robots(): RobotsDirectives {
     const header = this.#response.headers.get('x-robots-tag') ?? undefined
-    return robotsWishes({ meta: this.scanned.robots, header, product: this.#product })
+    return robotsDirectives({ meta: this.scanned.robots, header, product: this.#product })
   }
 
   get document(): PageDocument {

@@ -110,7 +110,7 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
   }
 
   /** All that belongs to the partitions that were held, which are gone from here. */
-  give(): MovedPartitions {
+  release(): MovedPartitions {
     const partitions = this.#leaving?.partitions ?? new Set<number>()
     this.#leaving = undefined
     const isLeaving = (host: string) => partitions.has(this.#partitionOf(host))
@@ -125,7 +125,7 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
   }
 
   /** Goes on with what another shard's frontier gave. */
-  take(moved: MovedPartitions): void {
+  adopt(moved: MovedPartitions): void {
     for (const [host, delayMs] of moved.asked) this.workbench.asked.remember(host, delayMs)
     for (const [partition, until] of moved.resting) this.rest([partition], until)
     for (const host of unpackHosts(moved)) this.#takeHost(host)

@@ -1,9 +1,9 @@
 import type { HostTrouble } from '../types.js'
-import { AskedPauses } from './asked-pauses.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
 import { type Due, HostQueue } from './host-queue.js'
 import { allowance, restUntil } from './politeness.js'
+import { RequestedDelays } from './requested-delays.js'
 
 /** A host, its waiting requests and its clock. */
 export class Host implements ReadyHost {
@@ -86,7 +86,7 @@ export class Workbench<H extends Host = Host> {
   readonly #make: MakeHost<H>
   readonly #hosts = new Map<string, H>()
   /** The pauses that forgotten hosts had asked for. */
-  readonly asked = new AskedPauses()
+  readonly asked = new RequestedDelays()
   readonly #waiting = new Heap<H>()
   readonly #ready = new Heap<H>()
   readonly #due = new Heap<H>()

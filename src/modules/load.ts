@@ -11,14 +11,14 @@ import type { Resolver } from '../fetch/dns/resolver.js'
 import { invalidOption, part } from '../options/check.js'
 import * as access from '../options/check-access.js'
 import * as check from '../options/check-user-code.js'
-import type { AccessOptions, CrawlOptions, GivenAccess, GivenOptions } from '../options/options.js'
+import type { CrawlOptions, GivenNetwork, GivenOptions, NetworkOptions } from '../options/options.js'
 import { isRule, remake } from '../url/scope/combine.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
 import { isModuleRef, loadModule, MODULE_RULE, type ModuleRef, moduleFailed } from './module.js'
 import { recipeOf } from './recipe.js'
 
 /** What an option wants of a module. */
-interface Wish<T> {
+interface CodeRequirement<T> {
   readonly option: string
   /** Whether a function can be the part itself. */
   readonly mayBeFunction?: boolean
@@ -28,21 +28,28 @@ interface Wish<T> {
   check(value: unknown): T
 }
 
-const EXTRACTOR: Wish<Extractor> = {
+const EXTRACTOR: CodeRequirement<Extractor> = {
   option: 'extract',
   check: (value) =>
     check.isExtractor(value) ? check.extractor(value) : fieldExtractor({ ...check.fields(value) }),
 }
-const HOOK: Wish<CrawlOptions['hooks'][number]> = { option: 'use', check: check.hook }
-const STORE: Wish<CrawlOptions['store']> = { option: 'store', check: check.store }
-const SEEN: Wish<CrawlOptions['seen']> = { option: 'seen', mustBeFunction: true, check: check.seen }
-const PARTITION: Wish<CrawlOptions['partition']> = { option: 'partition', check: check.partition }
-const FETCHER: Wish<CrawlOptions['fetcher']> = {
-  option: 'fetch',
+const HOOK: CodeRequirement<CrawlOptions['hooks'][number]> = { option: 'use', check: check.hook }
+const STORE: CodeRequirement<CrawlOptions['store']> = { option: 'store', check: check.store }
+const SEEN: CodeRequirement<CrawlOptions['seenStore']> = {
+  option: 'seenStore',
+  mustBeFunction: true,
+  check: check.seen,
+}
+const PARTITION: CodeRequirement<CrawlOptions['partitioner']> = {
+  option: 'partitioner',
+  check: check.partition,
+}
+const FETCHER: CodeRequirement<CrawlOptions['fetcher']> = {
+  option: 'fetcher',
   mayBeFunction: true,
   check: check.fetcher,
 }
-const FRONTIER: Wish<CrawlOptions['frontier']> = {
+const FRONTIER: CodeRequirement<CrawlOptions['frontier']> = {
   option: 'frontier',
   mayBeFunction: true,
   mustBeFunction: true,
@@ -51,17 +58,17 @@ const FRONTIER: Wish<CrawlOptions['frontier']> = {
     throw new KumoError('KUMO_INVALID_OPTION', 'frontier: with `with`, it makes a function of the context')
   },
 }
-const PROXY: Wish<AccessOptions['proxy']> = {
+const PROXY: CodeRequirement<NetworkOptions['proxy']> = {
   option: 'proxy',
   mayBeFunction: true,
-  check: (value) => access.checked({ proxy: value as AccessOptions['proxy'] }).proxy,
+  check: (value) => access.checked({ proxy: value as NetworkOptions['proxy'] }).proxy,
 }
-const RESOLVER: Wish<AccessOptions['resolver']> = {
+const RESOLVER: CodeRequirement<NetworkOptions['resolver']> = {
   option: 'dns',
   check: (value) => part<Resolver>('dns', value, ['resolve'], 'a resolver'),
 }
 
-const DIGEST: Wish<CrawlOptions['digest']> = {
+const DIGEST: CodeRequirement<CrawlOptions['digest']> = {
   option: 'refresh.digest',
   mayBeFunction: true,
   check: (value) => {
@@ -71,7 +78,7 @@ const DIGEST: Wish<CrawlOptions['digest']> = {
 }
 
 /** `block` reads a host name in a way of its own. */
-function ruleWish(option: 'scope' | 'include' | 'exclude' | 'block'): Wish<ScopeRule> {
+function ruleRequirement(option: 'scope' | 'include' | 'exclude' | 'block'): CodeRequirement<ScopeRule> {
   const toRule = option === 'block' ? check.blockRule : check.scopeRule
   return { option, mayBeFunction: true, check: (value) => toRule(option, value as ScopeLike) }
 }
@@ -87,13 +94,13 @@ export async function loadModules(options: GivenOptions): Promise<CrawlOptions> 
   return {
     ...options,
     access: await loadAccess(options.access),
-    scope: scope && (await loadRule(ruleWish('scope'), scope)),
-    include: await loadRules(ruleWish('include'), include),
-    exclude: await loadRules(ruleWish('exclude'), exclude),
-    block: await loadRules(ruleWish('block'), block),
+    scope: scope && (await loadRule(ruleRequirement('scope'), scope)),
+    include: await loadRules(ruleRequirement('include'), include),
+    exclude: await loadRules(ruleRequirement('exclude'), exclude),
+    block: await loadRules(ruleRequirement('block'), block),
     ...(await loadShared(options)),
     frontier: await loaded(FRONTIER, options.frontier),
-    seen: await loaded(SEEN, options.seen),
+    seenStore: await loaded(SEEN, options.seenStore),
     fetcher: await loaded(FETCHER, options.fetcher),
     digest: await loaded(DIGEST, options.digest),
     extractors: await inTurn(options.extractors, (given) => loaded(EXTRACTOR, given)),
@@ -104,20 +111,20 @@ export async function loadModules(options: GivenOptions): Promise<CrawlOptions> 
 /** The parts that the thread which starts workers needs as well as they do. */
 export async function loadShared({
   store,
-  partition,
-}: GivenOptions): Promise<Pick<CrawlOptions, 'store' | 'partition'>> {
-  return { store: await loaded(STORE, store), partition: await loaded(PARTITION, partition) }
+  partitioner,
+}: GivenOptions): Promise<Pick<CrawlOptions, 'store' | 'partitioner'>> {
+  return { store: await loaded(STORE, store), partitioner: await loaded(PARTITION, partitioner) }
 }
 
 function isLoaded(options: GivenOptions): options is CrawlOptions {
   const { access, scope, include, exclude, block, extractors, hooks } = options
-  const { store, frontier, seen, partition, fetcher, digest } = options
-  const parts = [access.proxy, access.resolver, store, frontier, seen, partition, fetcher, digest]
+  const { store, frontier, seenStore, partitioner, fetcher, digest } = options
+  const parts = [access.proxy, access.resolver, store, frontier, seenStore, partitioner, fetcher, digest]
   if ([...parts, ...extractors, ...hooks].some(isModuleRef)) return false
   return ![...include, ...exclude, ...block, ...(scope ? [scope] : [])].some(holdsModule)
 }
 
-async function loadAccess(given: GivenAccess): Promise<AccessOptions> {
+async function loadAccess(given: GivenNetwork): Promise<NetworkOptions> {
   const { proxy, resolver } = given
   return { ...given, proxy: await loaded(PROXY, proxy), resolver: await loaded(RESOLVER, resolver) }
 }
@@ -129,12 +136,15 @@ async function inTurn<Given, T>(list: readonly Given[], load: (given: Given) => 
   return all
 }
 
-async function loadRules(wish: Wish<ScopeRule>, rules: readonly ScopeRule[]): Promise<ScopeRule[]> {
+async function loadRules(
+  wish: CodeRequirement<ScopeRule>,
+  rules: readonly ScopeRule[],
+): Promise<ScopeRule[]> {
   return inTurn(rules, (rule) => loadRule(wish, rule))
 }
 
 /** The rule itself, unless a module stands for it or for a part of it. */
-async function loadRule(wish: Wish<ScopeRule>, rule: ScopeRule): Promise<ScopeRule> {
+async function loadRule(wish: CodeRequirement<ScopeRule>, rule: ScopeRule): Promise<ScopeRule> {
   if (!holdsModule(rule)) return rule
   const [maker, ...given] = recipeOf(rule)!
   if (maker === MODULE_RULE) return loaded(wish, given[0] as ModuleRef)
@@ -146,7 +156,7 @@ function holdsModule(rule: ScopeRule): boolean {
   return maker === MODULE_RULE || given.some((each) => isRule(each) && holdsModule(each))
 }
 
-async function loaded<T>(wish: Wish<T>, given: T | ModuleRef): Promise<T> {
+async function loaded<T>(wish: CodeRequirement<T>, given: T | ModuleRef): Promise<T> {
   if (!isModuleRef(given)) return given
   const { option, check } = wish
   const value = await make(wish, given, await loadModule(option, given))
@@ -159,7 +169,7 @@ async function loaded<T>(wish: Wish<T>, given: T | ModuleRef): Promise<T> {
 }
 
 /** What the export is, or makes. */
-async function make(wish: Wish<unknown>, ref: ModuleRef, exported: unknown): Promise<unknown> {
+async function make(wish: CodeRequirement<unknown>, ref: ModuleRef, exported: unknown): Promise<unknown> {
   const { option, mayBeFunction = false, mustBeFunction = false } = wish
   const isGiven = ref.with !== undefined
   if (typeof exported !== 'function') {

@@ -9,7 +9,7 @@ import { KumoError, messageOf } from '../errors.js'
 import { invalidOption, record, show, text } from '../options/check.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { isPackageName, mainFolders, packageUrl } from './packages.js'
-import { made } from './recipe.js'
+import { withRecipe } from './recipe.js'
 
 /** An export of a module, by reference. Plain data: it can be posted to another thread. `module()` makes it. */
 export interface ModuleRef {
@@ -39,10 +39,13 @@ const ALLOWED =
  * posted to another thread: objects, arrays, maps, regular expressions, bytes, but no functions.
  *
  * @example
- * module(new URL('./plugins.js', import.meta.url), { export: 'prices' })
- * module('my-kumo-plugin', { with: { currency: 'EUR' } })
+ * fromModule(new URL('./plugins.js', import.meta.url), { export: 'prices' })
+ * fromModule('my-kumo-plugin', { with: { currency: 'EUR' } })
  */
-export function module(specifier: string | URL, more: { export?: string; with?: unknown } = {}): ModuleRef {
+export function fromModule(
+  specifier: string | URL,
+  more: { export?: string; with?: unknown } = {},
+): ModuleRef {
   return reference('module', specifier, more)
 }
 
@@ -165,5 +168,5 @@ export function moduleRule(ref: ModuleRef): ScopeRule {
   const start = () => {
     throw new KumoError('KUMO_CONTRACT_BROKEN', `The scope's ${name} was used before it was loaded.`)
   }
-  return made({ name, start }, MODULE_RULE, ref)
+  return withRecipe({ name, start }, MODULE_RULE, ref)
 }

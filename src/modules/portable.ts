@@ -10,7 +10,7 @@ import { KumoError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import { fieldExtractor } from '../extract/fields.js'
 import type { Hook } from '../hooks/contract.js'
-import type { CrawlOptions, GivenAccess, GivenOptions } from '../options/options.js'
+import type { CrawlOptions, GivenNetwork, GivenOptions } from '../options/options.js'
 import { knownSeeds } from '../options/seeds.js'
 import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
@@ -54,8 +54,8 @@ type CodeOptions =
   | 'block'
   | 'store'
   | 'frontier'
-  | 'seen'
-  | 'partition'
+  | 'seenStore'
+  | 'partitioner'
   | 'fetcher'
   | 'digest'
   | 'fields'
@@ -69,7 +69,7 @@ type CodeOptions =
 export interface PortableOptions extends Omit<CrawlOptions, CodeOptions> {
   /** The program's thread reads the seeds; but those that are known from the start count for the scope at once. */
   readonly knownSeeds: readonly string[]
-  readonly access: Omit<GivenAccess, 'proxy' | 'resolver'> & {
+  readonly access: Omit<GivenNetwork, 'proxy' | 'resolver'> & {
     readonly proxy: string | ModuleRef | undefined
     readonly resolver: ModuleRef | undefined
   }
@@ -79,8 +79,8 @@ export interface PortableOptions extends Omit<CrawlOptions, CodeOptions> {
   readonly block: readonly Recipe[]
   readonly store: Recipe | ModuleRef | undefined
   readonly frontier: ModuleRef | undefined
-  readonly seen: ModuleRef | undefined
-  readonly partition: Recipe | ModuleRef | undefined
+  readonly seenStore: ModuleRef | undefined
+  readonly partitioner: Recipe | ModuleRef | undefined
   readonly fetcher: ModuleRef | undefined
   readonly digest: ModuleRef | undefined
   readonly extractors: readonly (InModule | ClosureExtractor)[]
@@ -128,9 +128,9 @@ export function toPortable(options: GivenOptions): PortableOptions {
     block: rules('block'),
     store: readyOrModule('store', rest.store),
     frontier: inModule('frontier', rest.frontier),
-    seen: inModule('seen', rest.seen),
-    partition: readyOrModule('partition', rest.partition),
-    fetcher: inModule('fetch', rest.fetcher),
+    seenStore: inModule('seenStore', rest.seenStore),
+    partitioner: readyOrModule('partitioner', rest.partitioner),
+    fetcher: inModule('fetcher', rest.fetcher),
     digest: inModule('refresh.digest', rest.digest),
     extractors: portableExtractors(options),
     hooks: portableHooks(options),
@@ -152,7 +152,7 @@ export function fromPortable(portable: PortableOptions, closures: Closures): Giv
     exclude: rest.exclude.map(ruleOf),
     block: rest.block.map(ruleOf),
     store: again(STORES, rest.store),
-    partition: again(PARTITIONERS, rest.partition),
+    partitioner: again(PARTITIONERS, rest.partitioner),
     fields: {},
     extractors: rest.extractors.map((each) => ('module' in each ? each.module : closures.extractor(each))),
     hooks: rest.hooks.map((each) => ('module' in each ? each.module : closures.hook(each))),
@@ -162,7 +162,7 @@ export function fromPortable(portable: PortableOptions, closures: Closures): Giv
   }
 }
 
-function portableAccess(given: GivenAccess): PortableOptions['access'] {
+function portableAccess(given: GivenNetwork): PortableOptions['access'] {
   const { proxy, resolver, auth } = given
   const credentials = Object.entries(auth).map(([origin, { username, password }]) => {
     return [origin, { username, password }] as const
@@ -197,7 +197,7 @@ const STORES: Readonly<Record<string, (...given: never[]) => Store>> = { memory,
 const PARTITIONERS: Readonly<Record<string, (...given: never[]) => HostPartitioner>> = { byHost }
 
 function readyOrModule(
-  option: 'store' | 'partition',
+  option: 'store' | 'partitioner',
   given: object | undefined,
 ): Recipe | ModuleRef | undefined {
   return given === undefined || isModuleRef(given) ? given : (recipeOf(given) ?? inModule(option, given))
@@ -237,11 +237,11 @@ const EXAMPLES = {
   include: ['include.js', '(target) => …'],
   exclude: ['exclude.js', '(target) => …'],
   block: ['block.js', '(target) => …'],
-  fetch: ['fetch.js', 'async (request, context) => …'],
+  fetcher: ['fetch.js', 'async (request, context) => …'],
   store: ['store.js', "{ name: 'mine', open: (context) => … }"],
   frontier: ['frontier.js', '(context) => …'],
-  seen: ['seen.js', '() => …'],
-  partition: ['partition.js', '{ partitions: 1024, partition: (host) => … }'],
+  seenStore: ['seen.js', '() => …'],
+  partitioner: ['partition.js', '{ partitions: 1024, partition: (host) => … }'],
   dns: ['dns.js', '{ resolve: async (host) => … }'],
   proxy: ['proxy.js', '(url) => …'],
   'refresh.digest': ['digest.js', '(page) => …'],

@@ -16,7 +16,7 @@ const RECIPE = Symbol.for('kumo.recipe')
  * @example
  * recipeOf(made(thing, 'glob', '/blog/**')) // ['glob', '/blog/**']
  */
-export function made<T extends object>(thing: T, ...recipe: Recipe): T {
+export function withRecipe<T extends object>(thing: T, ...recipe: Recipe): T {
   return Object.defineProperty(thing, RECIPE, { value: recipe, enumerable: false })
 }
 

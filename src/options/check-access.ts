@@ -5,7 +5,7 @@ import type { Resolver } from '../fetch/dns/resolver.js'
 import { checkAccess, type AccessOptions as FetchAccess } from '../fetch/http/access/access.js'
 import { parseUrl } from '../url/canonicalize.js'
 import { invalidOption, record } from './check.js'
-import type { AccessOptions } from './options.js'
+import type { NetworkOptions } from './options.js'
 
 /** Options that the fetcher checks itself; its words, with the name by which a crawler knows them. */
 export function checked<Access extends FetchAccess>(access: Access): Access {
@@ -21,7 +21,7 @@ export function checked<Access extends FetchAccess>(access: Access): Access {
 /** Name servers, or a resolver. */
 export function dns(
   value: readonly string[] | Resolver | { servers?: readonly string[] },
-): Pick<AccessOptions, 'resolver' | 'dnsServers'> {
+): Pick<NetworkOptions, 'resolver' | 'dnsServers'> {
   const allowed = "{ servers: ['192.0.2.53', …] } or a resolver (with resolve())"
   if (typeof (value as Partial<Resolver> | null)?.resolve === 'function') {
     return { resolver: value as Resolver, dnsServers: undefined }
@@ -34,7 +34,7 @@ export function dns(
 }
 
 /** Host names, without scheme, path and port. None: all hosts. */
-export function privateHosts(hosts: readonly unknown[]): AccessOptions['allowPrivate'] {
+export function privateHosts(hosts: readonly unknown[]): NetworkOptions['allowPrivate'] {
   if (hosts.length === 0) return 'all'
   return hosts.map((host) => {
     const name = typeof host === 'string' ? nameOf(host) : undefined

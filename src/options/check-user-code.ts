@@ -24,12 +24,12 @@ export function store(value: unknown): Store {
 }
 
 export function seen(value: unknown): SeenStore {
-  return part('seen', value, ['addAll', 'close'], 'a SeenStore')
+  return part('seenStore', value, ['addAll', 'close'], 'a SeenStore')
 }
 
 export function partition(value: unknown): HostPartitioner {
-  const partitioner = part<HostPartitioner>('partition', value, ['partition'], 'a HostPartitioner')
-  integer('partition.partitions', partitioner.partitions, 1, 65_536)
+  const partitioner = part<HostPartitioner>('partitioner', value, ['partition'], 'a HostPartitioner')
+  integer('partitioner.partitions', partitioner.partitions, 1, 65_536)
   return partitioner
 }
 
@@ -40,7 +40,7 @@ export function fetcher(value: unknown): Fetcher {
     const allowed = `${what}, which makes an Outcome of a CrawlRequest: docs/extending.md shows one`
     throw new KumoError('KUMO_INVALID_OPTION', `fetch: got the global fetch function; allowed: ${allowed}`)
   }
-  return part('fetch', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
+  return part('fetcher', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
 }
 
 /** Something that stands for a scope rule. */

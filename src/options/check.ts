@@ -187,9 +187,9 @@ export function retries(before: CrawlOptions['retries'], value: unknown): CrawlO
     'backoff',
     'maxBackoff',
     'maxRetryAfter',
-    'setAsideAfter',
-    'setAside',
-    'setAsides',
+    'cooldownAfter',
+    'cooldown',
+    'cooldowns',
   ] as const
   const given = record('retries', value, keys)
   const orElse = <T>(
@@ -204,9 +204,9 @@ export function retries(before: CrawlOptions['retries'], value: unknown): CrawlO
     backoffMs: orElse('backoff', time, before.backoffMs),
     maxBackoffMs: orElse('maxBackoff', time, before.maxBackoffMs),
     maxRetryAfterMs: orElse('maxRetryAfter', (option, ms) => duration(option, ms), before.maxRetryAfterMs),
-    setAsideAfter: orElse('setAsideAfter', counted, before.setAsideAfter),
-    setAsideMs: orElse('setAside', time, before.setAsideMs),
-    setAsides: orElse('setAsides', (option, times) => integer(option, times, 0, 1000), before.setAsides),
+    cooldownAfter: orElse('cooldownAfter', counted, before.cooldownAfter),
+    cooldownMs: orElse('cooldown', time, before.cooldownMs),
+    cooldowns: orElse('cooldowns', (option, times) => integer(option, times, 0, 1000), before.cooldowns),
   }
 }
 

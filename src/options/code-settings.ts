@@ -94,16 +94,16 @@ export abstract class CodeSettings extends Settings {
    * A seen-set of your own, or a module that exports a function that makes one. With workers it must be in a module, and
    * each has its own.
    */
-  seen(seen: SeenStore | Module): this {
-    return this.with({ seen: check.orModule('seen', seen, check.seen) })
+  seenStore(seen: SeenStore | Module): this {
+    return this.with({ seenStore: check.orModule('seenStore', seen, check.seen) })
   }
 
   /**
    * How hosts are dealt out over workers: `byHost()`, which is the default, a partitioner of your own, or a module that
    * exports one, or a function that makes one. With workers one of your own must be in a module.
    */
-  partition(partitioner: HostPartitioner | Module): this {
-    return this.with({ partition: check.orModule('partition', partitioner, check.partition) })
+  partitioner(partitioner: HostPartitioner | Module): this {
+    return this.with({ partitioner: check.orModule('partitioner', partitioner, check.partition) })
   }
 
   /**
@@ -121,9 +121,9 @@ export abstract class CodeSettings extends Settings {
    * A fetcher of your own: an object with `fetch`; the function itself; or a module that exports one of these. With
    * workers it must be in a module, and each has its own.
    */
-  fetch(
+  fetcher(
     fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>) | Module,
   ): this {
-    return this.with({ fetcher: check.orModule('fetch', fetcher, check.fetcher) })
+    return this.with({ fetcher: check.orModule('fetcher', fetcher, check.fetcher) })
   }
 }

@@ -38,7 +38,7 @@ export interface CrawlOptions {
   readonly headers: Readonly<Record<string, string>>
   /** For every request. */
   readonly headersEverywhere: Readonly<Record<string, string>>
-  readonly access: AccessOptions
+  readonly access: NetworkOptions
   /** Undefined: the seeds' sites. */
   readonly scope: ScopeRule | undefined
   readonly include: readonly ScopeRule[]
@@ -84,8 +84,8 @@ export interface CrawlOptions {
   readonly digest: ((page: Page) => string) | undefined
   readonly store: Store | undefined
   readonly frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | undefined
-  readonly seen: SeenStore | undefined
-  readonly partition: HostPartitioner | undefined
+  readonly seenStore: SeenStore | undefined
+  readonly partitioner: HostPartitioner | undefined
   readonly fetcher: Fetcher | undefined
   readonly fields: Fields
   readonly extractors: readonly Extractor[]
@@ -99,14 +99,22 @@ export interface CrawlOptions {
 export interface GivenOptions
   extends Omit<
     CrawlOptions,
-    'access' | 'digest' | 'store' | 'frontier' | 'seen' | 'partition' | 'fetcher' | 'extractors' | 'hooks'
+    | 'access'
+    | 'digest'
+    | 'store'
+    | 'frontier'
+    | 'seenStore'
+    | 'partitioner'
+    | 'fetcher'
+    | 'extractors'
+    | 'hooks'
   > {
-  readonly access: GivenAccess
+  readonly access: GivenNetwork
   readonly digest: CrawlOptions['digest'] | ModuleRef
   readonly store: CrawlOptions['store'] | ModuleRef
   readonly frontier: CrawlOptions['frontier'] | ModuleRef
-  readonly seen: CrawlOptions['seen'] | ModuleRef
-  readonly partition: CrawlOptions['partition'] | ModuleRef
+  readonly seenStore: CrawlOptions['seenStore'] | ModuleRef
+  readonly partitioner: CrawlOptions['partitioner'] | ModuleRef
   readonly fetcher: CrawlOptions['fetcher'] | ModuleRef
   readonly extractors: readonly (Extractor | ModuleRef)[]
   readonly hooks: readonly (Hook | ModuleRef)[]
@@ -133,11 +141,11 @@ export interface RetryOptions {
   /** The longest Retry-After that is honoured; a longer one counts as this. Default `'1h'`. */
   maxRetryAfter?: Duration
   /** A host that fails so often in a row is set aside. Default 4. */
-  setAsideAfter?: number
+  cooldownAfter?: number
   /** For how long; doubles each time. Default `'5m'`. */
-  setAside?: Duration
+  cooldown?: Duration
   /** How often, before its URLs are given up. Default 3. */
-  setAsides?: number
+  cooldowns?: number
 }
 
 /** Bounds against endless sites. `Infinity` lifts one. */
@@ -149,7 +157,7 @@ export interface TrapLimits extends TrapOptions {
 }
 
 /** How the fetcher presents itself and gets to servers. */
-export interface AccessOptions {
+export interface NetworkOptions {
   readonly from: string | undefined
   /** By origin. */
   readonly auth: Readonly<Record<string, { readonly username: string; readonly password: string }>>
@@ -165,9 +173,9 @@ export interface AccessOptions {
 }
 
 /** As it was given: see `GivenOptions`. */
-export interface GivenAccess extends Omit<AccessOptions, 'proxy' | 'resolver'> {
-  readonly proxy: AccessOptions['proxy'] | ModuleRef
-  readonly resolver: AccessOptions['resolver'] | ModuleRef
+export interface GivenNetwork extends Omit<NetworkOptions, 'proxy' | 'resolver'> {
+  readonly proxy: NetworkOptions['proxy'] | ModuleRef
+  readonly resolver: NetworkOptions['resolver'] | ModuleRef
 }
 
 export const VERSION = '0.1.0'
@@ -225,9 +233,9 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     maxBackoffMs: 60_000,
     maxRetryAfterMs: 3_600_000,
     // With two URLs or more, each has failed twice by then and none is lost.
-    setAsideAfter: 4,
-    setAsideMs: 300_000,
-    setAsides: 3,
+    cooldownAfter: 4,
+    cooldownMs: 300_000,
+    cooldowns: 3,
   },
   retryFailed: false,
   // Browsers give up at 20; a crawler gains nothing from the second ten.
@@ -237,8 +245,8 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   digest: undefined,
   store: undefined,
   frontier: undefined,
-  seen: undefined,
-  partition: undefined,
+  seenStore: undefined,
+  partitioner: undefined,
   fetcher: undefined,
   fields: {},
   extractors: [],

@@ -1,6 +1,6 @@
 import type { Seed } from '../engine/parts.js'
 import { KumoError } from '../errors.js'
-import { canonicalise } from '../url/canonicalize.js'
+import { canonicalizeUrl } from '../url/canonicalize.js'
 import { show } from './check.js'
 
 /** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */
@@ -75,7 +75,7 @@ function checkSeed(value: unknown): string {
 
 function toSeed(value: unknown): Seed {
   const given = value instanceof URL ? value.href : value
-  const url = typeof given === 'string' ? canonicalise(given.trim()) : undefined
+  const url = typeof given === 'string' ? canonicalizeUrl(given.trim()) : undefined
   if (url !== undefined) return { url }
   const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }

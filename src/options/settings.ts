@@ -11,7 +11,7 @@ import { invalidOption } from './check.js'
 import * as access from './check-access.js'
 import {
   DEFAULTS,
-  type GivenAccess,
+  type GivenNetwork,
   type GivenOptions,
   type RetryOptions,
   type TrapLimits,
@@ -310,7 +310,7 @@ export abstract class Settings {
     return this.with({ robots })
   }
 
-  protected withAccess(change: Partial<GivenAccess>): this {
+  protected withAccess(change: Partial<GivenNetwork>): this {
     return this.with({ access: { ...this.options.access, ...change } })
   }
 }

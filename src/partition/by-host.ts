@@ -4,7 +4,7 @@
  */
 
 import { KumoError } from '../errors.js'
-import { made } from '../modules/recipe.js'
+import { withRecipe } from '../modules/recipe.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
 
@@ -30,7 +30,7 @@ export function byHost(partitions: number = DEFAULT_PARTITIONS): HostPartitioner
       return print[0]! % partitions
     },
   }
-  return made(partitioner, 'byHost', partitions)
+  return withRecipe(partitioner, 'byHost', partitions)
 }
 
 /**

@@ -119,7 +119,7 @@ export interface Feasibility {
   readonly servers: number
   readonly pages: number
   /** Visits a second that are wished, and that are scheduled. */
-  readonly wishedPerSecond: number
+  readonly wantedPerSecond: number
   readonly scheduledPerSecond: number
   /** Servers with more pages than their visit interval allows: how many, and the worst of them. */
   readonly infeasibleServers: number
@@ -140,7 +140,7 @@ export interface InfeasibleServer {
   readonly host: string
   readonly pages: number
   /** The access interval that its pages wish: 1 / L_i. */
-  readonly wishedMs: number
+  readonly wantedMs: number
   /** The shortest that is possible: a visit, and the pause after it. */
   readonly possibleMs: number
   /** By how much the intervals of its pages are lengthened. */
@@ -150,7 +150,7 @@ export interface InfeasibleServer {
 }
 
 /** What a visit to a page, known or new, has shown. */
-export interface Sight {
+export interface PageObservation {
   /** 304: the server says that it has not changed. */
   readonly status: number
   readonly at: number
@@ -174,7 +174,7 @@ export interface Sight {
 export type Miss = 'gone' | 'not-found' | 'failed' | 'put-off'
 
 /** What follows from a visit. */
-export interface Planned {
+export interface NextVisit {
   /** Undefined: nothing that anybody must be told. */
   readonly change: Change | undefined
   readonly record: PageRecord
@@ -183,18 +183,18 @@ export interface Planned {
 }
 
 /** What the engine asks about known pages. */
-export interface Refresh {
+export interface RefreshScheduler {
   readonly rules: RefreshRules
   /** Pages that are known. */
   readonly pages: number
   /** What to send along so that the server need not send a page that has not changed; undefined: it is to send it. */
   conditionOf(record: PageRecord, chance: number): Validators | undefined
   /** A page was seen; `before` is what was known of it, if anything. */
-  saw(host: string, before: PageRecord | undefined, sight: Sight): Planned
+  observed(host: string, before: PageRecord | undefined, sight: PageObservation): NextVisit
   /** A page was asked for the first time, and not seen. */
-  failed(host: string, depth: number, miss: Miss, at: number): Planned
+  failed(host: string, depth: number, miss: Miss, at: number): NextVisit
   /** A known page was not seen. */
-  missed(host: string, before: PageRecord, miss: Miss, at: number): Planned
+  missed(host: string, before: PageRecord, miss: Miss, at: number): NextVisit
   /** The visit held its slot for so long after the download. */
   held(host: string, ms: number): void
   /** What is to be remembered of a server. */

@@ -4,13 +4,13 @@ import { archiveIntervalMs } from './aims.js'
 import type {
   Feasibility,
   Miss,
+  NextVisit,
+  PageObservation,
   PageRecord,
-  Planned,
   Prior,
-  Refresh,
   RefreshRules,
+  RefreshScheduler,
   ServerRecord,
-  Sight,
 } from './contract.js'
 import { changeIntervalMs, observed } from './estimator.js'
 import { FreshBudget } from './fresh-budget.js'
@@ -49,7 +49,7 @@ export interface RefreshLimits {
  * The schedule of known pages: from what a visit has shown to the instant of the next. It holds what is known of servers;
  * what is known of pages is handed in and out, and lies in a store.
  */
-export class Refresher implements Refresh {
+export class RefreshSchedule implements RefreshScheduler {
   readonly rules: RefreshRules
   readonly servers: Servers
   readonly #budget = new FreshBudget()
@@ -67,12 +67,12 @@ export class Refresher implements Refresh {
     return record.gone === undefined ? conditionOf(record, chance) : undefined
   }
 
-  saw(host: string, before: PageRecord | undefined, sight: Sight): Planned {
+  observed(host: string, before: PageRecord | undefined, sight: PageObservation): NextVisit {
     this.servers.downloaded(host, sight.downloadMs, sight.delayMs)
     const seen = before === undefined || before.gone !== undefined ? undefined : before
     const { change, trust } = seen === undefined ? NEW : check(seen, sight)
     const history =
-      seen === undefined ? before?.history || firstSight(sight) : observedAt(seen, sight, change)
+      seen === undefined ? before?.history || firstVisit(sight) : observedAt(seen, sight, change)
     const changeMs = this.#changeMs(host, history, sight)
     const every = this.#wish(changeMs, history, seen?.every)
     const { digest = seen?.digest, etag, modified } = sight
@@ -95,7 +95,7 @@ export class Refresher implements Refresh {
   }
 
   /** Servers recover, and links are often there before their target: it is asked for again, as rarely as a gone page. */
-  failed(host: string, depth: number, miss: Miss, at: number): Planned {
+  failed(host: string, depth: number, miss: Miss, at: number): NextVisit {
     const { firstMs, maxMs } = this.rules
     // One that said nothing of the page has only had a mishap.
     const every = miss === 'failed' ? firstMs : Math.max(firstMs, goneIntervalMs(0, 0, maxMs))
@@ -104,7 +104,7 @@ export class Refresher implements Refresh {
     return { change: undefined, record, at: this.#next(host, at, every) }
   }
 
-  missed(host: string, before: PageRecord, miss: Miss, at: number): Planned {
+  missed(host: string, before: PageRecord, miss: Miss, at: number): NextVisit {
     const { minMs, maxMs } = this.rules
     if (miss === 'put-off')
       return { change: undefined, record: before, at: this.#next(host, at, before.every) }
@@ -165,7 +165,7 @@ export class Refresher implements Refresh {
     return at + everyMs * this.servers.stretchOf(host)
   }
 
-  #changeMs(host: string, history: string, sight: Sight): number {
+  #changeMs(host: string, history: string, sight: PageObservation): number {
     return changeIntervalMs(history, this.#prior(host, sight.hint))
   }
 
@@ -192,7 +192,7 @@ export class Refresher implements Refresh {
 
   #replace(host: string, before: PageRecord | undefined, now: PageRecord): void {
     if (before === undefined) this.pages++
-    this.servers.wish(host, before?.every, now.every)
+    this.servers.want(host, before?.every, now.every)
     if (this.rules.aim !== 'fresh') return
     this.#budget.replace(changeOf(before), changeOf(now))
   }
@@ -200,12 +200,12 @@ export class Refresher implements Refresh {
 
 const NEW = { change: 'new', trust: undefined } as const
 
-function check(before: PageRecord, sight: Sight): ReturnType<typeof checked> {
+function check(before: PageRecord, sight: PageObservation): ReturnType<typeof checked> {
   return checked(before, sight, sight.conditional ? 'conditional' : 'plain')
 }
 
 /** The age of a page that is seen for the first time is one observation: it last changed so long ago. */
-function firstSight(sight: Sight): string {
+function firstVisit(sight: PageObservation): string {
   const { lastmod } = sight.hint ?? {}
   const listed = lastmod !== undefined && lastmod < sight.at ? sight.at - lastmod : undefined
   const ageMs = ageOf(sight) ?? listed
@@ -214,12 +214,12 @@ function firstSight(sight: Sight): string {
     : observed('', { elapsedMs: Number.POSITIVE_INFINITY, changed: true, ageMs })
 }
 
-function observedAt(before: PageRecord, sight: Sight, change: Planned['change']): string {
+function observedAt(before: PageRecord, sight: PageObservation, change: NextVisit['change']): string {
   const elapsedMs = Math.max(1, sight.at - before.at)
   return observed(before.history, { elapsedMs, changed: change === 'changed', ageMs: ageOf(sight) })
 }
 
-function ageOf({ modified, at }: Sight): number | undefined {
+function ageOf({ modified, at }: PageObservation): number | undefined {
   const changedAt = lastModifiedMs(modified, at)
   return changedAt === undefined ? undefined : at - changedAt
 }

@@ -106,7 +106,7 @@ export class Servers {
   }
 
   /** A page's wish changed: its intervals in ms; undefined: it had none, or has none any more. */
-  wish(host: string, before: number | undefined, now: number | undefined): void {
+  want(host: string, before: number | undefined, now: number | undefined): void {
     const isKnown = this.#table.find(host) >= 0
     if (before === now ? isKnown || now === undefined : now === undefined && !isKnown) return
     const row = this.#rowOf(host)
@@ -257,7 +257,7 @@ export class Servers {
       ...pressure,
       servers: this.size,
       pages,
-      wishedPerSecond: wished * 1000,
+      wantedPerSecond: wished * 1000,
       scheduledPerSecond: scheduled * 1000,
       infeasibleServers,
       worst: worst.map((server) => ({ ...server, stretch: Math.max(server.stretch, pressure.stretch) })),
@@ -388,10 +388,10 @@ export class Servers {
 
   #infeasible(host: string, row: number, stretch: number): InfeasibleServer {
     const pages = this.#table.read(row, Field.pages)
-    const wishedMs = 1 / this.#table.read(row, Field.load)
+    const wantedMs = 1 / this.#table.read(row, Field.load)
     const possibleMs = this.#shortestOf(row)
-    const why = whyOverloaded(pages, wishedMs, possibleMs, this.#isHeld(row))
-    return { host, pages, wishedMs, possibleMs, stretch, why }
+    const why = whyOverloaded(pages, wantedMs, possibleMs, this.#isHeld(row))
+    return { host, pages, wantedMs: wantedMs, possibleMs, stretch, why }
   }
 }
 

@@ -136,8 +136,8 @@ function grains(value: number): number {
 }
 
 /** Why a server cannot be refreshed as wished, in a sentence. */
-export function whyOverloaded(pages: number, wishedMs: number, possibleMs: number, isHeld = false): string {
-  const [wished, possible] = inSeconds(wishedMs, possibleMs)
+export function whyOverloaded(pages: number, wantedMs: number, possibleMs: number, isHeld = false): string {
+  const [wished, possible] = inSeconds(wantedMs, possibleMs)
   const who = pages === 1 ? '1 page wishes' : `${pages.toLocaleString('en')} pages wish`
   const what = isHeld ? 'a visit with its extractors and hooks takes' : 'a visit and the pause after it take'
   return `${who} a visit every ${wished}, but ${what} ${possible}`

@@ -1,6 +1,6 @@
 /** How the parts of a run are closed: all of them, whatever one of them does. */
 
-import type { Patience } from '../engine/abort-grace.js'
+import type { AbortGrace } from '../engine/abort-grace.js'
 import { KumoError, messageOf } from '../errors.js'
 import { type Clock, LATE, type Waits, within } from '../time.js'
 import type { MaybePromise } from '../types.js'
@@ -19,17 +19,15 @@ export async function closeAll(
   closers: Closer[],
   waits: Waits,
   clock: Clock,
-  patience: Patience,
+  grace: AbortGrace,
 ): Promise<void> {
   const failures: KumoError[] = []
   for (const [what, close] of closers.splice(0).reverse()) {
     try {
       const closing = close()
       if (!(closing instanceof Promise)) continue
-      const hasty = patience.isAborted
-      const closed = await (hasty
-        ? within(clock, HASTY_CLOSE_MS, closing)
-        : patience.wait(waits.wait(closing)))
+      const hasty = grace.isAborted
+      const closed = await (hasty ? within(clock, HASTY_CLOSE_MS, closing) : grace.wait(waits.wait(closing)))
       if (closed === LATE && !hasty) throw new Error(`it took longer than ${waits.ms} ms`)
     } catch (cause) {
       const message = `${what} could not be closed: ${messageOf(cause)}`

@@ -1,4 +1,4 @@
-import type { Reader } from '../engine/delivery.js'
+import type { PageReader } from '../engine/delivery.js'
 import type { Page } from '../extract/contract.js'
 import { PageStream } from './page-stream.js'
 import type { Run } from './run.js'
@@ -15,7 +15,7 @@ const DONE = { value: undefined, done: true } as const
  * A run as something to loop over. It starts with the first `next` and is aborted by leaving the loop. Not a generator,
  * because a generator lets `return` wait behind a `next` that may take for ever.
  */
-export function iterate(begin: (reader: Reader) => Run): PageIterator {
+export function iterate(begin: (reader: PageReader) => Run): PageIterator {
   const stream = new PageStream()
   let run: Run | undefined
   let finished: Promise<void> | undefined

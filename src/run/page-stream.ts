@@ -1,4 +1,4 @@
-import type { Reader } from '../engine/delivery.js'
+import type { PageReader } from '../engine/delivery.js'
 import type { Page } from '../extract/contract.js'
 
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
  * Between the crawl and a `for await`: a page keeps its slot until the reader has taken it. So a slow reader slows
  * the crawl, and at most as many pages wait here as there are slots.
  */
-export class PageStream implements Reader {
+export class PageStream implements PageReader {
   readonly #waiting: Waiting[] = []
   /** Readers that wait for a page; more than one only if `next` is called without waiting. */
   readonly #wanted: ((page: Page | undefined) => void)[] = []

@@ -1,6 +1,6 @@
 /** How a crawl's store is opened: what it is told, and what becomes of parts that the user brings instead. */
 
-import type { Parts } from '../engine/parts.js'
+import type { EngineParts } from '../engine/parts.js'
 import { KumoError, messageOf } from '../errors.js'
 import type { Frontier, SelectionPolicy } from '../frontier/contract.js'
 import { firstCome } from '../frontier/selection.js'
@@ -8,8 +8,8 @@ import { frontierPart } from '../options/check.js'
 import type { CrawlOptions } from '../options/options.js'
 import { byDomain, byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
-import type { Refresher } from '../refresh/refresh-schedule.js'
-import type { OpenStore, Spool, StoreCondition, StoreContext } from '../stores/contract.js'
+import type { RefreshSchedule } from '../refresh/refresh-schedule.js'
+import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/contract.js'
 import { memory } from '../stores/memory.js'
 import { forgetful } from '../stores/memory-state.js'
 import type { Clock } from '../time.js'
@@ -19,11 +19,11 @@ import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
 
 /** What stored data depends on. */
-type StoredOptions = Pick<CrawlOptions, 'partition' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
+type StoredOptions = Pick<CrawlOptions, 'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
 
 /** How hosts are dealt out. Where sites are limited all hosts of one are together, for one shard counts its pages. */
 export async function partitionerOf(options: StoredOptions): Promise<HostPartitioner> {
-  if (options.partition !== undefined) return options.partition
+  if (options.partitioner !== undefined) return options.partitioner
   return limitsSites(options) ? byDomain(await loadSiteOf()) : byHost()
 }
 
@@ -32,7 +32,7 @@ export function storeContext(
   options: StoredOptions,
   partitioner: HostPartitioner,
   clock: Clock,
-  refresh?: Refresher,
+  refresh?: RefreshSchedule,
 ): StoreContext {
   const { partitions } = partitioner
   return {
@@ -50,7 +50,7 @@ export function storeContext(
 }
 
 /** Known pages by their schedule, new ones as they come. */
-function refreshFirst(refresh: Refresher): SelectionPolicy {
+function refreshFirst(refresh: RefreshSchedule): SelectionPolicy {
   return (host) => (host.revisits ? refresh.policy(host) : host.readyAt)
 }
 
@@ -60,7 +60,7 @@ export function limitsSites({ limit }: Pick<CrawlOptions, 'limit'>): boolean {
 
 /** What a change of these would make of stored data: URLs spelled otherwise, hosts looked for in another place. */
 function identityOf(options: StoredOptions, partitions: number): Record<string, string> {
-  const { urls, partition } = options
+  const { urls, partitioner: partition } = options
   const dealtBy = limitsSites(options) ? 'site' : 'host'
   return {
     'partition (number of partitions)': String(partitions),
@@ -74,7 +74,9 @@ export async function openStore(
   context: StoreContext,
   closers: Closer[],
 ): Promise<
-  Pick<Parts, 'frontier' | 'seen' | 'memory' | 'handover' | 'leftovers'> & { spool: Spool | undefined }
+  Pick<EngineParts, 'frontier' | 'seen' | 'memory' | 'handover' | 'leftovers'> & {
+    outbox: Outbox | undefined
+  }
 > {
   const store = options.store ?? memory()
   try {
@@ -82,15 +84,15 @@ export async function openStore(
     closers.push([`the ${store.name} store`, () => open.close()])
     const frontier = await ownFrontier(options, context)
     if (frontier !== undefined) closers.push(['the frontier', () => frontier.close()])
-    if (options.seen !== undefined) closers.push(['the seen-set', () => options.seen?.close()])
+    if (options.seenStore !== undefined) closers.push(['the seen-set', () => options.seenStore?.close()])
     const memory = {
       state: open.state ?? forgetful,
-      condition: () => open.condition?.() ?? WELL,
+      condition: () => open.condition?.() ?? OK,
       onCommit: (write: () => void) => open.onCommit?.(write),
     }
-    const { handover, spool } = open
-    const parts = { frontier: frontier ?? open.frontier, seen: options.seen ?? open.seen, memory }
-    return { ...parts, handover, spool, leftovers: leftoversOf(open) }
+    const { handover, outbox } = open
+    const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, memory }
+    return { ...parts, handover, outbox, leftovers: leftoversOf(open) }
   } catch (error) {
     if (error instanceof KumoError) throw error
     const message = `the ${store.name} store could not be opened: ${messageOf(error)}`
@@ -107,7 +109,7 @@ async function* leftoversOf(store: OpenStore): AsyncGenerator<readonly CrawlRequ
   }
 }
 
-const WELL: StoreCondition = Object.freeze({ state: 'well' })
+const OK: StoreCondition = Object.freeze({ state: 'ok' })
 
 async function ownFrontier({ frontier }: CrawlOptions, context: StoreContext): Promise<Frontier | undefined> {
   if (typeof frontier !== 'function') return frontier

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'eventemitter3'
-import { Patience } from '../engine/abort-grace.js'
-import { WELL_KNOWN_SITEMAP } from '../engine/admission/admit.js'
-import { Outlet, type Reader } from '../engine/delivery.js'
+import { AbortGrace } from '../engine/abort-grace.js'
+import { WELL_KNOWN_SITEMAP } from '../engine/admission/admission.js'
+import { Delivery, type PageReader } from '../engine/delivery.js'
 import type { CrawlEvents } from '../engine/events.js'
-import type { EngineRules, Parts } from '../engine/parts.js'
+import type { EngineParts, EngineRules } from '../engine/parts.js'
 import { assertNotRefreshed } from '../engine/refresh/known-pages.js'
 import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
@@ -19,9 +19,9 @@ import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
-import { Refresher } from '../refresh/refresh-schedule.js'
-import { Named, NamedHosts } from '../seen/trusted-names.js'
-import type { ShardContext, Spool, StoreContext, StoreEvent } from '../stores/contract.js'
+import { RefreshSchedule } from '../refresh/refresh-schedule.js'
+import { NameSet, TrustedNames } from '../seen/trusted-names.js'
+import type { Outbox, ShardContext, StoreContext, StoreEvent } from '../stores/contract.js'
 import { forgetful, memoryState } from '../stores/memory-state.js'
 import { type Clock, type Random, systemClock, systemRandom, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
@@ -44,23 +44,23 @@ const SPARE_CONNECTIONS = 500
 const LINKS_PER_PAGE = 50_000
 
 export interface Plan {
-  readonly parts: Parts
+  readonly parts: EngineParts
   readonly rules: EngineRules
   /** Where batches on their way to other shards outlive a crash. */
-  readonly spool: Spool | undefined
+  readonly outbox: Outbox | undefined
 }
 
 /** What a shard of several is given in place of the parts of one that is alone. */
 export interface ShardPlace
   extends Pick<
-    Parts,
-    'ownership' | 'budget' | 'requestBudget' | 'earlier' | 'tellCounts' | 'pageOver' | 'underWay'
+    EngineParts,
+    'ownership' | 'budget' | 'requestBudget' | 'earlierRuns' | 'reportCounts' | 'pageOver' | 'inFlight'
   > {
   readonly shard: ShardContext
   readonly clock: Clock
-  readonly reader: Reader | undefined
+  readonly reader: PageReader | undefined
   /** Made once the store is open, for batches may outlive a crash in it. */
-  exchange(spool: Spool | undefined): Exchange
+  exchange(outbox: Outbox | undefined): Exchange
   report(event: StoreEvent): void
   /** Told what would be a warning of the process. */
   warn(message: string): void
@@ -75,17 +75,17 @@ export function clockOf(options: Pick<CrawlOptions, 'clock'>): Clock {
 /** Chooses and builds what the user left open, and opens everything. The only file that knows the defaults. */
 export async function plan(
   options: CrawlOptions,
-  reader: Reader | undefined,
+  reader: PageReader | undefined,
   place?: ShardPlace,
 ): Promise<Plan> {
   const clock = place?.clock ?? clockOf(options)
   const random = options.random ?? systemRandom()
   const closers: Closer[] = []
   try {
-    let outlet: Outlet | undefined
+    let delivery: Delivery | undefined
     const early: StoreEvent[] = []
     const report = (event: StoreEvent) =>
-      void (outlet === undefined ? early.push(event) : outlet.tell('store', event))
+      void (delivery === undefined ? early.push(event) : delivery.emit('store', event))
     const partitioner = await partitionerOf(options)
     const refresher = options.refresh && refresherOf(options.refresh, options)
     const context: StoreContext = {
@@ -93,13 +93,13 @@ export async function plan(
       report: place?.report ?? report,
       shard: place?.shard,
     }
-    const { spool, ...stored } = await openStore(options, context, closers)
+    const { outbox, ...stored } = await openStore(options, context, closers)
     const { state } = stored.memory
     const hookState = state === forgetful ? memoryState() : state
     if (refresher === undefined) await assertNotRefreshed(state)
     const scope = scopeOf(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
-    const named = new NamedHosts(state.space('addresses'))
+    const named = new TrustedNames(state.space('addresses'))
     const name = (seed: string) => named.add(hostOf(seed), originOf(seed))
     const fetcher =
       options.fetcher ?? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
@@ -129,15 +129,15 @@ export async function plan(
       name(seed)
     }
     const seeds = state.space('seeds')
-    const recorded = new Named()
+    const recorded = new NameSet()
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
       scope.addSeed?.(String(seed))
       name(String(seed))
     }
-    const exchange = place?.exchange(spool) ?? localMesh(1)[0]!
+    const exchange = place?.exchange(outbox) ?? localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
-    outlet = new Outlet({
+    delivery = new Delivery({
       clock,
       hooks: options.hooks,
       events: emitterOf(options),
@@ -146,8 +146,8 @@ export async function plan(
       warn: place?.warn,
       advise: place?.advise,
     })
-    for (const event of early) void outlet.tell('store', event)
-    const parts: Parts = {
+    for (const event of early) void delivery.emit('store', event)
+    const parts: EngineParts = {
       clock,
       random,
       ...stored,
@@ -163,13 +163,13 @@ export async function plan(
       siteOf,
       withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
       ...trapsOf(options),
-      named: (seed, isOwn) => {
+      onSeed: (seed, isOwn) => {
         name(seed)
         if (!isOwn || recorded.has(seed)) return
         recorded.add(seed)
         seeds.put(fingerprintText(seed), seed)
       },
-      outlet,
+      delivery: delivery,
       refresh: refresher && {
         schedule: refresher,
         state: hookState,
@@ -179,23 +179,39 @@ export async function plan(
       },
       // Of several shards none reads them: whoever started the shards does.
       seeds: place === undefined ? readSeeds(options.seeds) : [].values(),
-      close: (patience) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, patience),
+      close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
-    return { parts, rules: rulesOf(options), spool }
+    return { parts, rules: rulesOf(options), outbox: outbox }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
-    await closeAll(closers, waits, clock, new Patience(clock)).catch(() => {})
+    await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
     throw error
   }
 }
 
-function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): Refresher {
-  return new Refresher(rules, { sockets: concurrency, minIntervalMs: delayMs })
+function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
+  return new RefreshSchedule(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function placed(place: ShardPlace): Partial<Parts> {
-  const { ownership, budget, requestBudget, earlier, tellCounts, pageOver, underWay } = place
-  return { ownership, budget, requestBudget, earlier, tellCounts, pageOver, underWay }
+function placed(place: ShardPlace): Partial<EngineParts> {
+  const {
+    ownership,
+    budget,
+    requestBudget,
+    earlierRuns: earlier,
+    reportCounts: tellCounts,
+    pageOver,
+    inFlight,
+  } = place
+  return {
+    ownership,
+    budget,
+    requestBudget,
+    earlierRuns: earlier,
+    reportCounts: tellCounts,
+    pageOver,
+    inFlight: inFlight,
+  }
 }
 
 async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
@@ -223,7 +239,7 @@ function resolverOf({ access }: CrawlOptions, clock: Clock, closers: Closer[]): 
   return resolver
 }
 
-function defaultFetcher(options: CrawlOptions, named: NamedHosts, clock: Clock, resolver: Resolver) {
+function defaultFetcher(options: CrawlOptions, named: TrustedNames, clock: Clock, resolver: Resolver) {
   const { allowPrivate, resolver: _, dnsServers: __, ...access } = options.access
   const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
   const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
@@ -240,7 +256,7 @@ function defaultFetcher(options: CrawlOptions, named: NamedHosts, clock: Clock, 
     resolver,
     clock,
     allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
-    named,
+    trusted: named,
   })
 }
 
@@ -261,7 +277,7 @@ async function gateOf(options: CrawlOptions, random: Random): Promise<RobotsGate
   }
 }
 
-function trapsOf({ traps: limits }: CrawlOptions): Pick<Parts, 'trap' | 'sameContent'> {
+function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 'sameContent'> {
   if (limits === undefined) return {}
   const { linksPerPage: _, sameContent: repeats, ...bounds } = limits
   const urls = traps(bounds)

@@ -1,5 +1,5 @@
-import { ABANDONED, Patience } from '../engine/abort-grace.js'
-import type { Reader } from '../engine/delivery.js'
+import { ABANDONED, AbortGrace } from '../engine/abort-grace.js'
+import type { PageReader } from '../engine/delivery.js'
 import { Engine } from '../engine/engine.js'
 import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
@@ -8,10 +8,10 @@ import type { GivenOptions } from '../options/options.js'
 import type { StoreEvent } from '../stores/contract.js'
 import { clockOf, plan } from './plan.js'
 import { assertRunnable } from './runtime.js'
-import { openCrew } from './threads/open.js'
-import { Crew } from './threads/worker-run.js'
+import { openWorkerRun } from './threads/open.js'
+import { WorkerRun } from './threads/worker-run.js'
 
-/** What runs a crawl: one engine in this thread, or a crew of them in others. */
+/** What runs a crawl: one engine in this thread, or a workerRun of them in others. */
 export interface Runner {
   run(): Promise<Summary>
   stop(): void
@@ -24,18 +24,18 @@ export interface Runner {
 /** One run of a crawler, from opening its parts to closing them. */
 export class Run {
   readonly #options: GivenOptions
-  readonly #reader: Reader | undefined
-  readonly #patience: Patience
+  readonly #reader: PageReader | undefined
+  readonly #grace: AbortGrace
   #runner: Runner | undefined = undefined
   /** What was asked while the parts were still being opened. */
   #early: ((runner: Runner) => void)[] = []
   #last: Stats | undefined = undefined
   isGoingOn = true
 
-  constructor(options: GivenOptions, reader: Reader | undefined) {
+  constructor(options: GivenOptions, reader: PageReader | undefined) {
     this.#options = options
     this.#reader = reader
-    this.#patience = new Patience(clockOf(options))
+    this.#grace = new AbortGrace(clockOf(options))
   }
 
   async finish(signal: AbortSignal | undefined): Promise<Summary> {
@@ -49,7 +49,7 @@ export class Run {
       return await runner.run()
     } finally {
       signal?.removeEventListener('abort', abort)
-      this.#patience.close()
+      this.#grace.close()
       this.isGoingOn = false
       this.#last = this.#runner?.stats()
       this.#runner = undefined
@@ -58,12 +58,12 @@ export class Run {
 
   abort(): void {
     if (!this.isGoingOn) return
-    this.#patience.abort()
-    this.tell((runner) => runner.abort())
+    this.#grace.abort()
+    this.command((runner) => runner.abort())
   }
 
-  /** Passes a wish on to the runner, now or as soon as there is one. After the run it is ignored. */
-  tell(ask: (runner: Runner) => void): void {
+  /** Passes a expectation on to the runner, now or as soon as there is one. After the run it is ignored. */
+  command(ask: (runner: Runner) => void): void {
     if (this.#runner !== undefined) ask(this.#runner)
     else if (this.isGoingOn) this.#early.push(ask)
   }
@@ -75,7 +75,7 @@ export class Run {
   async #open(): Promise<Runner> {
     assertRunnable(this.#options.workers.count)
     const opening = this.#options.workers.count > 0 ? this.#openCrew() : this.#openEngine()
-    const opened = await this.#patience.wait(opening)
+    const opened = await this.#grace.wait(opening)
     if (opened !== ABANDONED) return opened.runner
     // Should it open after all, it is closed again; nobody is left to hear of it.
     opening.then(({ close }) => close()).catch(() => {})
@@ -85,22 +85,22 @@ export class Run {
 
   async #openEngine(): Promise<Opened> {
     const options = await loadModules(this.#options)
-    // The same clock for the run's patience and for all its parts.
-    const { parts, rules } = await plan({ ...options, clock: this.#patience.clock }, this.#reader)
-    const runner = new Engine(parts, rules, this.#patience)
-    return { runner, close: async () => parts.close(this.#patience) }
+    // The same clock for the run's grace and for all its parts.
+    const { parts, rules } = await plan({ ...options, clock: this.#grace.clock }, this.#reader)
+    const runner = new Engine(parts, rules, this.#grace)
+    return { runner, close: async () => parts.close(this.#grace) }
   }
 
   async #openCrew(): Promise<Opened> {
-    let crew: Crew | undefined
+    let workerRun: WorkerRun | undefined
     const early: StoreEvent[] = []
-    const parts = await openCrew(this.#options, this.#reader, (event) => {
-      if (crew === undefined) early.push(event)
-      else crew.storeTold(event)
+    const parts = await openWorkerRun(this.#options, this.#reader, (event) => {
+      if (workerRun === undefined) early.push(event)
+      else workerRun.onStoreEvent(event)
     })
-    crew = new Crew(parts, this.#patience)
-    for (const event of early) crew.storeTold(event)
-    return { runner: crew, close: () => parts.close(this.#patience) }
+    workerRun = new WorkerRun(parts, this.#grace)
+    for (const event of early) workerRun.onStoreEvent(event)
+    return { runner: workerRun, close: () => parts.close(this.#grace) }
   }
 }
 

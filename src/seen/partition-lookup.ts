@@ -4,7 +4,7 @@ import { urlIn } from '../url/known-as.js'
 const HTTP = /^https?:\/\/[^/]+\//
 
 /** The partitions of names. Remembers the last origin, for links of one host stand together. */
-export class Homes {
+export class PartitionLookup {
   readonly #partitionOf: (host: string) => number
   /** With the slash behind it; at first one that no name begins with. */
   #origin = '\0'

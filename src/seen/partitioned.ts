@@ -5,7 +5,7 @@
 
 import { KumoError } from '../errors.js'
 import { fingerprint } from '../url/fingerprint.js'
-import { Homes } from './partition-lookup.js'
+import { PartitionLookup } from './partition-lookup.js'
 import { SLOT_WORDS, Slabs } from './slabs.js'
 import { assertStrings, CHUNK, FingerprintSet, type FingerprintTable, SEGMENTS } from './table.js'
 
@@ -20,8 +20,8 @@ export interface PartitionedTable extends FingerprintTable {
   /** Bytes of buffers held, all included. */
   readonly bytes: number
   /** All that is known of a partition, two words a name; from now on nothing is. */
-  give(partition: number): Uint32Array
-  take(partition: number, prints: Uint32Array): void
+  release(partition: number): Uint32Array
+  adopt(partition: number, prints: Uint32Array): void
 }
 
 /**
@@ -39,7 +39,7 @@ class Partitions implements PartitionedTable {
   readonly #memory = new Slabs()
   /** Partitions of which anything is known. */
   readonly #sets = new Map<number, FingerprintSet>()
-  readonly #homes: Homes
+  readonly #homes: PartitionLookup
   readonly #prints = new Uint32Array(CHUNK * SLOT_WORDS)
   /** The partition of each name of a chunk. */
   readonly #partitions = new Int32Array(CHUNK)
@@ -47,7 +47,7 @@ class Partitions implements PartitionedTable {
   #closed = false
 
   constructor(partitionOf: (host: string) => number) {
-    this.#homes = new Homes(partitionOf)
+    this.#homes = new PartitionLookup(partitionOf)
   }
 
   get size(): number {
@@ -83,7 +83,7 @@ class Partitions implements PartitionedTable {
     return fresh
   }
 
-  give(partition: number): Uint32Array {
+  release(partition: number): Uint32Array {
     this.#assertOpen('give')
     const set = this.#sets.get(partition)
     if (set === undefined) return new Uint32Array(0)
@@ -94,7 +94,7 @@ class Partitions implements PartitionedTable {
     return prints
   }
 
-  take(partition: number, prints: Uint32Array): void {
+  adopt(partition: number, prints: Uint32Array): void {
     this.#assertOpen('take')
     if (prints.length === 0) return
     const set = this.#setFor(partition, prints.length / SLOT_WORDS)

@@ -7,7 +7,7 @@ import { FingerprintSet } from './table.js'
  * A set of names at some ten bytes each: those that the caller of a crawl has given, such as the hosts of its seeds, for
  * what was named may be trusted with more.
  */
-export class Named {
+export class NameSet {
   readonly #names = new FingerprintSet()
   readonly #print = new Uint32Array(2)
 
@@ -29,13 +29,13 @@ const FIRST_WAS_PRIVATE = 'private'
  * The hosts and origins of the seeds. A host may have private addresses if its first ones were; that is a fact which
  * outlives the run and goes where the host goes, or the next run or worker would take any address for the first.
  */
-export class NamedHosts {
+export class TrustedNames {
   readonly #facts: StateSpace
-  readonly #hosts = new Named()
-  readonly #origins = new Named()
+  readonly #hosts = new NameSet()
+  readonly #origins = new NameSet()
   /** What was first private, and what was first something else, as far as this thread knows. */
-  readonly #private = new Named()
-  readonly #other = new Named()
+  readonly #private = new NameSet()
+  readonly #other = new NameSet()
 
   constructor(facts: StateSpace) {
     this.#facts = facts

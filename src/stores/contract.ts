@@ -41,7 +41,7 @@ export interface OpenStore {
   /** Present in a store that can give partitions to another shard, and take them. */
   readonly handover?: Handover
   /** Where batches on their way to other shards outlive a crash. Absent: nothing of this store does. */
-  readonly spool?: Spool
+  readonly outbox?: Outbox
   /** As in `SharedStore`, for a crawl that has no shards any more. */
   leftovers?(): AsyncIterable<Leftover>
   dropLeftover?(id: string): void
@@ -60,15 +60,15 @@ export interface Handover {
    * Requests of theirs that are added before it lets go of them go along; at that moment it calls `left`, so that nobody
    * adds any more. Calls do not overlap.
    */
-  give(partitions: readonly number[], left?: () => void): Promise<HandedOver>
+  release(partitions: readonly number[], left?: () => void): Promise<StoreSnapshot>
   /** Takes partitions in, as `give` of a store of the same kind made them. */
-  take(what: HandedOver): MaybePromise<void>
+  adopt(what: StoreSnapshot): MaybePromise<void>
   /** What its partitions have to do now: for balancing. */
   load(): readonly PartitionLoad[]
 }
 
 /** Plain data; instants in it are of the crawl's clock, which all threads share. */
-export interface HandedOver {
+export interface StoreSnapshot {
   readonly partitions: readonly number[]
 }
 
@@ -89,7 +89,7 @@ export interface PartitionLoad {
  * Batches that were sent to other shards and whose receivers have not committed them yet. A batch is kept in one commit
  * with all that was changed before it was put, so that a page is never settled without the links it led to.
  */
-export interface Spool {
+export interface Outbox {
   /** Larger than the number of any batch that it holds. */
   readonly firstBatch: number
   put(batch: number, text: string): void
@@ -101,7 +101,7 @@ export interface Spool {
 
 /** `busy`: it takes in more slowly than the crawl brings, which therefore waits. `paused`: it cannot write at all. */
 export interface StoreCondition {
-  readonly state: 'well' | 'busy' | 'paused'
+  readonly state: 'ok' | 'busy' | 'paused'
   /** What is the matter, and what to do. */
   readonly message?: string | undefined
   /** Present: it will never write again, and the crawl ends with this error. */

@@ -2,10 +2,10 @@
 
 import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
 import { partitionedTable } from '../seen/partitioned.js'
-import type { HandedOver, Handover, OpenStore, ShardContext, StoreContext } from './contract.js'
+import type { Handover, OpenStore, ShardContext, StoreContext, StoreSnapshot } from './contract.js'
 import { type MovedFacts, movableState } from './memory-state.js'
 
-interface Moved extends HandedOver {
+interface Moved extends StoreSnapshot {
   readonly frontier: MovedPartitions
   /** Fingerprints of what is known, in the order of the partitions. */
   readonly seen: readonly Uint32Array[]
@@ -20,24 +20,24 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
   const state = movableState()
   if (shard.replaces) frontier.rest(shard.partitions, clock.now() + politeness.delayMs)
   const handover: Handover = {
-    async give(partitions, left): Promise<Moved> {
+    async release(partitions, left): Promise<Moved> {
       await frontier.hold(partitions)
       // In one step: nobody may ask about a partition of which only a part is left.
       const leaving = new Set(partitions)
       const moved = {
         partitions,
-        frontier: frontier.give(),
-        seen: partitions.map((partition) => seen.give(partition)),
-        facts: state.give((host) => leaving.has(partitionOf(host))),
+        frontier: frontier.release(),
+        seen: partitions.map((partition) => seen.release(partition)),
+        facts: state.release((host) => leaving.has(partitionOf(host))),
       }
       left?.()
       return moved
     },
-    take(what) {
+    adopt(what) {
       const moved = what as Moved
-      for (const [i, partition] of moved.partitions.entries()) seen.take(partition, moved.seen[i]!)
-      state.take(moved.facts)
-      frontier.take(moved.frontier)
+      for (const [i, partition] of moved.partitions.entries()) seen.adopt(partition, moved.seen[i]!)
+      state.adopt(moved.facts)
+      frontier.adopt(moved.frontier)
     },
     load: () => frontier.load(),
   }

@@ -9,8 +9,8 @@ export type MovedFacts = readonly (readonly [space: string, host: string, key: s
 /** Facts in memory that can move to another shard with their host. */
 export interface MovableState extends StateStore {
   /** Takes out all facts of hosts that leave. Facts of no host stay. */
-  give(isLeaving: (host: string) => boolean): MovedFacts
-  take(moved: MovedFacts): void
+  release(isLeaving: (host: string) => boolean): MovedFacts
+  adopt(moved: MovedFacts): void
 }
 
 /** Facts in memory, gone when the run is over. Values are copies, as they would be in a store on disk. */
@@ -32,7 +32,7 @@ export function movableState(): MovableState {
   }
   return {
     space: (name) => known(name).space,
-    give(isLeaving) {
+    release(isLeaving) {
       const moved: [string, string, string, string][] = []
       for (const [name, { hosts }] of spaces) {
         for (const [host, facts] of hosts) {
@@ -43,7 +43,7 @@ export function movableState(): MovableState {
       }
       return moved
     },
-    take(moved) {
+    adopt(moved) {
       for (const [name, host, key, fact] of moved) keep(known(name).hosts, key, fact, host)
     },
   }

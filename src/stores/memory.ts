@@ -1,5 +1,5 @@
 import { memoryFrontier } from '../frontier/memory.js'
-import { made } from '../modules/recipe.js'
+import { withRecipe } from '../modules/recipe.js'
 import { fingerprintTable } from '../seen/table.js'
 import type { Store } from './contract.js'
 import { memoryShard } from './memory-shard.js'
@@ -28,5 +28,5 @@ export function memory(): Store {
       }
     },
   }
-  return made(store, 'memory')
+  return withRecipe(store, 'memory')
 }

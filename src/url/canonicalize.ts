@@ -3,8 +3,8 @@
  * version of Node would make a stored crawl forget what it has seen; so every URL passes through here first.
  */
 
-/** Raise it whenever `canonicalise` would spell a URL differently: durable stores keep it beside their keys. */
-export const CANONICALISER_VERSION = 1
+/** Raise it whenever `canonicalizeUrl` would spell a URL differently: durable stores keep it beside their keys. */
+export const CANONICALIZER_VERSION = 1
 
 const ESCAPE = /%[0-9A-Fa-f]{2}/g
 const ASCII = /^[\0-\x7f]*$/
@@ -19,11 +19,11 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/
  * slash, `index.html` and `www.` stay, because on some server they matter.
  *
  * @example
- * canonicalise('HTTP://Example.com:80/a/../%7euser?#top') // 'http://example.com/~user'
- * canonicalise('../b?x=1', 'https://example.com/a/')      // 'https://example.com/b?x=1'
- * canonicalise('mailto:me@example.com')                   // undefined
+ * canonicalizeUrl('HTTP://Example.com:80/a/../%7euser?#top') // 'http://example.com/~user'
+ * canonicalizeUrl('../b?x=1', 'https://example.com/a/')      // 'https://example.com/b?x=1'
+ * canonicalizeUrl('mailto:me@example.com')                   // undefined
  */
-export function canonicalise(href: string, base?: string): string | undefined {
+export function canonicalizeUrl(href: string, base?: string): string | undefined {
   const url = parseUrl(href, base)
   if (url === undefined) return undefined
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined

@@ -1,6 +1,6 @@
 /**
  * Which text is already canonical? Links that consist of nothing else need no parser. Whatever these expressions
- * do not match is doubtful, and only `canonicalise` knows: doubt costs a microsecond, while a wrong certainty
+ * do not match is doubtful, and only `canonicalizeUrl` knows: doubt costs a microsecond, while a wrong certainty
  * would give one page two spellings.
  *
  * They are regular expressions because V8 compiles them to a scan of about a nanosecond a character, four times

@@ -1,11 +1,11 @@
 /**
  * Links become URLs here, sixty a page and millions a crawl. Parsing each with `URL` would cost as much as
  * fetching the page; but most links are plain enough to be joined to their base as text. This file recognises
- * those, and hands everything doubtful to `canonicalise`.
+ * those, and hands everything doubtful to `canonicalizeUrl`.
  */
 
 import { flat } from '../owned.js'
-import { canonicalise, originOf, parseUrl } from './canonicalize.js'
+import { canonicalizeUrl, originOf, parseUrl } from './canonicalize.js'
 import {
   endOf,
   NO_END,
@@ -65,7 +65,7 @@ export function withQueriesIn(queries: QueryEncoding | undefined, base: Base): B
 
 /**
  * The canonical URL of a link; undefined if it does not lead to an http(s) address. Always the answer of
- * `canonicalise(href, base.url)`, with the query in the page's charset; six to fourteen times sooner for a plain link.
+ * `canonicalizeUrl(href, base.url)`, with the query in the page's charset; six to fourteen times sooner for a plain link.
  *
  * The answer holds no reference to `href`, which may be a slice that keeps a whole page in memory.
  *
@@ -111,7 +111,7 @@ const NO_BASE: ReadonlySet<string> = new Set(['data:', 'javascript:'])
 
 /** What the parser makes of a link. Only here may a query hold more than ASCII: what is plain does not. */
 function parsed(href: string, base: Base): string | undefined {
-  return canonicalise(base.queries === undefined ? href : withQuery(href, base.queries), base.url)
+  return canonicalizeUrl(base.queries === undefined ? href : withQuery(href, base.queries), base.url)
 }
 
 /** Every URL that leads to a page has its query between the first `?` and the first `#`. */

@@ -5,7 +5,7 @@
  */
 
 import { KumoError } from '../errors.js'
-import { canonicalise, spellEscapes } from './canonicalize.js'
+import { canonicalizeUrl, spellEscapes } from './canonicalize.js'
 import { compileWildcard } from './scope/wildcard.js'
 
 /**
@@ -105,7 +105,7 @@ function pairOf(first: number, second: number): number {
 /** A name as canonical URLs spell it, in lower case. */
 function spellName(written: string, option: string): string {
   const given = typeof written === 'string' && /^[^\s&=#?;/]+$/.test(written)
-  const url = given ? canonicalise(`http://any.example/?${written}`) : undefined
+  const url = given ? canonicalizeUrl(`http://any.example/?${written}`) : undefined
   if (url === undefined) {
     throw invalid(
       `${option} takes names of parameters such as "utm_*" or "sid", not ${JSON.stringify(written)}`,

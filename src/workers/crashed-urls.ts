@@ -14,7 +14,7 @@ const REMEMBERED = 10_000
  * Which pages threads have died of. The page that the user's code was at work on is the one, or if it had asked for time,
  * the one that it had not finished with; of several each may be. Once may be chance, twice is not.
  */
-export class Suspects {
+export class CrashedUrls {
   readonly #known = new Map<string, { suspicion: number; deaths: number; why: string }>()
 
   note(under: readonly LeftBehind[], why: string): void {

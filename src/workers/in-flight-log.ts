@@ -31,14 +31,14 @@ export interface LeftBehind {
   readonly state: 'current' | 'handled' | 'fetched'
 }
 
-export function underWayMemory(visits: number): SharedArrayBuffer {
+export function inFlightMemory(visits: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(HEADER_BYTES + visits * SLOT_BYTES)
   new Int32Array(memory, 0, HEADER_WORDS)[CURRENT] = NOBODY
   return memory
 }
 
 /** Written by the thread that visits. */
-export class UnderWayLog {
+export class SharedInFlightLog {
   readonly #header: Int32Array
   readonly #lengths: Uint32Array
   readonly #bytes: Buffer
@@ -113,7 +113,7 @@ function lengthAt(slot: number): number {
 }
 
 /** How a shard stood when it last looked, and a number that changes as long as it does anything. */
-export function standing(memory: SharedArrayBuffer): { waiting: number; pages: number; beat: number } {
+export function lastReport(memory: SharedArrayBuffer): { waiting: number; pages: number; beat: number } {
   const header = new Int32Array(memory, 0, HEADER_WORDS)
   return { waiting: header[WAITING]!, pages: header[PAGES]!, beat: Atomics.load(header, BEAT) }
 }

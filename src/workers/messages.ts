@@ -1,14 +1,14 @@
 /** What the main thread and a worker thread tell each other. Batches of URLs do not come this way: see port-exchange.ts. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { EarlierRuns, PageCounts, Parcel, Stats, Summary } from '../engine/contract.js'
+import type { EarlierRuns, PageCounts, PartitionSnapshot, Stats, Summary } from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 
 /** What a thread is given when it starts. */
-export interface ThreadData {
+export interface WorkerData {
   readonly shard: ShardContext
   /** How many there are. */
   readonly shards: number
@@ -23,9 +23,9 @@ export interface ThreadData {
   readonly budget: SharedArrayBuffer
   readonly requestBudget: SharedArrayBuffer
   /** The memory in which the thread says what it is doing: see under-way.ts. */
-  readonly underWay: SharedArrayBuffer
+  readonly inFlight: SharedArrayBuffer
   /** What earlier runs left behind, and a shard that died. */
-  readonly earlier: EarlierRuns
+  readonly earlierRuns: EarlierRuns
   /** Whether what the shard commits outlives its thread. */
   readonly isDurable: boolean
   /** URLs that are not to be tried any more, for threads have died of them, and why. */
@@ -37,7 +37,7 @@ export interface ThreadData {
 }
 
 /** To a worker. */
-export type ToThread =
+export type ToWorker =
   /** All peers are connected: begin. */
   | { readonly kind: 'go' }
   | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' }
@@ -74,7 +74,7 @@ export type ToThread =
   /** `visitedUntil`: whoever had them before, and died, may have visited their hosts until then. */
   | {
       readonly kind: 'take'
-      readonly parcel: Parcel
+      readonly snapshot: PartitionSnapshot
       readonly version: number
       readonly visitedUntil?: number | undefined
     }
@@ -93,12 +93,12 @@ export type ToMain =
   /** For a successor, where the shard's store does not outlive its thread. */
   | { readonly kind: 'counted'; readonly counts: PageCounts }
   /** It has let go of partitions. */
-  | { readonly kind: 'gave'; readonly parcel: Parcel }
+  | { readonly kind: 'gave'; readonly snapshot: PartitionSnapshot }
   | {
       readonly kind: 'resting'
       readonly sent: readonly number[]
       readonly taken: readonly number[]
-      readonly orders: number
+      readonly commands: number
     }
   | { readonly kind: 'seeded'; readonly id: number }
   /** Partitions that were on their way to this shard have come. */
@@ -111,7 +111,7 @@ export type ToMain =
   | {
       readonly kind: 'ask'
       readonly id: number
-      readonly what: Question
+      readonly what: ClosureCall
       readonly page?: PageRef | undefined
     }
   /** Nothing more will be asked about this page. */
@@ -121,7 +121,7 @@ export type ToMain =
   | { readonly kind: 'failed'; readonly error: PlainError }
 
 /** What closures of the main thread are asked to do. */
-export type Question =
+export type ClosureCall =
   | { readonly part: 'extractor'; readonly closure: number }
   | { readonly part: 'hook'; readonly closure: number }
   | { readonly part: 'hook-failure'; readonly closure: number; readonly failure: unknown }

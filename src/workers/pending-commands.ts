@@ -1,8 +1,8 @@
-import type { ToThread } from './messages.js'
+import type { ToWorker } from './messages.js'
 
 interface Waiting {
   readonly shard: number
-  readonly message: ToThread
+  readonly message: ToWorker
   readonly done: () => void
 }
 
@@ -10,13 +10,13 @@ interface Waiting {
  * Orders to threads whose end somebody waits for: carried out, and what came of it would survive a crash. If the thread
  * dies before, its successor is given the same order.
  */
-export class Orders {
-  readonly #give: (shard: number, message: ToThread) => void
+export class PendingCommands {
+  readonly #post: (shard: number, message: ToWorker) => void
   readonly #waiting = new Map<number, Waiting>()
   #next = 1
 
-  constructor(give: (shard: number, message: ToThread) => void) {
-    this.#give = give
+  constructor(send: (shard: number, message: ToWorker) => void) {
+    this.#post = send
   }
 
   /** How many are not carried out yet. */
@@ -25,12 +25,12 @@ export class Orders {
   }
 
   /** `make` makes the message of an order's number. */
-  give(shard: number, make: (id: number) => ToThread): Promise<void> {
+  send(shard: number, make: (id: number) => ToWorker): Promise<void> {
     return new Promise((done) => {
       const id = this.#next++
       const message = make(id)
       this.#waiting.set(id, { shard, message, done })
-      this.#give(shard, message)
+      this.#post(shard, message)
     })
   }
 
@@ -42,6 +42,6 @@ export class Orders {
 
   /** The thread has a successor. */
   replaced(shard: number): void {
-    for (const each of [...this.#waiting.values()]) if (each.shard === shard) this.#give(shard, each.message)
+    for (const each of [...this.#waiting.values()]) if (each.shard === shard) this.#post(shard, each.message)
   }
 }

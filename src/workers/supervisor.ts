@@ -2,17 +2,17 @@ import { counted, KumoError, messageOf } from '../errors.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
-import { type Closures, Desk, plainError } from './closures/host.js'
-import { Quiet } from './exchange/termination-detector.js'
-import { type LeftBehind, leftBehind, standing } from './in-flight-log.js'
-import type { PlainError, ThreadData, ToMain, ToThread } from './messages.js'
+import { ClosureHost, type Closures, plainError } from './closures/host.js'
+import { TerminationDetector } from './exchange/termination-detector.js'
+import { type LeftBehind, lastReport, leftBehind } from './in-flight-log.js'
+import type { PlainError, ToMain, ToWorker, WorkerData } from './messages.js'
 import { Moves } from './moves.js'
 import type { Thread, Threads } from './thread.js'
 
 /** A thread that dies so often without one page in between will go on dying. */
 const MOST_DEATHS = 10
 
-export interface ForemanOptions {
+export interface SupervisorOptions {
   readonly shards: number
   readonly threads: Threads
   readonly clock: Clock
@@ -23,15 +23,15 @@ export interface ForemanOptions {
   /** A thread that has not answered for so long is replaced. */
   readonly watchdogMs: number
   /** What a thread is to be started with. */
-  dataFor(shard: number, replaces: boolean): ThreadData
+  dataFor(shard: number, replaces: boolean): WorkerData
 }
 
 /** What a thread had when it died. */
-export type LastStand = Pick<ReturnType<typeof standing>, 'waiting' | 'pages'>
+export type LastReport = Pick<ReturnType<typeof lastReport>, 'waiting' | 'pages'>
 
 /** What the crawl hears of its threads. */
-export interface ForemanEvents {
-  told(
+export interface SupervisorEvents {
+  reported(
     shard: number,
     message: Extract<
       ToMain,
@@ -41,26 +41,26 @@ export interface ForemanEvents {
   /** A thread cannot go on, and neither can the crawl. */
   failed(error: KumoError): void
   /** A thread died. What it had under way is told, and how it stood; another takes its place. */
-  died(shard: number, why: string, under: readonly LeftBehind[], stood: LastStand): void
+  died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void
   /** The one that took its place is at work. */
   replaced(shard: number): void
   /** A thread died that had done its part: none takes its place. */
   gone(shard: number): void
   /** No thread has anything to do, and nothing is on its way. True: the crawl is over. */
-  quiet(): boolean
+  terminated(): boolean
 }
 
 /** One thread's place, whoever fills it. */
-interface Post {
+interface WorkerSlot {
   readonly thread: Thread
-  readonly desk: Desk
-  readonly data: ThreadData
+  readonly closures: ClosureHost
+  readonly data: WorkerData
   state: 'opening' | 'working' | 'ended' | 'dead'
   /** When it last gave a sign of life. */
   heardAt: number
   beat: number
   /** Why it is being ended, if we do it. */
-  sentence: string | undefined
+  terminationReason: string | undefined
   deaths: number
   /** What it first told of its pages: a successor may have taken up the count of the one before. */
   firstPages: number | undefined
@@ -72,11 +72,11 @@ interface Post {
  * Starts the threads, connects each with each, and looks after them: who dies or hangs is replaced. It knows nothing of
  * crawling; what the threads say is passed on to whoever runs the crawl.
  */
-export class Foreman {
-  readonly #options: ForemanOptions
-  readonly #events: ForemanEvents
-  readonly #posts: Post[] = []
-  readonly #quiet: Quiet
+export class WorkerSupervisor {
+  readonly #options: SupervisorOptions
+  readonly #events: SupervisorEvents
+  readonly #slots: WorkerSlot[] = []
+  readonly #termination: TerminationDetector
   readonly moves: Moves
   #watch: Timer | undefined = undefined
   #isOver = false
@@ -84,13 +84,13 @@ export class Foreman {
   #hasToldOver = false
   #starting: { resolve: () => void; reject: (error: unknown) => void } | undefined = undefined
 
-  constructor(options: ForemanOptions, events: ForemanEvents) {
+  constructor(options: SupervisorOptions, events: SupervisorEvents) {
     this.#options = options
     this.#events = events
-    this.#quiet = new Quiet(options.shards)
+    this.#termination = new TerminationDetector(options.shards)
     this.moves = new Moves(options.ownership, {
-      order: (shard, message) => this.order(shard, message),
-      isWorking: (shard) => this.#posts[shard]?.state === 'working' && !this.#hasToldOver,
+      command: (shard, message) => this.command(shard, message),
+      isWorking: (shard) => this.#slots[shard]?.state === 'working' && !this.#hasToldOver,
       settled: () => this.#checkQuiet(),
     })
   }
@@ -108,42 +108,42 @@ export class Foreman {
   }
 
   /** Tells a thread something that may give it work. False: it is not there to be told. */
-  order(shard: number, message: ToThread): boolean {
-    const post = this.#posts[shard]!
+  command(shard: number, message: ToWorker): boolean {
+    const post = this.#slots[shard]!
     if (post.state !== 'working' || this.#hasToldOver) return false
-    this.#quiet.ordered(shard)
+    this.#termination.commandSent(shard)
     post.thread.post(message)
     return true
   }
 
   /** Tells all threads something that gives them no work. */
-  tell(message: ToThread): void {
-    for (const post of this.#posts) if (post.state === 'working') post.thread.post(message)
+  broadcast(message: ToWorker): void {
+    for (const post of this.#slots) if (post.state === 'working') post.thread.post(message)
   }
 
   /** What each thread's partitions have waiting; undefined as long as one has not told. */
   get loads(): readonly (readonly PartitionLoad[])[] | undefined {
-    const loads = this.#posts.flatMap(({ loads }) => (loads === undefined ? [] : [loads]))
-    return loads.length === this.#posts.length ? loads : undefined
+    const loads = this.#slots.flatMap(({ loads }) => (loads === undefined ? [] : [loads]))
+    return loads.length === this.#slots.length ? loads : undefined
   }
 
   /** Ends all threads, whatever they are doing, and waits for their end. */
   async close(): Promise<void> {
     this.#isOver = true
     this.#watch?.cancel()
-    await Promise.all(this.#posts.map(({ thread }) => thread.end()))
+    await Promise.all(this.#slots.map(({ thread }) => thread.end()))
   }
 
   /** Waits until all threads have ended by themselves. */
   async allExited(): Promise<void> {
     this.#isOver = true
     this.#watch?.cancel()
-    await Promise.all(this.#posts.map(({ thread }) => thread.exited))
+    await Promise.all(this.#slots.map(({ thread }) => thread.exited))
   }
 
   #hire(shard: number, replaces: boolean): void {
     const data = this.#options.dataFor(shard, replaces)
-    const before = this.#posts[shard]
+    const before = this.#slots[shard]
     const thread = this.#options.threads.start(data, {
       message: (message) => this.#hear(shard, data, message),
       ending: () => this.#options.store?.ending?.(shard),
@@ -152,14 +152,14 @@ export class Foreman {
         this.#left(shard, data, error)
       },
     })
-    this.#posts[shard] = {
+    this.#slots[shard] = {
       thread,
-      desk: new Desk(this.#options.closures),
+      closures: new ClosureHost(this.#options.closures),
       data,
       state: 'opening',
       heardAt: this.#options.clock.now(),
       beat: 0,
-      sentence: undefined,
+      terminationReason: undefined,
       deaths: before?.deaths ?? 0,
       firstPages: undefined,
       pages: 0,
@@ -167,8 +167,8 @@ export class Foreman {
     }
   }
 
-  #hear(shard: number, data: ThreadData, message: ToMain): void {
-    const post = this.#posts[shard]!
+  #hear(shard: number, data: WorkerData, message: ToMain): void {
+    const post = this.#slots[shard]!
     // The last words of a thread that was replaced concern nobody.
     if (post.data !== data || this.#isOver) return
     post.heardAt = this.#options.clock.now()
@@ -179,26 +179,26 @@ export class Foreman {
       case 'alive':
         break
       case 'resting':
-        this.#quiet.report(shard, message)
+        this.#termination.report(shard, message)
         this.#checkQuiet()
         break
       case 'rouse':
-        this.tell({ kind: 'rouse' })
+        this.broadcast({ kind: 'rouse' })
         break
       case 'ask':
         void this.#answer(post, message)
         break
       case 'pageOver':
-        post.desk.pageOver(message.page)
+        post.closures.pageOver(message.page)
         break
       case 'withdraw':
-        post.desk.withdraw()
+        post.closures.withdraw()
         break
       case 'gave':
-        this.moves.gave(shard, message.parcel)
+        this.moves.released(shard, message.snapshot)
         break
       case 'took':
-        this.moves.took(shard, message.version)
+        this.moves.adopted(shard, message.version)
         break
       case 'failed':
         this.#fail(message.error)
@@ -210,28 +210,28 @@ export class Foreman {
           post.firstPages ??= post.pages
           post.loads = message.loads ?? post.loads
         }
-        this.#events.told(shard, message)
+        this.#events.reported(shard, message)
     }
   }
 
-  #isReady(shard: number, post: Post): void {
+  #isReady(shard: number, post: WorkerSlot): void {
     post.state = 'working'
     const isReplacement = this.#starting === undefined
     if (!isReplacement) {
-      if (this.#posts.some(({ state }) => state === 'opening')) return
-      for (let a = 0; a < this.#posts.length; a++) {
-        for (let b = a + 1; b < this.#posts.length; b++) this.#connect(a, b)
+      if (this.#slots.some(({ state }) => state === 'opening')) return
+      for (let a = 0; a < this.#slots.length; a++) {
+        for (let b = a + 1; b < this.#slots.length; b++) this.#connect(a, b)
       }
-      for (const each of this.#posts) each.thread.post({ kind: 'go' })
+      for (const each of this.#slots) each.thread.post({ kind: 'go' })
       this.#starting?.resolve()
       this.#starting = undefined
       // Some may have died and been replaced while the others were being opened.
-      for (const [each, { deaths }] of this.#posts.entries()) if (deaths > 0) this.#events.replaced(each)
+      for (const [each, { deaths }] of this.#slots.entries()) if (deaths > 0) this.#events.replaced(each)
       return
     }
     // Before the others are connected: it must know what is on its way to it.
     this.moves.replaced(shard)
-    for (const [other, { state }] of this.#posts.entries()) {
+    for (const [other, { state }] of this.#slots.entries()) {
       if (other !== shard && state === 'working') this.#connect(shard, other)
     }
     post.thread.post({ kind: 'go' })
@@ -244,15 +244,15 @@ export class Foreman {
       [a, b, port1],
       [b, a, port2],
     ] as const) {
-      this.#quiet.ordered(from)
-      this.#posts[from]!.thread.post({ kind: 'peer', shard: to, port }, [port])
+      this.#termination.commandSent(from)
+      this.#slots[from]!.thread.post({ kind: 'peer', shard: to, port }, [port])
     }
   }
 
-  async #answer(post: Post, { id, what, page }: Extract<ToMain, { kind: 'ask' }>): Promise<void> {
-    let answer: ToThread
+  async #answer(post: WorkerSlot, { id, what, page }: Extract<ToMain, { kind: 'ask' }>): Promise<void> {
+    let answer: ToWorker
     try {
-      answer = { kind: 'answer', id, value: await post.desk.ask(what, page) }
+      answer = { kind: 'answer', id, value: await post.closures.ask(what, page) }
     } catch (error) {
       answer = { kind: 'answer', id, error: plainError(error) }
     }
@@ -264,10 +264,10 @@ export class Foreman {
     }
   }
 
-  #left(shard: number, data: ThreadData, error: unknown): void {
-    const post = this.#posts[shard]!
+  #left(shard: number, data: WorkerData, error: unknown): void {
+    const post = this.#slots[shard]!
     if (post.data !== data || this.#isOver || post.state === 'ended') return
-    const why = post.sentence ?? (error === undefined ? 'it ended by itself' : messageOf(error))
+    const why = post.terminationReason ?? (error === undefined ? 'it ended by itself' : messageOf(error))
     if (post.state === 'opening' && this.#starting !== undefined) {
       this.#fail({ message: `a worker thread could not be started: ${why}`, code: 'KUMO_WORKER_FAILED' })
       return
@@ -284,20 +284,20 @@ export class Foreman {
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })
       return
     }
-    this.#quiet.reset(shard)
-    for (const other of this.#posts.keys()) this.order(other, { kind: 'peerGone', shard })
+    this.#termination.reset(shard)
+    for (const other of this.#slots.keys()) this.command(other, { kind: 'peerGone', shard })
     this.moves.died(shard, this.#options.clock.now())
-    const { underWay } = post.data
-    this.#events.died(shard, why, leftBehind(underWay), standing(underWay))
+    const { inFlight } = post.data
+    this.#events.died(shard, why, leftBehind(inFlight), lastReport(inFlight))
     this.#hire(shard, true)
   }
 
   /** The watchdog (system D): a thread whose loop stands still for too long is dropped, with what it was doing. */
   #lookAfter(): void {
     const { clock, watchdogMs } = this.#options
-    for (const post of this.#posts) {
+    for (const post of this.#slots) {
       if (post.state !== 'working') continue
-      const { beat } = standing(post.data.underWay)
+      const { beat } = lastReport(post.data.inFlight)
       // A loop with very much to do may answer late and be well.
       if (beat !== post.beat) post.heardAt = clock.now()
       post.beat = beat
@@ -305,16 +305,16 @@ export class Foreman {
         post.thread.post({ kind: 'ping' })
         continue
       }
-      post.sentence = `its code blocked it for more than ${watchdogMs} ms`
+      post.terminationReason = `its code blocked it for more than ${watchdogMs} ms`
       void post.thread.end()
     }
   }
 
   #checkQuiet(): void {
     if (this.#isOver || this.#hasToldOver || this.moves.isBusy) return
-    if (!this.#quiet.isQuiet || !this.#events.quiet()) return
+    if (!this.#termination.isTerminated || !this.#events.terminated()) return
     this.#hasToldOver = true
-    this.tell({ kind: 'over' })
+    this.broadcast({ kind: 'over' })
   }
 
   /** To be called when something that kept the crawl from being over is done. */

@@ -3,7 +3,7 @@
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { KumoError } from '../errors.js'
 import type { MaybePromise } from '../types.js'
-import type { ThreadData, ToMain, ToThread } from './messages.js'
+import type { ToMain, ToWorker, WorkerData } from './messages.js'
 
 /** One end of a channel between two threads. */
 export type { MessagePort } from 'node:worker_threads'
@@ -20,14 +20,14 @@ export interface ThreadEvents {
 export interface Thread {
   /** Resolves when it is dead. */
   readonly exited: Promise<void>
-  post(message: ToThread, transfer?: readonly MessagePort[]): void
+  post(message: ToWorker, transfer?: readonly MessagePort[]): void
   /** Ends it, whatever it is doing. */
   end(): Promise<void>
 }
 
 /** How threads are made and connected. */
 export interface Threads {
-  start(data: ThreadData, events: ThreadEvents): Thread
+  start(data: WorkerData, events: ThreadEvents): Thread
   /** Both ends of a channel between two threads. */
   channel(): readonly [MessagePort, MessagePort]
 }
@@ -49,7 +49,7 @@ class WorkerThread implements Thread {
   #error: unknown = undefined
   readonly exited: Promise<void>
 
-  constructor(program: URL, data: ThreadData, events: ThreadEvents) {
+  constructor(program: URL, data: WorkerData, events: ThreadEvents) {
     this.#events = events
     this.#worker = new Worker(program, { workerData: data, name: `kumo ${data.shard.index}` })
     this.#worker.on('message', (message) => events.message(message as ToMain))
@@ -68,7 +68,7 @@ class WorkerThread implements Thread {
     })
   }
 
-  post(message: ToThread, transfer: readonly MessagePort[] = []): void {
+  post(message: ToWorker, transfer: readonly MessagePort[] = []): void {
     this.#worker.postMessage(message, transfer)
   }
 
@@ -79,12 +79,12 @@ class WorkerThread implements Thread {
 }
 
 /** What a thread was given, and the way to who started it. */
-export function inside(): { readonly data: ThreadData; readonly port: MessagePort } {
+export function insideWorker(): { readonly data: WorkerData; readonly port: MessagePort } {
   if (parentPort === null) {
     throw new KumoError(
       'KUMO_CONTRACT_BROKEN',
       'this file is run by worker threads of a crawl, not by itself',
     )
   }
-  return { data: workerData as ThreadData, port: parentPort }
+  return { data: workerData as WorkerData, port: parentPort }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handoverSuite } from '../../src/conformance/handover/handover.js'
 import type { Frontier } from '../../src/frontier/contract.js'
 import type { MovedPartitions } from '../../src/frontier/shard.js'
-import type { HandedOver, Handover, OpenStore, Store, StoreContext } from '../../src/stores/contract.js'
+import type { Handover, OpenStore, Store, StoreContext, StoreSnapshot } from '../../src/stores/contract.js'
 import { memory } from '../../src/stores/memory.js'
 import type { MovedFacts } from '../../src/stores/memory-state.js'
 import type { CrawlRequest } from '../../src/types.js'
@@ -12,7 +12,7 @@ type Opened = OpenStore & { handover: Handover; state: NonNullable<OpenStore['st
 type Changes = { frontier?: Partial<Frontier>; handover?: Partial<Handover>; seen?: OpenStore['seen'] }
 
 /** What the memory store hands over. */
-interface Moved extends HandedOver {
+interface Moved extends StoreSnapshot {
   frontier: MovedPartitions
   seen: Uint32Array[]
   facts: MovedFacts
@@ -48,8 +48,8 @@ function changed(inner: Frontier, changes: Partial<Frontier>): Frontier {
 function garbled(change: (moved: Moved) => Partial<Moved>): () => Store {
   return mutant(({ handover }) => ({
     handover: {
-      async give(partitions, left) {
-        const moved = (await handover.give(partitions, left)) as Moved
+      async release(partitions, left) {
+        const moved = (await handover.release(partitions, left)) as Moved
         return { ...moved, ...change(moved) }
       },
     },
@@ -109,9 +109,9 @@ function whileGiving(change: (inner: Frontier, leaving: Leaving) => Partial<Fron
     return {
       frontier: change(frontier, look),
       handover: {
-        async give(partitions, left) {
+        async release(partitions, left) {
           leaving = partitions
-          const moved = await handover.give(partitions, left)
+          const moved = await handover.release(partitions, left)
           leaving = undefined
           return moved
         },
@@ -122,17 +122,17 @@ function whileGiving(change: (inner: Frontier, leaving: Leaving) => Partial<Fron
 
 /** Calls the store's own `give` with something done before or after. */
 const giving = (
-  change: (handover: Handover, ...given: Parameters<Handover['give']>) => Promise<HandedOver>,
+  change: (handover: Handover, ...given: Parameters<Handover['release']>) => Promise<StoreSnapshot>,
 ) =>
   mutant(({ handover }) => ({
-    handover: { give: (partitions, left) => change(handover, partitions, left) },
+    handover: { release: (partitions, left) => change(handover, partitions, left) },
   }))
 
 /** A part of what was given stays here as well. */
 const keeping = (part: (moved: Moved) => Moved) =>
   giving(async (handover, partitions, left) => {
-    const moved = (await handover.give(partitions, left)) as Moved
-    await handover.take(structuredClone(part(moved)))
+    const moved = (await handover.release(partitions, left)) as Moved
+    await handover.adopt(structuredClone(part(moved)))
     return moved
   })
 
@@ -146,11 +146,11 @@ const MUTANTS: Record<string, () => Store> = {
   'loses the last host': garbledFrontier(({ names }) => ({ names: names.slice(0, -1) })),
   'gives all partitions, whatever it is asked for': giving(async (handover, partitions, left) => {
     const others = Array.from({ length: 12 }, (_, i) => i).filter((each) => !partitions.includes(each))
-    const moved = (await handover.give([...partitions, ...others], left)) as Moved
+    const moved = (await handover.release([...partitions, ...others], left)) as Moved
     return { ...moved, partitions }
   }),
   'gives only the first of several partitions': giving(async (handover, partitions, left) => {
-    const moved = (await handover.give(partitions.slice(0, 1), left)) as Moved
+    const moved = (await handover.release(partitions.slice(0, 1), left)) as Moved
     const seen = partitions.map((_, i) => moved.seen[i] ?? new Uint32Array())
     return { ...moved, partitions, seen } as Moved
   }),
@@ -159,17 +159,17 @@ const MUTANTS: Record<string, () => Store> = {
   'keeps the hosts that it gives': keeping((moved) => ({ ...moved, seen: noNames(moved), facts: [] })),
   'takes twice what it is given': mutant(({ handover }) => ({
     handover: {
-      take(what) {
-        handover.take(what)
-        handover.take(what)
+      adopt(what) {
+        handover.adopt(what)
+        handover.adopt(what)
       },
     },
   })),
   'takes it in a moment later': mutant(({ handover }) => ({
     handover: {
-      take(what) {
+      adopt(what) {
         void later()
-          .then(() => handover.take(what))
+          .then(() => handover.adopt(what))
           // The store may be closed by then.
           .catch(() => {})
       },
@@ -179,11 +179,11 @@ const MUTANTS: Record<string, () => Store> = {
     const gone = new Set<number>()
     return {
       handover: {
-        give(partitions, left) {
+        release(partitions, left) {
           for (const partition of partitions) gone.add(partition)
-          return handover.give(partitions, left)
+          return handover.release(partitions, left)
         },
-        take: (what) => (what.partitions.some((each) => gone.has(each)) ? undefined : handover.take(what)),
+        adopt: (what) => (what.partitions.some((each) => gone.has(each)) ? undefined : handover.adopt(what)),
       },
     }
   }),
@@ -229,7 +229,7 @@ const MUTANTS: Record<string, () => Store> = {
   }),
   'forgets hosts without requests': mutant(({ handover }) => ({
     handover: {
-      async take(what) {
+      async adopt(what) {
         const moved = what as Moved
         const { names, clocks } = moved.frontier
         let at = 0
@@ -242,7 +242,7 @@ const MUTANTS: Record<string, () => Store> = {
           return hasRequests
         })
         const frontier = { ...moved.frontier, names: left, clocks: new Float64Array(kept) }
-        await handover.take({ ...moved, frontier } as Moved)
+        await handover.adopt({ ...moved, frontier } as Moved)
       },
     },
   })),
@@ -257,7 +257,7 @@ const MUTANTS: Record<string, () => Store> = {
     facts: facts.map(([, host, key, fact]) => ['one', host, key, fact] as const),
   })),
   'does not wait for leases': giving((handover, partitions, left) => {
-    const whole = handover.give(partitions, left)
+    const whole = handover.release(partitions, left)
     const nothing = {
       urls: [],
       names: [],
@@ -273,12 +273,12 @@ const MUTANTS: Record<string, () => Store> = {
   }),
   'waits for leases of others': mutant(({ handover, frontier }) => ({
     handover: {
-      async give(partitions, left) {
+      async release(partitions, left) {
         for (let looks = 0; frontier.leased > 0; looks++) {
           if (looks > 1000) throw new Error('it would wait for ever')
           await later()
         }
-        return handover.give(partitions, left)
+        return handover.release(partitions, left)
       },
     },
   })),
@@ -297,9 +297,9 @@ const MUTANTS: Record<string, () => Store> = {
         },
       },
       handover: {
-        async give(partitions, left) {
+        async release(partitions, left) {
           while ([...out].some(({ host }) => partitions.includes(partitionOf!(host)))) await later()
-          return handover.give(partitions, left)
+          return handover.release(partitions, left)
         },
       },
     }
@@ -355,20 +355,20 @@ const MUTANTS: Record<string, () => Store> = {
         },
       },
       handover: {
-        async give(partitions, left) {
+        async release(partitions, left) {
           gone = partitions.filter((each) => each === partitionOf!('p0-a.example'))
-          return handover.give(partitions, left)
+          return handover.release(partitions, left)
         },
       },
     }
   }),
-  'never says that partitions have left': giving((handover, partitions) => handover.give(partitions)),
+  'never says that partitions have left': giving((handover, partitions) => handover.release(partitions)),
   'says too early that partitions have left': giving((handover, partitions, left) => {
     left?.()
-    return handover.give(partitions)
+    return handover.release(partitions)
   }),
   'says twice that partitions have left': giving((handover, partitions, left) =>
-    handover.give(partitions, () => {
+    handover.release(partitions, () => {
       left?.()
       left?.()
     }),
@@ -428,14 +428,14 @@ describe('the suite of handovers', () => {
         },
       },
       handover: {
-        async give(partitions, left) {
-          const moved = await handover.give(partitions, left)
+        async release(partitions, left) {
+          const moved = await handover.release(partitions, left)
           await later()
           return moved
         },
-        async take(what) {
+        async adopt(what) {
           await later()
-          await handover.take(what)
+          await handover.adopt(what)
         },
       },
     }))

@@ -51,7 +51,7 @@ describe('a fetcher', () => {
     const rejections = watchRejections()
     const fetcher = ({ url }: { url: string }) => (url === BAD ? (act() as Outcome) : htmlOutcome('end'))
     const { pages, failures, summary } = await crawl(
-      direct.fetch(fetcher).timeout(200).retries(0).seeds(BAD, GOOD),
+      direct.fetcher(fetcher).timeout(200).retries(0).seeds(BAD, GOOD),
     )
     expect(pages.map(({ url }) => url)).toEqual([GOOD])
     expect(failures).toMatchObject([{ url: BAD, code, final: true }])
@@ -71,14 +71,14 @@ describe('a fetcher', () => {
           setTimeout(() => controller.abort(), 20)
         }),
     }
-    const summary = await direct.fetch(fetcher).seeds(GOOD).run({ signal: controller.signal })
+    const summary = await direct.fetcher(fetcher).seeds(GOOD).run({ signal: controller.signal })
     expect(summary).toMatchObject({ reason: 'aborted', failed: 0, pending: 1 })
     expect(asked[0]!.aborted).toBe(true)
   })
 
   test('that ignores the abort is left behind', async () => {
     const summary = await direct
-      .fetch(never)
+      .fetcher(never)
       .seeds(GOOD)
       .run({ signal: AbortSignal.timeout(50) })
     expect(summary).toMatchObject({ reason: 'aborted', inFlight: 1 })
@@ -89,7 +89,7 @@ describe('a fetcher', () => {
       fetch: () => htmlOutcome('end'),
       close: () => Promise.reject(new Error('still open')),
     }
-    const error = await rejectionOf(direct.fetch(fetcher).seeds(GOOD).run())
+    const error = await rejectionOf(direct.fetcher(fetcher).seeds(GOOD).run())
     expect(error).toMatchObject({ code: 'KUMO_CLOSE_FAILED' })
     expect((error as Error).message).toBe('the fetcher could not be closed: still open')
   })
@@ -131,8 +131,8 @@ function frontierWith(broken: (sound: Frontier) => Partial<Frontier>): Frontier 
 describe('a store', () => {
   const later = <T>(value: () => T) => Promise.resolve().then(value)
   test.each<[string, (c: Crawler) => Crawler]>([
-    ['seen.addAll throws', (c) => c.seen(seenWith({ addAll: fails }))],
-    ['seen.addAll rejects', (c) => c.seen(seenWith({ addAll: () => later(fails) }))],
+    ['seen.addAll throws', (c) => c.seenStore(seenWith({ addAll: fails }))],
+    ['seen.addAll rejects', (c) => c.seenStore(seenWith({ addAll: () => later(fails) }))],
     ['frontier.add throws', (c) => c.frontier(frontierWith(() => ({ add: fails })))],
     [
       'frontier.settle rejects for links',
@@ -186,7 +186,7 @@ describe('a store', () => {
       const error = await rejectionOf(
         direct
           .seeds(url())
-          .seen(seenWith({ addAll: () => answer as never }))
+          .seenStore(seenWith({ addAll: () => answer as never }))
           .run(),
       )
       expect(error).toMatchObject({ code: 'KUMO_CONTRACT_BROKEN' })
@@ -204,7 +204,7 @@ describe('a store', () => {
 
   test('a partitioner that throws, or answers with nonsense, is named', async () => {
     for (const partition of [fails, () => Number.NaN, () => 8, () => undefined as unknown as number]) {
-      const error = await rejectionOf(direct.seeds(GOOD).partition({ partitions: 8, partition }).run())
+      const error = await rejectionOf(direct.seeds(GOOD).partitioner({ partitions: 8, partition }).run())
       expect(error).toMatchObject({ code: 'KUMO_CONTRACT_BROKEN' })
       expect((error as Error).message).toMatch(/partition.*good\.example/)
     }
@@ -216,7 +216,7 @@ describe('a store', () => {
     const sound = seenWith({})
     const crawler = direct
       .seeds(url())
-      .seen(seenWith({ addAll: (urls) => (++calls === 3 ? fails() : sound.addAll(urls)) }))
+      .seenStore(seenWith({ addAll: (urls) => (++calls === 3 ? fails() : sound.addAll(urls)) }))
     await rejectionOf(crawler.run())
     expect(crawler.stats()).toMatchObject({ pages: 2, statuses: { 200: 2 } })
   })
@@ -236,7 +236,7 @@ describe('a store', () => {
     const { pages } = await crawl(
       direct
         .seeds(url())
-        .seen({
+        .seenStore({
           addAll: async (urls) => slowly(await table.addAll(urls)),
           size: 0,
           close: () => slowly(undefined),

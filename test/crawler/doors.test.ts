@@ -52,7 +52,7 @@ describe('a block-list that surprises', () => {
   ])('closes %s', async (url) => {
     const fetch = () => htmlOutcome('x')
     const { pages, skips } = await crawl(
-      direct.fetch(fetch).block('evil.example', '::1').scope('all').seeds(url, 'http://notevil.example/'),
+      direct.fetcher(fetch).block('evil.example', '::1').scope('all').seeds(url, 'http://notevil.example/'),
     )
     expect(pages.map((page) => page.host)).toEqual(['notevil.example'])
     expect(skips.map(({ reason }) => reason)).toEqual(['blocked'])
@@ -62,7 +62,7 @@ describe('a block-list that surprises', () => {
     let calls = 0
     const { pages, failures } = await crawl(
       direct
-        .fetch(() => htmlOutcome('x'))
+        .fetcher(() => htmlOutcome('x'))
         .block(({ url }) => {
           // Fine at the door, and not when the visit comes.
           if (url.endsWith('/bad') && ++calls > 1) throw new Error('oops')
@@ -320,7 +320,7 @@ test('pages of a site are counted over its hosts', async () => {
     url: request.url,
   })
   const { pages, summary } = await crawl(
-    direct.fetch(fetch).scope('all').limit({ pagesPerSite: 4 }).seeds('http://a.site.example/'),
+    direct.fetcher(fetch).scope('all').limit({ pagesPerSite: 4 }).seeds('http://a.site.example/'),
   )
   expect(pages.filter(({ host }) => host.endsWith('.site.example'))).toHaveLength(4)
   expect(pages.filter(({ host }) => host.endsWith('.other.example'))).toHaveLength(1)

@@ -31,7 +31,7 @@ const quick = new Crawler()
   .seeds(SEED)
   .robots(false)
   .delay(0)
-  .fetch(async () => page('<a href="/b">b</a>'))
+  .fetcher(async () => page('<a href="/b">b</a>'))
 
 /** The memory store with one thing that never answers. */
 function stuckStore(stuck: string): Store {
@@ -80,7 +80,7 @@ describe('an abort ends a run though', () => {
     ['an extractor never returns', quick.extract({ x: never }), 'aborted'],
     ['an extractor never closes', quick.extract({ name: 'e', extract: () => {}, close: never }), 'done'],
     ['a listener of end never returns', quick.on('end', never), 'done'],
-    ['a fetcher never returns', quick.fetch(never), 'aborted'],
+    ['a fetcher never returns', quick.fetcher(never), 'aborted'],
     [
       'a source of seeds never yields',
       quick.seeds({ [Symbol.asyncIterator]: () => ({ next: never }) }),
@@ -121,7 +121,7 @@ describe('leaving', () => {
   const many = new Crawler()
     .seeds(hosts)
     .robots(false)
-    .fetch(async () => page('end'))
+    .fetcher(async () => page('end'))
 
   it('keeps pages that were not read pending, and does not count them', async () => {
     let read = 0
@@ -147,7 +147,7 @@ describe('leaving', () => {
   })
 
   it('does not wait for a page that is being waited for', async () => {
-    const slow = quick.fetch(never)
+    const slow = quick.fetcher(never)
     const stream = Readable.from(slow)
     stream.on('data', () => {})
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -166,7 +166,7 @@ describe('seeds and stop', () => {
     const summary = await new Crawler()
       .seeds(seeds)
       .robots(false)
-      .fetch(async ({ url }) =>
+      .fetcher(async ({ url }) =>
         page(url === seeds[0] ? '<a href="http://site2999.example/deep">deep</a>' : ''),
       )
       .run()
@@ -217,7 +217,7 @@ describe('a fetcher of one’s own', () => {
     const { pages, failures } = await new Crawler()
       .seeds(SEED)
       .robots(false)
-      .fetch(async ({ url }) => {
+      .fetcher(async ({ url }) => {
         const headers = new Headers() as unknown as FetchedResponse['headers']
         return url === SEED
           ? { ...page('<a href="/moved">moved</a>'), headers }
@@ -236,7 +236,7 @@ describe('a fetcher of one’s own', () => {
       .robots(false)
       .delay(0)
       .limit({ time: 300, pages: 2_000_000 })
-      .fetch(() => page(`<a href="/${++n}">next</a>`))
+      .fetcher(() => page(`<a href="/${++n}">next</a>`))
       .run()
     expect(summary.reason).toBe('limit')
     // It was the limit of time.
@@ -249,7 +249,7 @@ describe('failures of the scope', () => {
     let open = 0
     let openAtClose = -1
     await quick
-      .fetch(async ({ url }) => page(url === SEED ? '<a href="/1">1</a><a href="/2">2</a>' : ''))
+      .fetcher(async ({ url }) => page(url === SEED ? '<a href="/1">1</a><a href="/2">2</a>' : ''))
       .scope(() => {
         throw new Error('undecided')
       })

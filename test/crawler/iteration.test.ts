@@ -99,7 +99,7 @@ describe('a loop over a crawler', () => {
     }
     const pages: Page[] = []
     const loop = async () => {
-      for await (const page of direct.seeds(url()).seen(seen)) pages.push(page)
+      for await (const page of direct.seeds(url()).seenStore(seen)) pages.push(page)
     }
     const error = (await rejectionOf(loop())) as KumoError
     expect(error).toMatchObject({ name: 'KumoError', code: 'KUMO_STORE_FAILED' })

@@ -28,7 +28,7 @@ describe('custom parts', () => {
   test('fetch: a function, with the request and what may be asked of the context', async () => {
     const asked: [CrawlRequest, FetchContext][] = []
     const { pages } = await crawl(
-      quick.seeds('http://site.example/').fetch((request, context) => {
+      quick.seeds('http://site.example/').fetcher((request, context) => {
         asked.push([request, context])
         return request.url.endsWith('/robots.txt') ? htmlOutcome('', 404) : htmlOutcome(linksTo('/next'))
       }),
@@ -65,7 +65,7 @@ describe('custom parts', () => {
         closed++
       }
     }
-    expect(await direct.fetch(new Mine()).seeds('http://a.example/').run()).toMatchObject({ pages: 1 })
+    expect(await direct.fetcher(new Mine()).seeds('http://a.example/').run()).toMatchObject({ pages: 1 })
     expect(closed).toBe(1)
   })
 
@@ -73,7 +73,7 @@ describe('custom parts', () => {
     const { url } = await site(linkedPages(6))
     const table = fingerprintTable()
     await table.addAll([url('/3'), url('/4')])
-    const { pages, summary } = await crawl(direct.seeds(url()).seen(table))
+    const { pages, summary } = await crawl(direct.seeds(url()).seenStore(table))
     expect(pathsOf(pages)).toEqual(['/', '/1', '/2', '/5'])
     expect(summary.known).toBe(6)
   })
@@ -92,7 +92,7 @@ describe('custom parts', () => {
     const crawler = direct
       .delay(7)
       .perHost({ connections: 2 })
-      .partition(byHost(16))
+      .partitioner(byHost(16))
       .seeds(url())
       .frontier(async (context) => {
         contexts.push(context)
@@ -113,10 +113,10 @@ describe('custom parts', () => {
     await direct
       .scope('all')
       .seeds('http://a.example/')
-      .fetch(({ url }) =>
+      .fetcher(({ url }) =>
         htmlOutcome(url.includes('a.example') ? linksTo('http://b.example/', 'http://c.example:81/') : ''),
       )
-      .partition({
+      .partitioner({
         partitions: 4,
         partition(host) {
           hosts.add(host)
@@ -177,7 +177,7 @@ describe('custom parts', () => {
     const random = { next: () => ++draws / 100 }
     await direct
       .seeds('http://a.example/')
-      .fetch(() => ({ ok: false, code: 'timeout', message: 'late' }))
+      .fetcher(() => ({ ok: false, code: 'timeout', message: 'late' }))
       .retries({ times: 1, backoff: 1 })
       .random(random)
       .run()

@@ -182,7 +182,7 @@ describe('retryFailed', () => {
     const routes = Object.fromEntries(paths.map((path) => [path, recovers]))
     const started = await site({ '/': linksTo(...paths), ...routes })
     const crawler = stored()
-      .retries({ times: 0, backoff: 1, setAsideAfter: 1, setAsides: 1, setAside: 1 })
+      .retries({ times: 0, backoff: 1, cooldownAfter: 1, cooldowns: 1, cooldown: 1 })
       .seeds(started.url())
     const stopped: typeof crawler = crawler.on('failure', ({ code }) => {
       if (code === 'host-down') stopped.stop()

@@ -155,7 +155,7 @@ test('a fetcher that gives up at robots.txt by itself does not keep the crawl', 
   const { summary } = await crawl(
     quick
       .clock(hastyClock(20))
-      .fetch(() => {
+      .fetcher(() => {
         asked++
         return { ok: false, code: 'aborted', message: 'gave up' }
       })

@@ -16,7 +16,7 @@ import {
   watchRejections,
 } from './support.js'
 
-const stub = direct.fetch(stubFetcher())
+const stub = direct.fetcher(stubFetcher())
 
 describe('every shape of seeds', () => {
   const one = 'http://one.example/'

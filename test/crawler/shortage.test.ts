@@ -105,7 +105,7 @@ describe('a fetcher that came short of something', () => {
       .clock(clock)
       .robots(robots)
       .retries({ times: 1 })
-      .fetch(fetcher)
+      .fetcher(fetcher)
       .seeds('http://a.example/')
     const { pages, failures, retries, reason } = await clock.run(run.run())
     expect({ pages, failures, retries, reason }).toEqual({
@@ -125,7 +125,13 @@ describe('a fetcher that came short of something', () => {
     const clock = virtualClock()
     const fetcher = short(Number.POSITIVE_INFINITY)
     const seeds = Array.from({ length: 100 }, (_, i) => `http://h${i}.example/`)
-    const run = new Crawler().clock(clock).robots(false).delay(0).concurrency(10).fetch(fetcher).seeds(seeds)
+    const run = new Crawler()
+      .clock(clock)
+      .robots(false)
+      .delay(0)
+      .concurrency(10)
+      .fetcher(fetcher)
+      .seeds(seeds)
     const summary = await clock.run(run.limit({ time: '10s' }).run())
     expect(summary).toMatchObject({ reason: 'limit', failures: {}, retries: 0, pending: 100 })
     expect(fetcher.asked.length).toBeLessThanOrEqual(10 * 10)
@@ -137,7 +143,7 @@ describe('a fetcher that came short of something', () => {
       setTimeout(() => abort.abort(), 5)
       return SHORT
     }
-    const run = quick.robots(false).fetch(fetch).seeds('http://a.example/').run({ signal: abort.signal })
+    const run = quick.robots(false).fetcher(fetch).seeds('http://a.example/').run({ signal: abort.signal })
     expect(await run).toMatchObject({ reason: 'aborted', pending: 1, failures: {} })
   })
 
@@ -154,7 +160,7 @@ describe('a fetcher that came short of something', () => {
       },
     }
     const seeds = Array.from({ length: 50 }, (_, i) => `http://h${i}.example/`)
-    const { pages } = await crawl(quick.robots(false).fetch(fetcher).seeds(seeds))
+    const { pages } = await crawl(quick.robots(false).fetcher(fetcher).seeds(seeds))
     expect(pages).toHaveLength(50)
     expect(most).toBe(3)
   })

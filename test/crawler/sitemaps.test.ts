@@ -169,7 +169,7 @@ describe('a chain of robots.txt and sitemaps', () => {
       const type = pathname.endsWith('.xml') ? 'application/xml' : 'text/html'
       return { ...htmlOutcome(body), headers: new Map([['content-type', type]]) }
     }
-    await crawl(quick.fetch(fetch).seeds('http://h0.evil.example/'))
+    await crawl(quick.fetcher(fetch).seeds('http://h0.evil.example/'))
     expect(asked.map((url) => url.replace('.evil.example', '')).sort()).toEqual([
       'http://h0/',
       'http://h0/robots.txt',

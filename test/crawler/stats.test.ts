@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Fetcher, inspect, level, type Stats } from 'kumo'
+import { type Fetcher, inspectCrawl, level, type Stats } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   direct,
@@ -133,7 +133,7 @@ describe('counts', () => {
       failed: 2,
       failures: { 'http-status': 2 },
     })
-    const kept = (await inspect(path)).recentFailures.map((failure) => new URL(failure.url).pathname)
+    const kept = (await inspectCrawl(path)).recentFailures.map((failure) => new URL(failure.url).pathname)
     expect(kept.sort()).toEqual(['/busy', '/gone'])
   })
 
@@ -142,7 +142,7 @@ describe('counts', () => {
       const outcome = htmlOutcome(linksTo('/1', '/2'))
       return url.endsWith('/1') ? { ...outcome, resent: 1 } : outcome
     }
-    const crawler = direct.delay(20).fetch(fetch).seeds('http://h.example/')
+    const crawler = direct.delay(20).fetcher(fetch).seeds('http://h.example/')
     expect(await crawler.run()).toMatchObject({ pages: 3, requests: 4, shortestGapMs: 0 })
   })
 
@@ -203,7 +203,7 @@ describe('the bottleneck', () => {
   test('extract: one that keeps the thread', async () => {
     const summary = await direct
       .concurrency(4)
-      .fetch(() => htmlOutcome('x'))
+      .fetcher(() => htmlOutcome('x'))
       .seeds(Array.from({ length: 40 }, (_, i) => `http://h${i}.example/`))
       .extract({
         slow: () => {
@@ -235,7 +235,7 @@ describe('the bottleneck', () => {
       }
     }
     const summary = await direct
-      .fetch(() => htmlOutcome('x'))
+      .fetcher(() => htmlOutcome('x'))
       .seeds(slow())
       .run()
     expect(summary.bottleneck).toBe('discovery')

@@ -30,8 +30,8 @@ class AnyCrew<Data extends object = object> extends Crawler<Data> {
   override random(random: Random) {
     return super.random(random).workers(0)
   }
-  override fetch(fetcher: Parameters<Crawler['fetch']>[0]) {
-    return super.fetch(fetcher).workers(0)
+  override fetcher(fetcher: Parameters<Crawler['fetcher']>[0]) {
+    return super.fetcher(fetcher).workers(0)
   }
   override store(store: Parameters<Crawler['store']>[0]) {
     return super.store(store).workers(0)
@@ -39,11 +39,11 @@ class AnyCrew<Data extends object = object> extends Crawler<Data> {
   override frontier(frontier: Parameters<Crawler['frontier']>[0]) {
     return super.frontier(frontier).workers(0)
   }
-  override seen(seen: Parameters<Crawler['seen']>[0]) {
-    return super.seen(seen).workers(0)
+  override seenStore(seen: Parameters<Crawler['seenStore']>[0]) {
+    return super.seenStore(seen).workers(0)
   }
-  override partition(partitioner: Parameters<Crawler['partition']>[0]) {
-    return super.partition(partitioner).workers(0)
+  override partitioner(partitioner: Parameters<Crawler['partitioner']>[0]) {
+    return super.partitioner(partitioner).workers(0)
   }
   override dns(names: Parameters<Crawler['dns']>[0]) {
     const made = super.dns(names)

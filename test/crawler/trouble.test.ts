@@ -13,7 +13,7 @@ function failing(times: number, status = 503, headers: Record<string, string> = 
   }
 }
 
-const patient = direct.retries({ times: 2, backoff: 20, maxBackoff: 100, setAside: 300 })
+const patient = direct.retries({ times: 2, backoff: 20, maxBackoff: 100, cooldown: 300 })
 
 describe('Retry-After', () => {
   test.each([429, 503])('in seconds is waited for after %i', async (status) => {
@@ -95,7 +95,7 @@ describe('a host that is down for a while', () => {
     const routes: Record<string, Route> = Object.fromEntries(paths.map((path) => [path, dead]))
     const started = await site({ ...routes, '/': linksTo(...paths) })
     const { failures, summary } = await crawl(
-      patient.retries({ backoff: 5, setAside: 20, setAsides: 2 }).seeds(started.url()),
+      patient.retries({ backoff: 5, cooldown: 20, cooldowns: 2 }).seeds(started.url()),
     )
     const given = failures.filter(({ final }) => final)
     expect(new Set(given.map(({ url }) => url)).size).toBe(40)
@@ -117,7 +117,7 @@ describe('a host that is down for a while', () => {
     const eight = patient.perHost({ connections: 8, growAt: 1 })
     const { pages, summary } = await crawl(
       eight
-        .retries({ backoff: 50, setAsideAfter: 2, setAside: '10m' })
+        .retries({ backoff: 50, cooldownAfter: 2, cooldown: '10m' })
         .seeds(started.url())
         .on('failure', () => {
           down = false
@@ -166,8 +166,8 @@ test('trouble is not over because an address or a certificate was refused', asyn
   let visits = 0
   const { failures } = await crawl(
     patient
-      .retries({ times: 0, backoff: 1, setAsideAfter: 2, setAside: 1, setAsides: 1 })
-      .fetch(() => ({ ok: false, code: codes[visits++ % codes.length]!, message: 'no' }))
+      .retries({ times: 0, backoff: 1, cooldownAfter: 2, cooldown: 1, cooldowns: 1 })
+      .fetcher(() => ({ ok: false, code: codes[visits++ % codes.length]!, message: 'no' }))
       .seeds(Array.from({ length: 20 }, (_, i) => `http://a.example/${i}`)),
   )
   expect(failures.filter(({ code }) => code === 'host-down')).toHaveLength(20 - 5)

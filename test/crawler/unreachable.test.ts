@@ -39,7 +39,7 @@ describe('a host that cannot be reached', () => {
     const run = new Crawler()
       .seeds('https://dead.example/a', 'https://dead.example/b', 'https://dead.example/c')
       .clock(clock)
-      .fetch(({ url }) => {
+      .fetcher(({ url }) => {
         asked.push(url)
         return { ok: false, code: 'dns-failed', message: 'dead.example has no address.' }
       })

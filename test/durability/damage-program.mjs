@@ -7,7 +7,7 @@
 
 import { openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { Crawler, inspect, KumoError, level } from 'kumo'
+import { Crawler, inspectCrawl, KumoError, level } from 'kumo'
 
 /** @param {import('./damage-trial.js').TrialTask} task */
 async function crawl(task) {
@@ -56,7 +56,7 @@ function described(error) {
 for await (const line of createInterface({ input: process.stdin })) {
   /** @type {import('./damage-trial.js').TrialTask} */
   const task = JSON.parse(line)
-  const looked = task.inspects ? await inspect(task.folder).then(() => undefined, described) : undefined
+  const looked = task.inspects ? await inspectCrawl(task.folder).then(() => undefined, described) : undefined
   const first = await crawl(task)
   // A crawl that has ended well is opened once more, without repair.
   const again = first.error === undefined ? await crawl({ ...task, level: {} }) : undefined

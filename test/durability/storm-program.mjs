@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Crawler, level, module, seededRandom } from 'kumo'
+import { Crawler, fromModule, level, seededRandom } from 'kumo'
 
 /** @type {{ ends: number, seed: number }} */
 const { ends, seed } = JSON.parse(process.argv[2] ?? '')
@@ -49,7 +49,7 @@ const crawl = (name) =>
     .store(store(name))
 /** Code that runs in the threads. */
 const trouble = (how) =>
-  module(new URL('./storm-trouble.mjs', import.meta.url), {
+  fromModule(new URL('./storm-trouble.mjs', import.meta.url), {
     export: 'trouble',
     with: { how, ms: below(SOON_MS) },
   })

@@ -24,7 +24,7 @@ const pathsOf = (leases: readonly CrawlRequest[]) =>
 
 async function move(partitions: readonly number[], from: ShardFrontier, to: ShardFrontier): Promise<void> {
   await from.hold(partitions)
-  to.take(structuredClone(from.give()))
+  to.adopt(structuredClone(from.release()))
 }
 
 /** Visits until nothing is due. */
@@ -52,11 +52,11 @@ describe('ShardFrontier', () => {
     }))
     frontier.add([...found, request('1-a.example', 'seed')])
     await frontier.hold([1])
-    const moved = frontier.give()
+    const moved = frontier.release()
     expect(moved.parents).toEqual(['https://1-a.example/0', 'https://1-a.example/1'])
     expect(moved.urls).toHaveLength(101)
     const next = shard({ delayMs: 0 })
-    next.take(moved)
+    next.adopt(moved)
     const [first] = next.lease(1, 0)
     expect(first).toMatchObject({ url: 'https://1-a.example/0', parent: 'https://1-a.example/0' })
   })
@@ -141,7 +141,7 @@ describe('ShardFrontier', () => {
     const held = from.hold([1])
     from.settle([{ request: lease!, visitedAt: 0, again: { at: 5, attempt: 1 } }])
     await held
-    to.take(from.give())
+    to.adopt(from.release())
     for (const frontier of [from, to]) frontier.settle([{ request: lease!, visitedAt: 9 }])
     expect([from.pending, from.leased, to.pending, to.leased]).toEqual([0, 0, 1, 0])
   })
@@ -157,9 +157,9 @@ describe('ShardFrontier', () => {
     })
     frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: 0 })))
     await held
-    frontier.give()
+    frontier.release()
     await frontier.hold([2])
-    expect(frontier.give().names).toEqual(['2-b.example'])
+    expect(frontier.release().names).toEqual(['2-b.example'])
   })
 
   it('tells who waits for partitions that it was closed', async () => {
@@ -190,8 +190,8 @@ describe('ShardFrontier', () => {
     for (let path = 0; path < 3; path++) from.add(hosts.map((host) => request(host, path)))
     const before = performance.now()
     await from.hold([1, 3])
-    const moved = from.give()
-    to.take(structuredClone(moved))
+    const moved = from.release()
+    to.adopt(structuredClone(moved))
     expect(performance.now() - before).toBeLessThan(10_000)
     expect([from.pending, to.pending, from.hosts, to.hosts]).toEqual([240_000, 60_000, 80_000, 20_000])
     const load = to.load()

@@ -24,7 +24,7 @@ test('a crawl of the whole hostile web ends by itself, with an outcome for every
     .concurrency(200)
     .timeout({ fetch: '2s' })
     .maxBodyBytes(1_000_000)
-    .retries({ times: 1, backoff: 10, maxRetryAfter: 50, setAside: 20, setAsides: 1 })
+    .retries({ times: 1, backoff: 10, maxRetryAfter: 50, cooldown: 20, cooldowns: 1 })
     .limit({ pagesPerHost: PAGES_PER_HOST, time: '75s' })
     .on('page', ({ url, links, title, text }) => {
       told.add(url)

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Crawler, KumoError, type ModuleRef, module, pathPrefix } from 'kumo'
+import { Crawler, fromModule, KumoError, type ModuleRef, pathPrefix } from 'kumo'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadModules, loadShared } from '../../src/modules/load.js'
 import { isModule, loadModule, moduleRule } from '../../src/modules/module.js'
@@ -53,9 +53,9 @@ async function thrownBy(act: () => unknown): Promise<KumoError> {
 describe('module()', () => {
   test('is plain data: a URL, an export, what it is called with', () => {
     const url = new URL('file:///app/plugin.js')
-    expect(module(url)).toEqual({ module: 'file:///app/plugin.js', export: 'default', with: undefined })
-    expect(module('file:///app/./plugin.js').module).toBe('file:///app/plugin.js')
-    const ref = module('data:text/javascript,export const a = 1', {
+    expect(fromModule(url)).toEqual({ module: 'file:///app/plugin.js', export: 'default', with: undefined })
+    expect(fromModule('file:///app/./plugin.js').module).toBe('file:///app/plugin.js')
+    const ref = fromModule('data:text/javascript,export const a = 1', {
       export: 'a',
       with: { b: [/c/, new Map()] },
     })
@@ -65,27 +65,39 @@ describe('module()', () => {
 
   test('copies what it is given', () => {
     const given = { currency: 'EUR' }
-    const ref = module('file:///a.js', { with: given })
+    const ref = fromModule('file:///a.js', { with: given })
     given.currency = 'USD'
     expect(ref.with).toEqual({ currency: 'EUR' })
   })
 
   test.each<[string, () => unknown, string[]]>([
-    ['a relative path', () => module('./a.js'), ["module: got './a.js';", 'new URL(', 'import.meta.url']],
-    ['an absolute path', () => module('/app/a.js'), ["module: got '/app/a.js';", 'new URL(']],
-    ['a path of Windows', () => module('C:\\app\\a.js'), ["module: got 'C:\\app\\a.js';", 'new URL(']],
-    ['the web', () => module('https://example.com/a.js'), ["got 'https://example.com/a.js';"]],
-    ['a module of Node.js', () => module('node:fs'), ["got 'node:fs';"]],
-    ['nothing', () => module(''), ["got '';"]],
-    ['a function', () => (module as Loose)(() => {}), ['module: got a function;', 'new URL(']],
+    ['a relative path', () => fromModule('./a.js'), ["module: got './a.js';", 'new URL(', 'import.meta.url']],
+    ['an absolute path', () => fromModule('/app/a.js'), ["module: got '/app/a.js';", 'new URL(']],
+    ['a path of Windows', () => fromModule('C:\\app\\a.js'), ["module: got 'C:\\app\\a.js';", 'new URL(']],
+    ['the web', () => fromModule('https://example.com/a.js'), ["got 'https://example.com/a.js';"]],
+    ['a module of Node.js', () => fromModule('node:fs'), ["got 'node:fs';"]],
+    ['nothing', () => fromModule(''), ["got '';"]],
+    ['a function', () => (fromModule as Loose)(() => {}), ['module: got a function;', 'new URL(']],
     [
       'a function to be called with',
-      () => module('file:///a.js', { with: () => 1 }),
+      () => fromModule('file:///a.js', { with: () => 1 }),
       ['module.with: got a f'],
     ],
-    ['a function in it', () => module('file:///a.js', { with: { a() {} } }), ['module.with: got', 'posted']],
-    ['another key', () => (module as Loose)('file:///a.js', { name: 'a' }), ["got 'name';", 'export, with']],
-    ['an export without a name', () => module('file:///a.js', { export: '' }), ["module.export: got '';"]],
+    [
+      'a function in it',
+      () => fromModule('file:///a.js', { with: { a() {} } }),
+      ['module.with: got', 'posted'],
+    ],
+    [
+      'another key',
+      () => (fromModule as Loose)('file:///a.js', { name: 'a' }),
+      ["got 'name';", 'export, with'],
+    ],
+    [
+      'an export without a name',
+      () => fromModule('file:///a.js', { export: '' }),
+      ["module.export: got '';"],
+    ],
     ['extract(relative)', () => crawler.extract('./a.js'), ["extract: got './a.js';", 'new URL(']],
     ['extract(web)', () => crawler.extract(new URL('https://a.example/')), ['extract: got', 'new URL(']],
     ['use(relative)', () => crawler.use('./a.js'), ["use: got './a.js';", 'new URL(']],
@@ -109,7 +121,7 @@ describe('module()', () => {
   })
 
   test('is told from code', () => {
-    expect(isModule(module('file:///a.js'))).toBe(true)
+    expect(isModule(fromModule('file:///a.js'))).toBe(true)
     expect(isModule(new URL('file:///a.js'))).toBe(true)
     for (const other of [
       new URL('http://proxy.example/'),
@@ -207,7 +219,7 @@ describe('a package', () => {
     expect(extractor).toMatchObject({ module: expect.stringMatching(/^file:.*linkedom/), export: 'default' })
     const [hook] = optionsOf(crawler.use('undici')).hooks as ModuleRef[]
     expect(hook?.module).toMatch(/^file:.*undici\/index\.js$/)
-    expect(module('undici', { export: 'Client' }).export).toBe('Client')
+    expect(fromModule('undici', { export: 'Client' }).export).toBe('Client')
   })
 
   test('that is not there is an error where it is named', async () => {
@@ -216,63 +228,65 @@ describe('a package', () => {
     expect(error.message).toMatch(/^extract: there is no package 'kumo-plugin-that-nobody-wrote'/)
     expect(error.message).toContain(process.cwd())
     expect(error.message).toContain('install it')
-    expect((await thrownBy(() => module('@a/b'))).message).toMatch(/^module: there is no package '@a\/b'/)
+    expect((await thrownBy(() => fromModule('@a/b'))).message).toMatch(/^module: there is no package '@a\/b'/)
   })
 })
 
 describe('loadModule', () => {
   test('picks the default export, or the one that is named', async () => {
     const url = holding('export default 1; export const two = 2')
-    expect(await loadModule('use', module(url))).toBe(1)
-    expect(await loadModule('use', module(url, { export: 'two' }))).toBe(2)
-    expect(await loadModule('use', module(`data:text/javascript,export default 'three'`))).toBe('three')
+    expect(await loadModule('use', fromModule(url))).toBe(1)
+    expect(await loadModule('use', fromModule(url, { export: 'two' }))).toBe(2)
+    expect(await loadModule('use', fromModule(`data:text/javascript,export default 'three'`))).toBe('three')
   })
 
   test('knows CommonJS, compiled or not', async () => {
     const plain = file('plain.cjs', 'module.exports = { name: "plain" }')
-    expect(await loadModule('use', module(plain))).toEqual({ name: 'plain' })
+    expect(await loadModule('use', fromModule(plain))).toEqual({ name: 'plain' })
     const compiled = file('compiled.cjs', 'exports.__esModule = true; exports.default = 1; exports.two = 2')
-    expect(await loadModule('use', module(compiled))).toBe(1)
-    expect(await loadModule('use', module(compiled, { export: 'two' }))).toBe(2)
+    expect(await loadModule('use', fromModule(compiled))).toBe(1)
+    expect(await loadModule('use', fromModule(compiled, { export: 'two' }))).toBe(2)
   })
 
   test.each<[string, () => ModuleRef, string[]]>([
     [
       'a typo in the path',
-      () => module(new URL('./plugni.mjs', pathToFileURL(`${folder}/`))),
+      () => fromModule(new URL('./plugni.mjs', pathToFileURL(`${folder}/`))),
       ['/plugni.mjs: there is no such file; check its name'],
     ],
     [
       'a module without default export',
-      () => module(holding('export const prices = 1, titles = 2')),
+      () => fromModule(holding('export const prices = 1, titles = 2')),
       [
         "it has no default export; it exports prices, titles: name one, as in module(url, { export: 'prices' })",
       ],
     ],
     [
       'a module without exports',
-      () => module(holding('globalThis.nothing = 1')),
+      () => fromModule(holding('globalThis.nothing = 1')),
       ['it has no default export, nor any other; write `export default …`'],
     ],
     [
       'an export that is not there',
-      () => module(holding('export default 1; export const prices = 1'), { export: 'price' }),
+      () => fromModule(holding('export default 1; export const prices = 1'), { export: 'price' }),
       ["it has no export 'price'; it exports prices"],
     ],
     [
       'a module that throws',
-      () => module(holding('throw new TypeError("no key in the environment")')),
+      () => fromModule(holding('throw new TypeError("no key in the environment")')),
       ['importing it failed: no key in the environment'],
     ],
     [
       'a module that imports what is not there',
-      () => module(holding('import "nobody-wrote-this"')),
+      () => fromModule(holding('import "nobody-wrote-this"')),
       ['importing it failed:', 'nobody-wrote-this'],
     ],
     [
       'TypeScript where it cannot be loaded',
       () =>
-        module(file('typed.ts', 'throw Object.assign(new Error(), { code: "ERR_UNKNOWN_FILE_EXTENSION" })')),
+        fromModule(
+          file('typed.ts', 'throw Object.assign(new Error(), { code: "ERR_UNKNOWN_FILE_EXTENSION" })'),
+        ),
       [
         `Node.js ${process.version} cannot import TypeScript: name the compiled .js`,
         '22.18',
@@ -281,7 +295,7 @@ describe('loadModule', () => {
     ],
     [
       'data',
-      () => module(`data:text/javascript,/*${'x'.repeat(500)}*/`),
+      () => fromModule(`data:text/javascript,/*${'x'.repeat(500)}*/`),
       ["module 'data:text/javascript,/*xx", "…': it has no default export"],
     ],
   ])('tells of %s', async (_, ref, parts) => {
@@ -293,7 +307,7 @@ describe('loadModule', () => {
   })
 
   test('keeps what was thrown as the cause', async () => {
-    const error = await thrownBy(() => loadModule('use', module(holding('throw new RangeError("deep")'))))
+    const error = await thrownBy(() => loadModule('use', fromModule(holding('throw new RangeError("deep")'))))
     expect(error.cause).toMatchObject({ name: 'RangeError', message: 'deep' })
   })
 })
@@ -360,13 +374,19 @@ describe('loadModules', () => {
     ['store', 'export default (name) => ({ name, open() {} })', 'x', ({ store }) => store!.name, 'x'],
     ['frontier', 'export default () => 5', undefined, ({ frontier }) => (frontier as () => unknown)(), 5],
     ['frontier', 'export default (n) => () => n', 6, ({ frontier }) => (frontier as () => unknown)(), 6],
-    ['seen', `export default () => (${SEEN})`, undefined, ({ seen }) => seen!.size, 7],
-    ['partition', `export default ${PARTITION}`, undefined, ({ partition }) => partition!.partition('a'), 3],
-    ['fetch', 'export default (request) => [request]', undefined, fetched, ['x']],
-    ['fetch', 'export default { fetch: (request) => [request] }', undefined, fetched, ['x']],
-    ['fetch', 'export default (a) => (request) => [a, request]', 1, fetched, [1, 'x']],
+    ['seenStore', `export default () => (${SEEN})`, undefined, ({ seenStore: seen }) => seen!.size, 7],
+    [
+      'partitioner',
+      `export default ${PARTITION}`,
+      undefined,
+      ({ partitioner: partition }) => partition!.partition('a'),
+      3,
+    ],
+    ['fetcher', 'export default (request) => [request]', undefined, fetched, ['x']],
+    ['fetcher', 'export default { fetch: (request) => [request] }', undefined, fetched, ['x']],
+    ['fetcher', 'export default (a) => (request) => [a, request]', 1, fetched, [1, 'x']],
   ])('%s: %s', async (method, source, given, look, seen) => {
-    const ref = given === undefined ? holding(source) : module(holding(source), { with: given })
+    const ref = given === undefined ? holding(source) : fromModule(holding(source), { with: given })
     const options = await load(crawler[method](ref))
     expect(await look(options)).toEqual(seen)
   })
@@ -392,12 +412,22 @@ describe('loadModules', () => {
     ['store', 'export default {}', undefined, ['a store such as memory() (with open())']],
     ['frontier', 'export default {}', undefined, ['must export a function: each run, in each thread']],
     ['frontier', 'export default () => ({})', 5, ['it makes a function of the context']],
-    ['seen', `export default ${SEEN}`, undefined, ['must export a function: each run, in each thread']],
-    ['seen', 'export default () => new Set()', undefined, ['seen: got a Set;', 'addAll(), close()']],
-    ['partition', 'export default { partition() {} }', undefined, ['partition.partitions: got undefined;']],
-    ['fetch', 'export default { get() {} }', undefined, ['a Fetcher (with fetch())']],
+    ['seenStore', `export default ${SEEN}`, undefined, ['must export a function: each run, in each thread']],
+    [
+      'seenStore',
+      'export default () => new Set()',
+      undefined,
+      ['seenStore: got a Set;', 'addAll(), close()'],
+    ],
+    [
+      'partitioner',
+      'export default { partition() {} }',
+      undefined,
+      ['partitioner.partitions: got undefined;'],
+    ],
+    ['fetcher', 'export default { get() {} }', undefined, ['a Fetcher (with fetch())']],
   ])('%s does not take %s', async (method, source, given, parts) => {
-    const ref = given === undefined ? holding(source) : module(holding(source), { with: given })
+    const ref = given === undefined ? holding(source) : fromModule(holding(source), { with: given })
     const loading = load(crawler[method](ref))
     const error = await thrownBy(() => loading)
     expect(error.code).toBe('KUMO_MODULE_FAILED')
@@ -424,7 +454,7 @@ describe('loadModules', () => {
 
   test('calls makers once for each load, each with a copy of its own', async () => {
     const source = 'let made = 0; export default (given) => ({ name: ++made + " " + given.n++, page() {} })'
-    const counting = crawler.use(module(holding(source), { with: { n: 0 } }))
+    const counting = crawler.use(fromModule(holding(source), { with: { n: 0 } }))
     expect((await load(counting)).hooks[0]!.name).toBe('1 0')
     expect((await load(counting)).hooks[0]!.name).toBe('2 0')
   })
@@ -432,7 +462,7 @@ describe('loadModules', () => {
   test('what the thread that starts workers needs is loaded without the rest', async () => {
     const broken = holding('throw new Error("not here")')
     const options = optionsOf(crawler.use(broken).partition(holding(`export default ${PARTITION}`)))
-    expect((await loadShared(options)).partition?.partitions).toBe(8)
+    expect((await loadShared(options)).partitioner?.partitions).toBe(8)
     expect((await loadShared(options)).store).toBeUndefined()
   })
 })
@@ -446,7 +476,7 @@ describe('a crawl with modules, in one thread', () => {
     wireBytes: 0,
     skippedBody: false,
   })`)
-  const polite = new Crawler().seeds('http://one.example/').delay(0).robots(false).fetch(web)
+  const polite = new Crawler().seeds('http://one.example/').delay(0).robots(false).fetcher(web)
 
   test('is a crawl like any other', async () => {
     const seen: object[] = []
@@ -454,7 +484,7 @@ describe('a crawl with modules, in one thread', () => {
       .exclude(holding('export default ({ url }) => url.endsWith("/c")'))
       .extract({ here: (page) => page.title })
       .extract<{ there: string }>(
-        module(holding('export const where = (n) => ({ there: ({ url }) => url + n })'), {
+        fromModule(holding('export const where = (n) => ({ there: ({ url }) => url + n })'), {
           export: 'where',
           with: 7,
         }),
@@ -469,7 +499,7 @@ describe('a crawl with modules, in one thread', () => {
   })
 
   test('can be run again', async () => {
-    const again = polite.seen(
+    const again = polite.seenStore(
       holding(`export default () => {
         const urls = new Set()
         return {
@@ -493,6 +523,6 @@ describe('a crawl with modules, in one thread', () => {
 })
 
 test('a rule of a module that nobody loaded says so', async () => {
-  const error = await thrownBy(() => moduleRule(module('file:///scope.js')).start())
+  const error = await thrownBy(() => moduleRule(fromModule('file:///scope.js')).start())
   expect(error).toMatchObject({ code: 'KUMO_CONTRACT_BROKEN', message: expect.stringContaining('scope.js') })
 })

@@ -10,7 +10,7 @@ parentPort!.once('message', async ({ portable, urls }: { portable: PortableOptio
     extractor: ({ closure, name }) => ({ name: `${closure} ${name}`, extract: () => {} }),
     hook: ({ closure, name }) => ({ name: `${closure} ${name}`, page: () => {} }),
   })
-  const { scope, seeds, extractors, hooks, store, partition } = await loadModules(given)
+  const { scope, seeds, extractors, hooks, store, partitioner: partition } = await loadModules(given)
   const test = scope!.start()
   await test.open?.()
   for (const seed of seeds) test.addSeed?.(String(seed))

@@ -10,6 +10,7 @@ import {
   byHost,
   Crawler,
   domain,
+  fromModule,
   glob,
   httpFetcher,
   type KumoError,
@@ -17,7 +18,6 @@ import {
   matching,
   memory,
   memoryFrontier,
-  module,
   not,
   pathPrefix,
   predicate,
@@ -43,7 +43,7 @@ import { scopeTarget } from '../../src/url/scope/scope.js'
 const SEEDS = ['https://www.example.com/docs/intro.html?a=b', 'http://other.example:8080/']
 const crawler = new Crawler().seeds(SEEDS)
 const HERE = 'data:text/javascript,export default () => {}'
-const elsewhere = module(HERE, { with: 5 })
+const elsewhere = fromModule(HERE, { with: 5 })
 
 /** What the builder was told. Only the builder itself may look otherwise. */
 function optionsOf(crawler: unknown): GivenOptions {
@@ -161,16 +161,16 @@ const everything = crawler
   .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8, requests: 9 })
   .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
   .maxBodyBytes(1000, { truncate: true })
-  .retries({ times: 1, setAside: '1m' })
+  .retries({ times: 1, cooldown: '1m' })
   .retryFailed()
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })
   .refresh({ min: '1m', rounds: 2, digest: elsewhere })
   .store(level('./crawl', { commitEvery: '1s', resume: 'must' }))
   .frontier(elsewhere)
-  .seen(elsewhere)
-  .partition(byHost(64))
-  .fetch(elsewhere)
+  .seenStore(elsewhere)
+  .partitioner(byHost(64))
+  .fetcher(elsewhere)
   .extract({ title: (page) => page.title })
   .extract<{ price: number }>(elsewhere)
   .extract({ name: 'mine', mediaTypes: ['image/*'], extract: () => {} })
@@ -192,7 +192,7 @@ describe('toPortable and fromPortable', () => {
 
   test('what is data arrives as it is', () => {
     const given = optionsOf(everything)
-    const { scope, include, exclude, block, store, partition, access, ...rest } = there(everything)
+    const { scope, include, exclude, block, store, partitioner, access, ...rest } = there(everything)
     const { seeds, fields, extractors, hooks, listeners, ...data } = rest
     expect(data).toEqual(Object.fromEntries(Object.keys(data).map((key) => [key, given[key as never]])))
     expect(access).toEqual({
@@ -200,7 +200,7 @@ describe('toPortable and fromPortable', () => {
       proxy: 'http://proxy.example:3128/',
       tls: { ca: new Uint8Array(Buffer.from('-----BEGIN CERTIFICATE-----')), rejectUnauthorized: false },
     })
-    for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partition'] as const)
+    for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partitioner'] as const)
       expect(describeAll(there(everything)[key])).toEqual(describeAll(given[key]))
     expect([seeds, fields, listeners]).toEqual([SEEDS.map((seed) => new URL(seed).href), {}, []])
     expect(Object.keys(there(everything)).sort()).toEqual(Object.keys(given).sort())
@@ -248,11 +248,11 @@ describe('toPortable and fromPortable', () => {
     expect(there(crawler.store(memory())).store).toMatchObject({ name: 'memory' })
     const { store } = there(crawler.store(level('./crawl', { repair: true })))
     expect(recipeOf(store!)).toEqual(['level', `${process.cwd()}/crawl`, { repair: true }])
-    const partition = there(crawler.partition(byHost(16))).partition as ReturnType<typeof byHost>
+    const partition = there(crawler.partitioner(byHost(16))).partitioner as ReturnType<typeof byHost>
     expect(partition.partition('example.com')).toBe(byHost(16).partition('example.com'))
-    expect(there(crawler.store(elsewhere).partition(elsewhere))).toMatchObject({
+    expect(there(crawler.store(elsewhere).partitioner(elsewhere))).toMatchObject({
       store: elsewhere,
-      partition: elsewhere,
+      partitioner: elsewhere,
     })
   })
 
@@ -274,8 +274,8 @@ describe('toPortable and fromPortable', () => {
     ['block', () => crawler.block('a.example', () => true), ['block: a function', "'./block.js'"]],
     [
       'fetch',
-      () => crawler.fetch(httpFetcher({ userAgent: 'x' })),
-      ['fetch: an object', 'async (request, context) => …'],
+      () => crawler.fetcher(httpFetcher({ userAgent: 'x' })),
+      ['fetcher: an object', 'async (request, context) => …'],
     ],
     [
       'store',
@@ -283,11 +283,15 @@ describe('toPortable and fromPortable', () => {
       ['store: an object', "new URL('./store.js', import.meta.url)"],
     ],
     ['frontier', () => crawler.frontier((context) => memoryFrontier(context)), ['frontier: a function']],
-    ['seen', () => crawler.seen({ addAll: () => [], size: 0, close() {} }), ['seen: an object', '() => …']],
     [
-      'partition',
-      () => crawler.partition(byDomain((host) => host)),
-      ['partition: an object', 'partitions: 1024'],
+      'seenStore',
+      () => crawler.seenStore({ addAll: () => [], size: 0, close() {} }),
+      ['seenStore: an object', '() => …'],
+    ],
+    [
+      'partitioner',
+      () => crawler.partitioner(byDomain((host) => host)),
+      ['partitioner: an object', 'partitions: 1024'],
     ],
     [
       'dns',
@@ -326,11 +330,14 @@ test('a thread makes of them what was given', { timeout: 60_000 }, async () => {
   const given = crawler
     .scope('site', code('export default ({ url }) => !url.includes("private")'))
     .store(memory())
-    .partition(code('export default { partitions: 8, partition: () => 0 }'))
+    .partitioner(code('export default { partitions: 8, partition: () => 0 }'))
     .extract({ title: (page) => page.title })
     .use({ name: 'here', page: () => {} })
     .use(
-      module(code('export const hook = (name) => ({ name, page() {} })'), { export: 'hook', with: 'there' }),
+      fromModule(code('export const hook = (name) => ({ name, page() {} })'), {
+        export: 'hook',
+        with: 'there',
+      }),
     )
   const urls = ['https://a.example.com/', 'https://a.example.com/private', 'https://example.net/']
   worker.postMessage({ portable: toPortable(optionsOf(given)), urls })

@@ -205,9 +205,9 @@ const mistakes: Mistake[] = [
   ['retries({ time })', () => crawler.retries({ time: 1 }), ["retries: got 'time';", 'times, backoff']],
   ['retries({ backoff: 0 })', () => crawler.retries({ backoff: 0 }), ['retries.backoff: got 0;', DURATION]],
   [
-    'retries({ setAsideAfter: 0 })',
-    () => crawler.retries({ setAsideAfter: 0 }),
-    ['retries.setAsideAfter: got 0;'],
+    'retries({ cooldownAfter: 0 })',
+    () => crawler.retries({ cooldownAfter: 0 }),
+    ['retries.cooldownAfter: got 0;'],
   ],
   ['redirects(-1)', () => crawler.redirects(-1), ['redirects: got -1;', '0 to 100']],
   ["delay('1s', { adaptiv })", () => crawler.delay('1s', { adaptiv: 2 }), ["delay: got 'adaptiv';"]],
@@ -273,23 +273,23 @@ const mistakes: Mistake[] = [
     () => crawler.frontier({}),
     ['frontier: got {};', 'add(), lease(), settle(), nextDue(), close()'],
   ],
-  ['seen(new Set())', () => crawler.seen(new Set()), ['seen: got a Set;', 'addAll(), close()']],
-  ['partition(8)', () => crawler.partition(8), ['partition: got 8;', 'partition()']],
+  ['seen(new Set())', () => crawler.seenStore(new Set()), ['seenStore: got a Set;', 'addAll(), close()']],
+  ['partitioner(8)', () => crawler.partitioner(8), ['partitioner: got 8;', 'partition()']],
   [
     'partition without a number',
-    () => crawler.partition({ partition: () => 0 }),
-    ['partition.partitions: got undefined;', '1 to 65536'],
+    () => crawler.partitioner({ partition: () => 0 }),
+    ['partitioner.partitions: got undefined;', '1 to 65536'],
   ],
-  ['fetch(undefined)', () => crawler.fetch(undefined), ['fetch: got undefined;', 'fetch()']],
-  ['fetch({})', () => crawler.fetch({}), ['fetch: got {};']],
+  ['fetcher(undefined)', () => crawler.fetcher(undefined), ['fetcher: got undefined;', 'fetch()']],
+  ['fetcher({})', () => crawler.fetcher({}), ['fetcher: got {};']],
   ['clock(Date)', () => crawler.clock(Date), ['clock: got a function;', 'now(), wakeAt()']],
   ['random(Math)', () => crawler.random(Math), ['random: got', 'next()']],
 
   ['extract(5)', () => crawler.extract(5), ['extract: got 5;', 'functions', 'name and extract()']],
   [
     'fetch(globalThis.fetch)',
-    () => crawler.fetch(globalThis.fetch),
-    ['fetch: got the global fetch function;', 'docs/extending.md'],
+    () => crawler.fetcher(globalThis.fetch),
+    ['fetcher: got the global fetch function;', 'docs/extending.md'],
   ],
 
   ['httpFetcher()', () => (httpFetcher as Loose)(), ['httpFetcher: got undefined;', 'userAgent, headers']],
@@ -470,7 +470,7 @@ describe('what is right', () => {
 
 describe('a crawler is a value', () => {
   const base = new Crawler()
-    .fetch(({ url }) => {
+    .fetcher(({ url }) => {
       const body = Buffer.from(`<a href="/a">a</a><title>${url}</title>`)
       return {
         ok: true,

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { refreshOptions } from '../../src/options/check-refresh.js'
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
-import type { PageRecord, Sight } from '../../src/refresh/contract.js'
-import { Refresher } from '../../src/refresh/refresh-schedule.js'
+import type { PageObservation, PageRecord } from '../../src/refresh/contract.js'
+import { RefreshSchedule } from '../../src/refresh/refresh-schedule.js'
 import { seededRandom } from '../../src/time.js'
 
 const MINUTE = 60_000
@@ -13,9 +13,9 @@ const DAY = 24 * HOUR
 const START = Date.UTC(2026, 0, 1)
 
 const refresher = (options: Parameters<typeof refreshOptions>[0] = {}, sockets = 100, minIntervalMs = 1000) =>
-  new Refresher(refreshOptions(options).refresh, { sockets, minIntervalMs })
+  new RefreshSchedule(refreshOptions(options).refresh, { sockets, minIntervalMs })
 
-const sight = (at: number, more: Partial<Sight> = {}): Sight => ({
+const sight = (at: number, more: Partial<PageObservation> = {}): PageObservation => ({
   status: 200,
   at,
   downloadMs: 200,
@@ -27,7 +27,7 @@ const sight = (at: number, more: Partial<Sight> = {}): Sight => ({
 
 describe('a new page', () => {
   it('comes again after `first`, while nothing is known of it or its server', () => {
-    const { change, record, at } = refresher({ first: '6h' }).saw('a.example', undefined, sight(START))
+    const { change, record, at } = refresher({ first: '6h' }).observed('a.example', undefined, sight(START))
     expect(change).toBe('new')
     expect(at).toBe(START + 6 * HOUR)
     expect(record).toMatchObject({ at: START, every: 6 * HOUR, depth: 1, digest: 'a', history: '' })
@@ -35,19 +35,19 @@ describe('a new page', () => {
 
   it('comes sooner if its sitemap says that it changes often', () => {
     const schedule = refresher()
-    const hourly = schedule.saw('a.example', undefined, sight(START, { hint: { changefreq: 'hourly' } }))
+    const hourly = schedule.observed('a.example', undefined, sight(START, { hint: { changefreq: 'hourly' } }))
     expect(hourly.at - START).toBeLessThan(2 * HOUR)
-    const yearly = schedule.saw('b.example', undefined, sight(START, { hint: { changefreq: 'yearly' } }))
+    const yearly = schedule.observed('b.example', undefined, sight(START, { hint: { changefreq: 'yearly' } }))
     expect(yearly.at - START).toBe(DAY)
   })
 
   it('comes later if it says itself that it is old', () => {
     const old = new Date(START - 300 * DAY).toUTCString()
-    const { at } = refresher().saw('a.example', undefined, sight(START, { modified: old }))
+    const { at } = refresher().observed('a.example', undefined, sight(START, { modified: old }))
     expect(at - START).toBeGreaterThan(5 * DAY)
     // Or if its sitemap says so.
     const hint = { lastmod: START - 300 * DAY }
-    expect(refresher().saw('a.example', undefined, sight(START, { hint })).at).toBe(at)
+    expect(refresher().observed('a.example', undefined, sight(START, { hint })).at).toBe(at)
   })
 
   it('is taken for a page like those of its server', () => {
@@ -56,10 +56,10 @@ describe('a new page', () => {
       let before: PageRecord | undefined
       for (let visit = 0; visit < 8; visit++) {
         const at = START + visit * HOUR
-        before = schedule.saw('busy.example', before, sight(at, { digest: `${visit}` })).record
+        before = schedule.observed('busy.example', before, sight(at, { digest: `${visit}` })).record
       }
     }
-    const { at } = schedule.saw('busy.example', undefined, sight(START + DAY))
+    const { at } = schedule.observed('busy.example', undefined, sight(START + DAY))
     expect(at - START - DAY).toBeLessThan(2 * HOUR)
   })
 })
@@ -80,7 +80,7 @@ describe('a known page', () => {
         version++
         changesAt += nextChange()
       }
-      const planned = schedule.saw('a.example', before, sight(at, { digest: `v${version}` }))
+      const planned = schedule.observed('a.example', before, sight(at, { digest: `v${version}` }))
       seen[planned.change!]++
       before = planned.record
       at = planned.at
@@ -105,15 +105,15 @@ describe('a known page', () => {
 
   it('keeps what a 304 does not repeat', () => {
     const schedule = refresher()
-    const first = schedule.saw('a.example', undefined, sight(START, { etag: '"1"', modified: 'then' }))
-    const second = schedule.saw('a.example', first.record, {
+    const first = schedule.observed('a.example', undefined, sight(START, { etag: '"1"', modified: 'then' }))
+    const second = schedule.observed('a.example', first.record, {
       ...sight(START + DAY, { status: 304, conditional: true }),
       digest: undefined,
     })
     expect(second.change).toBe('unchanged')
     expect(second.record).toMatchObject({ digest: 'a', etag: '"1"', modified: 'then' })
     // An ETag that is not sent any more is not known any more.
-    const third = schedule.saw('a.example', second.record, sight(START + 2 * DAY))
+    const third = schedule.observed('a.example', second.record, sight(START + 2 * DAY))
     expect(third.record.etag).toBeUndefined()
   })
 })
@@ -121,7 +121,7 @@ describe('a known page', () => {
 describe('a page that is not there', () => {
   it('is gone after two tries, is tried ever more rarely, and comes back as new', () => {
     const schedule = refresher({ min: HOUR, max: '4d', first: '1d' })
-    const first = schedule.saw('a.example', undefined, sight(START))
+    const first = schedule.observed('a.example', undefined, sight(START))
     const once = schedule.missed('a.example', first.record, 'not-found', START + DAY)
     expect(once.change).toBeUndefined()
     expect(once.at - START - DAY).toBe(3 * HOUR)
@@ -136,7 +136,7 @@ describe('a page that is not there', () => {
       gone = again
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 64, 64, 64])
-    const back = schedule.saw('a.example', gone.record, sight(gone.at))
+    const back = schedule.observed('a.example', gone.record, sight(gone.at))
     expect(back.change).toBe('new')
     expect(back.record).not.toHaveProperty('gone')
     expect(back.record).not.toHaveProperty('misses')
@@ -144,14 +144,14 @@ describe('a page that is not there', () => {
 
   it('is given more tries if nobody answers, and none are lost if it was only put off', () => {
     const schedule = refresher()
-    let { record } = schedule.saw('a.example', undefined, sight(START))
+    let { record } = schedule.observed('a.example', undefined, sight(START))
     const changes = [1, 2, 3, 4].map((day) => {
       const planned = schedule.missed('a.example', record, 'failed', START + day * DAY)
       record = planned.record
       return planned.change
     })
     expect(changes).toEqual([undefined, undefined, undefined, 'gone'])
-    const known = schedule.saw('b.example', undefined, sight(START)).record
+    const known = schedule.observed('b.example', undefined, sight(START)).record
     expect(schedule.missed('b.example', known, 'put-off', START)).toEqual({
       change: undefined,
       record: known,
@@ -177,8 +177,8 @@ describe('a page that is not there', () => {
         waits.push((planned.at - at) / DAY)
       }
       expect(waits).toEqual([days, 4, 8, 16, 32, 64])
-      const there = schedule.saw('a.example', planned.record, sight(planned.at))
-      const unknown = refresher({ min: HOUR, max: '8d', first: '1d' }).saw(
+      const there = schedule.observed('a.example', planned.record, sight(planned.at))
+      const unknown = refresher({ min: HOUR, max: '8d', first: '1d' }).observed(
         'a.example',
         undefined,
         sight(planned.at),
@@ -190,7 +190,7 @@ describe('a page that is not there', () => {
 
   it('no longer counts for its server at its old pace', () => {
     const schedule = refresher({ first: HOUR, max: '10d' })
-    const { record } = schedule.saw('a.example', undefined, sight(START))
+    const { record } = schedule.observed('a.example', undefined, sight(START))
     expect(1 / schedule.serverOf('a.example')!.load).toBeCloseTo(HOUR, 3)
     schedule.missed('a.example', record, 'gone', START + HOUR)
     expect(1 / schedule.serverOf('a.example')!.load).toBeCloseTo(2.5 * DAY, 0)
@@ -200,12 +200,12 @@ describe('a page that is not there', () => {
 describe('what cannot be done', () => {
   it('is stretched: a server by its own measure, and all by the sockets', () => {
     const schedule = refresher({ min: MINUTE, first: MINUTE, max: '30d', share: 0.5 }, 2, 1000)
-    for (let page = 0; page < 100; page++) schedule.saw('big.example', undefined, sight(START))
+    for (let page = 0; page < 100; page++) schedule.observed('big.example', undefined, sight(START))
     // 100 pages a minute wish a visit every 0.6 s; half of what the server allows is one in 2.4 s.
     const stretch = 2.4 / 0.6
     const { at } = schedule.missed(
       'big.example',
-      { ...schedule.saw('big.example', undefined, sight(START)).record },
+      { ...schedule.observed('big.example', undefined, sight(START)).record },
       'put-off',
       START,
     )
@@ -218,7 +218,7 @@ describe('what cannot be done', () => {
       socketsAvailable: 1,
     })
     for (let server = 0; server < 1000; server++) {
-      for (let page = 0; page < 2; page++) schedule.saw(`${server}.example`, undefined, sight(START))
+      for (let page = 0; page < 2; page++) schedule.observed(`${server}.example`, undefined, sight(START))
     }
     const told = schedule.feasibility()
     expect(told.socketsNeeded).toBeGreaterThan(5)
@@ -230,8 +230,8 @@ describe('what cannot be done', () => {
 describe('servers that move to another shard', () => {
   it('take what is known of them along', () => {
     const here = refresher()
-    here.saw('a.example', undefined, sight(START))
-    here.saw('b.example', undefined, sight(START))
+    here.observed('a.example', undefined, sight(START))
+    here.observed('b.example', undefined, sight(START))
     const left = here.leave((host) => host === 'a.example')
     expect(left.map(([host]) => host)).toEqual(['a.example'])
     expect(here.serverOf('a.example')).toBeUndefined()
@@ -260,7 +260,7 @@ describe('the aim `fresh`', () => {
       for (let visit = 0; visit < 25; visit++) {
         for (const page of pages) {
           const digest = String(Math.floor((page.at - START) / page.changeMs))
-          const { record, at } = schedule.saw(page.host, page.before, sight(page.at, { digest }))
+          const { record, at } = schedule.observed(page.host, page.before, sight(page.at, { digest }))
           Object.assign(page, { before: record, at })
         }
       }

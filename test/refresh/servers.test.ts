@@ -105,10 +105,10 @@ describe('Servers against brute force', () => {
         models.set(host, model)
         const now = spread(random, 100, 30 * DAY)
         const place = model.pages.length > 0 && random.next() < 0.3 ? 0 : -1
-        table.wish(host, place < 0 ? undefined : model.pages[0], now)
+        table.want(host, place < 0 ? undefined : model.pages[0], now)
         model.pages.splice(Math.max(place, 0), place < 0 ? 0 : 1, now)
       } else if (dice < 0.7 && model.pages.length > 0) {
-        table.wish(host, model.pages.pop(), undefined)
+        table.want(host, model.pages.pop(), undefined)
       } else if (random.next() >= unknown) {
         models.set(host, model)
         const delay = random.next() < 0.1 ? spread(random, 1, 60 * SECOND) : undefined
@@ -175,7 +175,7 @@ describe('a server', () => {
       socketsScheduled: 0,
       infeasibleServers: 0,
     })
-    table.wish('new.example', undefined, HOUR)
+    table.want('new.example', undefined, HOUR)
     expect(table.get('new.example')).toEqual({ pages: 1, load: 1 / HOUR, download: 0 })
     expect(table.habitMs('new.example')).toBeUndefined()
   })
@@ -215,8 +215,8 @@ describe('a server', () => {
 
   it('is not made by what says nothing', () => {
     const table = servers()
-    table.wish('a.example', undefined, undefined)
-    table.wish('a.example', DAY, undefined)
+    table.want('a.example', undefined, undefined)
+    table.want('a.example', DAY, undefined)
     table.downloaded('a.example', Number.NaN)
     table.learned('a.example', Number.POSITIVE_INFINITY)
     table.learned('a.example', 0)
@@ -239,10 +239,10 @@ describe('a server', () => {
     const random = seededRandom(3)
     const table = servers()
     const pages = Array.from({ length: 500 }, () => spread(random, SECOND, 400 * DAY))
-    for (const every of pages) table.wish('a.example', undefined, every)
+    for (const every of pages) table.want('a.example', undefined, every)
     const load = pages.reduce((sum, every) => sum + 1 / every, 0)
     expect(table.get('a.example')!.load).toBeCloseTo(load, 12)
-    for (const every of pages.toReversed()) table.wish('a.example', every, undefined)
+    for (const every of pages.toReversed()) table.want('a.example', every, undefined)
     expect(table.get('a.example')).toEqual({ pages: 0, load: 0, download: 0 })
     expect(table.pressure().socketsNeeded).toBe(0)
   })
@@ -316,7 +316,7 @@ describe('what is learned of a server', () => {
 
   it('e_i is the time that a visit holds a slot, and a pause runs meanwhile', () => {
     const table = servers(1)
-    table.wish('a.example', undefined, 100)
+    table.want('a.example', undefined, 100)
     for (let visit = 0; visit < 3; visit++) {
       table.downloaded('a.example', 200)
       table.held('a.example', 300)
@@ -340,7 +340,7 @@ describe('what is learned of a server', () => {
 
   it('unknown downloads are taken for the mean of the others', () => {
     const table = servers(10)
-    table.wish('a.example', undefined, 100)
+    table.want('a.example', undefined, 100)
     expect(table.deadlineOf('a.example', 0)).toBe(1000)
     // Nothing known anywhere: a second, and another for the pause. Now 2 s, on average of the others.
     table.put('b.example', record(DAY, 1000))
@@ -367,13 +367,13 @@ describe('the stretch', () => {
 
   it('lengthens all alike where sockets are scarce, and relaxes when pages leave', () => {
     const table = servers(2)
-    for (let i = 0; i < 60; i++) table.wish(`${i}.example`, undefined, 10_000)
+    for (let i = 0; i < 60; i++) table.want(`${i}.example`, undefined, 10_000)
     for (let i = 0; i < 60; i++) table.downloaded(`${i}.example`, 1000)
     expect(table.pressure().socketsNeeded).toBe(6)
     expect(table.pressure().socketsScheduled).toBe(2)
     expect(table.stretchOf('0.example')).toBeCloseTo(3, 9)
     expect(table.intervalOf('0.example')).toBeCloseTo(30_000, 5)
-    for (let i = 20; i < 40; i++) table.wish(`${i}.example`, 10_000, undefined)
+    for (let i = 20; i < 40; i++) table.want(`${i}.example`, 10_000, undefined)
     expect(table.pressure().stretch).toBeCloseTo(2, 9)
     for (let i = 40; i < 60; i++) table.remove(`${i}.example`)
     expect(table.pressure()).toEqual({
@@ -415,14 +415,14 @@ describe('the stretch', () => {
     const told = table.feasibility()
     expect(told).toMatchObject({ feasible: false, stretch: 1, infeasibleServers: 3, servers: 4, pages: 5021 })
     expect(told.socketsNeeded).toBe(1)
-    expect(told.wishedPerSecond).toBeCloseTo(4 + 0.5 + 0.1 + 1 / 86_400, 9)
+    expect(told.wantedPerSecond).toBeCloseTo(4 + 0.5 + 0.1 + 1 / 86_400, 9)
     expect(told.scheduledPerSecond).toBeCloseTo(1 / 1.1 + 1 / 4.2 + 1 / 30.1 + 1 / 86_400, 9)
     expect(told.worst.map(({ host, why }) => `${host}: ${why}`)).toEqual([
       'eager.example: 5,000 pages wish a visit every 0.3 s, but a visit and the pause after it take 1.1 s',
       'shy.example: 10 pages wish a visit every 10.0 s, but a visit and the pause after it take 30.1 s',
       'slow.example: 1 page wishes a visit every 2.0 s, but a visit and the pause after it take 4.2 s',
     ])
-    expect(told.worst[2]).toMatchObject({ pages: 1, wishedMs: 2000, possibleMs: 4200 })
+    expect(told.worst[2]).toMatchObject({ pages: 1, wantedMs: 2000, possibleMs: 4200 })
   })
 
   it('tells of the ten worst', () => {
@@ -430,7 +430,7 @@ describe('the stretch', () => {
     const random = seededRandom(8)
     const intervals = Array.from({ length: 50 }, () => spread(random, 10, 900))
     for (const [i, every] of intervals.entries()) table.put(`${i}.example`, record(every))
-    const worst = table.feasibility().worst.map(({ wishedMs }) => Math.round(wishedMs * 1e6))
+    const worst = table.feasibility().worst.map(({ wantedMs }) => Math.round(wantedMs * 1e6))
     const truth = intervals.toSorted((a, b) => a - b).slice(0, 10)
     expect(worst).toEqual(truth.map((every) => Math.round(every * 1e6)))
     expect(table.feasibility().infeasibleServers).toBe(50)
@@ -533,7 +533,7 @@ describe('policies', () => {
     table.put('b.example', record(2000, 1500))
     expect(table.feasibility().policy).toBe('sjf')
     expect(table.policy({ host: 'b.example', readyAt: NOW })).toBe(1500)
-    table.wish('b.example', 2000, undefined)
+    table.want('b.example', 2000, undefined)
     table.remove('b.example')
     expect(table.policy({ host: 'a.example', readyAt: NOW })).toBe(table.deadlineOf('a.example', NOW))
   })
@@ -546,7 +546,7 @@ describe('policies', () => {
       for (const host of ['never.example', 'met.example']) {
         expect(table.policy({ host, readyAt: 1 })).toBe(Number.POSITIVE_INFINITY)
       }
-      table.wish('met.example', undefined, DAY)
+      table.want('met.example', undefined, DAY)
       expect(table.policy({ host: 'met.example', readyAt: 1 })).toBeLessThan(Number.POSITIVE_INFINITY)
     },
   )

@@ -4,7 +4,7 @@ import { Crawler, KumoError } from 'kumo'
 import { afterEach, expect, test, vi } from 'vitest'
 import { stubFetcher } from '../crawler/support.js'
 
-const crawler = new Crawler().seeds('http://example.com/').robots(false).fetch(stubFetcher())
+const crawler = new Crawler().seeds('http://example.com/').robots(false).fetcher(stubFetcher())
 
 function pretend(versions: Record<string, string>): void {
   vi.stubGlobal(

@@ -35,8 +35,8 @@ describe('partitionedTable', () => {
     seen.close()
     const closed = expect.objectContaining({ name: 'KumoError', code: 'KUMO_STORE_FAILED' })
     expect(() => seen.addAll([])).toThrow(closed)
-    expect(() => seen.give(0)).toThrow(closed)
-    expect(() => seen.take(0, new Uint32Array(2))).toThrow(closed)
+    expect(() => seen.release(0)).toThrow(closed)
+    expect(() => seen.adopt(0, new Uint32Array(2))).toThrow(closed)
     expect(seen.size).toBe(1)
   })
 
@@ -54,7 +54,7 @@ describe('partitionedTable', () => {
       const seen = partitionedTable(told)
       const shuffled = names.toSorted(() => random.next() - 0.5)
       seen.addAll(shuffled.map(([name]) => name))
-      for (const [name, partition] of names) expect(seen.give(partition), name).toHaveLength(2)
+      for (const [name, partition] of names) expect(seen.release(partition), name).toHaveLength(2)
       expect(seen.size).toBe(0)
     }
   })
@@ -68,7 +68,7 @@ describe('partitionedTable', () => {
       'http://a.example/',
     ]
     seen.addAll(urls)
-    expect([seen.give(1).length, seen.give(2).length]).toEqual([4, 4])
+    expect([seen.release(1).length, seen.release(2).length]).toEqual([4, 4])
   })
 
   it('asks once for the partition of links that stand together', () => {
@@ -82,17 +82,17 @@ describe('partitionedTable', () => {
     const [from, to] = [partitionedTable(told), partitionedTable(told)]
     const [moving, staying] = [urlsOf('p5-a.example', count), urlsOf('p6-a.example', 50)]
     from.addAll([...staying, ...moving])
-    const prints = structuredClone(from.give(5))
+    const prints = structuredClone(from.release(5))
     expect(prints.length).toBe(2 * count)
-    expect([from.size, from.give(5).length]).toEqual([50, 0])
+    expect([from.size, from.release(5).length]).toEqual([50, 0])
     to.addAll(urlsOf('p5-a.example', 20, count - 5))
-    to.take(5, prints)
+    to.adopt(5, prints)
     expect(to.size).toBe(count + 15)
     expect(to.addAll(moving).indexOf(true)).toBe(-1)
     expect(to.addAll(urlsOf('p5-a.example', 2, count + 15))).toEqual([true, true])
     expect(from.addAll(staying).indexOf(true)).toBe(-1)
     expect(from.addAll(moving.slice(0, 3))).toEqual([true, true, true])
-    to.take(9, new Uint32Array(0))
+    to.adopt(9, new Uint32Array(0))
     expect(to.size).toBe(count + 17)
   })
 
@@ -107,8 +107,8 @@ describe('partitionedTable', () => {
       const table = tables[owners[partition]!]!
       if (random.next() < 0.05) {
         const to = upTo(3)
-        const prints = table.give(partition)
-        tables[to]!.take(partition, prints)
+        const prints = table.release(partition)
+        tables[to]!.adopt(partition, prints)
         owners[partition] = to
         continue
       }
@@ -127,7 +127,7 @@ describe('partitionedTable', () => {
     expect(seen.bytes).toBeLessThan(4096)
     for (let i = 0; i < PARTITIONS; i++) seen.addAll([`https://p${i}-a.example/`])
     expect(seen.bytes).toBeLessThan(1_200_000)
-    for (let i = 0; i < PARTITIONS; i++) seen.give(i)
+    for (let i = 0; i < PARTITIONS; i++) seen.release(i)
     expect([seen.size, seen.bytes < 4096]).toEqual([0, true])
   })
 
@@ -153,8 +153,8 @@ describe('partitionedTable', () => {
     for (let i = 0; i < 20; i++) seen.addAll(urlsOf(`p${i}-a.example`, 5000))
     const before = seen.bytes
     for (let round = 0; round < 5; round++) {
-      const given = [1, 2, 3].map((partition) => seen.give(partition))
-      for (const [i, prints] of given.entries()) seen.take(i + 1, prints)
+      const given = [1, 2, 3].map((partition) => seen.release(partition))
+      for (const [i, prints] of given.entries()) seen.adopt(i + 1, prints)
     }
     expect(seen.bytes).toBeLessThan(1.2 * before)
     expect(seen.size).toBe(100_000)

@@ -13,7 +13,7 @@ describe('found by simulation', () => {
       .seeds(web.seeds)
       .clock(clock)
       .random(seededRandom(1))
-      .fetch(web)
+      .fetcher(web)
       .robots(false)
     const summary = await clock.run(
       crawler
@@ -34,7 +34,7 @@ describe('found by simulation', () => {
       .seeds(web.seeds)
       .clock(clock)
       .random(seededRandom(1))
-      .fetch(web)
+      .fetcher(web)
       .robots(false)
       .frontier((context) => slowFrontier(context, () => clock.sleep(100)))
     const running = crawler.run()

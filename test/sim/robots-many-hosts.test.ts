@@ -27,7 +27,7 @@ it('a crawl whose rules outgrow the memory for them ends, and asks for them once
     .clock(clock)
     .random(seededRandom(1))
     .concurrency(10)
-    .fetch({
+    .fetcher({
       async fetch({ url }) {
         fetched.set(url, (fetched.get(url) ?? 0) + 1)
         await clock.sleep(20)

@@ -89,12 +89,12 @@ function crawlerOf(
     .delay(scenario.delayMs)
     .perHost({ connections, growAt })
     // Hosts are never given up, or what can be reached would depend on chance. The wait doubles on and on.
-    .retries({ times: scenario.retries, setAside: '8s', setAsides: 1000 })
+    .retries({ times: scenario.retries, cooldown: '8s', cooldowns: 1000 })
     .robots(scenario.robots)
     .timeout({ fetch: scenario.timeoutMs, hook: HOOK_TIMEOUT_MS })
     .clock(clock)
     .random(seededRandom(seed + 2))
-    .fetch(web)
+    .fetcher(web)
     .use({
       name: 'observer',
       // When hooks are opened all modules are loaded: from here on nothing happens but in virtual time.
@@ -116,7 +116,7 @@ function crawlerOf(
   if (frontier !== undefined) crawler = crawler.frontier(frontier)
   else if (slowStoreMs > 0) {
     const lag = () => clock.sleep(user.next() * slowStoreMs)
-    crawler = crawler.frontier((context) => slowFrontier(context, lag)).seen(slowSeen(lag))
+    crawler = crawler.frontier((context) => slowFrontier(context, lag)).seenStore(slowSeen(lag))
   }
   return crawler
 }

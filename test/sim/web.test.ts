@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CrawlRequest } from '../../src/index.js'
 import { simulatedWeb, type VirtualClock, virtualClock } from '../../src/sim/index.js'
 import type { WebShape } from '../../src/sim/web-map.js'
-import { canonicalise, hostOf } from '../../src/url/canonicalize.js'
+import { canonicalizeUrl, hostOf } from '../../src/url/canonicalize.js'
 
 const RICH: Omit<WebShape, 'seed'> = {
   hosts: 12,
@@ -80,7 +80,7 @@ describe('simulatedWeb', () => {
     const all = web.expected({ robots: false })
     expect(open.size).toBeGreaterThan(10)
     expect(all.size).toBeGreaterThan(open.size)
-    for (const url of all) expect(canonicalise(url)).toBe(url)
+    for (const url of all) expect(canonicalizeUrl(url)).toBe(url)
     for (const url of open) expect(web.allows(url), url).toBe(true)
   })
 

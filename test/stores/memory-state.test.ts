@@ -22,9 +22,9 @@ describe('movableState', () => {
     from.space('a').put('key', 3, 'stays.example')
     from.space('a').put('key', 4)
     to.space('a').put('other', 5, 'leaves.example')
-    const moved = structuredClone(from.give((host) => host.startsWith('leaves')))
+    const moved = structuredClone(from.release((host) => host.startsWith('leaves')))
     expect(moved).toHaveLength(2)
-    to.take(moved)
+    to.adopt(moved)
     const facts = ({ space }: typeof from) => [
       space('a').get('key', 'leaves.example'),
       space('b').get('key', 'leaves.example'),
@@ -34,7 +34,7 @@ describe('movableState', () => {
     ]
     expect(facts(from)).toEqual([undefined, undefined, 3, 4, undefined])
     expect(facts(to)).toEqual([{ deep: [1] }, 2, undefined, undefined, 5])
-    expect(from.give(() => true)).toEqual([['a', 'stays.example', 'key', '3']])
+    expect(from.release(() => true)).toEqual([['a', 'stays.example', 'key', '3']])
   })
 })
 

@@ -47,7 +47,7 @@ describe('memory, opened for a shard', () => {
   it('has one partition if nobody tells', async () => {
     const [from, to] = [opened({ shard, partitionOf: undefined }), opened({ shard, partitionOf: undefined })]
     from.seen.addAll(['https://a.example/'])
-    to.handover!.take(await from.handover!.give([0]))
+    to.handover!.adopt(await from.handover!.release([0]))
     expect([from.seen.size, to.seen.size]).toEqual([0, 1])
   })
 
@@ -59,7 +59,7 @@ describe('memory, opened for a shard', () => {
       { url, host: 'a.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
     ])
     let left: unknown
-    await handover!.give([1], () => {
+    await handover!.release([1], () => {
       left = [seen.size, frontier.pending]
     })
     expect(left).toEqual([0, 0])

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { canonicalise, hostOf, originOf, pathOf } from '../../src/url/canonicalize.js'
+import { canonicalizeUrl, hostOf, originOf, pathOf } from '../../src/url/canonicalize.js'
 import { BASES, madeUpHref, wptCases } from './made-up.js'
 
-describe('canonicalise', () => {
+describe('canonicalize', () => {
   test.each<[href: string, canonical: string | undefined]>([
     ['https://example.com', 'https://example.com/'],
     ['HTTPS://EXAMPLE.com/A', 'https://example.com/A'],
@@ -52,13 +52,13 @@ describe('canonicalise', () => {
     ['https://exa mple.com/', undefined],
     ['https://example.com:99999/', undefined],
   ])('%j → %j', (href, canonical) => {
-    expect(canonicalise(href)).toBe(canonical)
+    expect(canonicalizeUrl(href)).toBe(canonical)
   })
 
   it('resolves against a base', () => {
-    expect(canonicalise('../b?x=1', 'https://example.com/a/c')).toBe('https://example.com/b?x=1')
-    expect(canonicalise('', 'https://user@example.com/a?b#c')).toBe('https://example.com/a?b')
-    expect(canonicalise('/a', 'not a base')).toBeUndefined()
+    expect(canonicalizeUrl('../b?x=1', 'https://example.com/a/c')).toBe('https://example.com/b?x=1')
+    expect(canonicalizeUrl('', 'https://user@example.com/a?b#c')).toBe('https://example.com/a?b')
+    expect(canonicalizeUrl('/a', 'not a base')).toBeUndefined()
   })
 
   it('answers alike before and after the engine has compiled it', () => {
@@ -67,11 +67,11 @@ describe('canonicalise', () => {
     const base = 'https://example.com/'
     const odd = new Set<string | undefined>()
     for (let i = 0; i < calls; i++) {
-      odd.add(canonicalise('http://bücher.example/'))
-      odd.add(canonicalise('//bücher.example/', base))
-      odd.add(canonicalise('/', 'https://bücher.example/a'))
+      odd.add(canonicalizeUrl('http://bücher.example/'))
+      odd.add(canonicalizeUrl('//bücher.example/', base))
+      odd.add(canonicalizeUrl('/', 'https://bücher.example/a'))
       // Read byte by byte these would be the letter À; as they stand, no host may contain them.
-      odd.add(canonicalise('https://\u00c3\u0080.example/', base))
+      odd.add(canonicalizeUrl('https://\u00c3\u0080.example/', base))
     }
     const http = 'http://xn--bcher-kva.example/'
     expect([...odd]).toEqual([http, http.replace('http', 'https'), undefined])
@@ -82,28 +82,28 @@ describe('canonicalise', () => {
     let canonical = 0
     for (let round = 0; round < 60_000; round++) {
       const href = madeUpHref(random)
-      const once = canonicalise(href, BASES[round % BASES.length])
+      const once = canonicalizeUrl(href, BASES[round % BASES.length])
       if (once === undefined) continue
       canonical++
-      const twice = canonicalise(once)
+      const twice = canonicalizeUrl(once)
       if (twice !== once) expect.fail(`${JSON.stringify(href)} → ${once} → ${twice}`)
     }
     expect(canonical).toBeGreaterThan(20_000)
   })
 })
 
-describe('canonicalise on the cases of web-platform-tests', () => {
+describe('canonicalizeUrl on the cases of web-platform-tests', () => {
   const cases = wptCases()
   test.skipIf(!cases)(
     'is the parsed URL without fragment and credentials (skipped without ../shared/suites)',
     () => {
       let canonical = 0
       for (const { input, base, href } of cases!) {
-        const once = canonicalise(input, base ?? undefined)
+        const once = canonicalizeUrl(input, base ?? undefined)
         if (once === undefined) continue
         canonical++
-        expect(canonicalise(once), input).toBe(once)
-        expect(once, input).toBe(canonicalise(href!))
+        expect(canonicalizeUrl(once), input).toBe(once)
+        expect(once, input).toBe(canonicalizeUrl(href!))
         expect(new URL(once).hash + new URL(once).username, input).toBe('')
       }
       expect(canonical).toBeGreaterThan(200)
@@ -113,9 +113,9 @@ describe('canonicalise on the cases of web-platform-tests', () => {
   test.skipIf(!cases)('parses as the standard says (skipped without ../shared/suites)', () => {
     const web = cases!.filter(({ href, failure }) => failure || /^https?:/.test(href!))
     const agreeing = web.filter(({ input, base, href, failure }) => {
-      const once = canonicalise(input, base ?? undefined)
+      const once = canonicalizeUrl(input, base ?? undefined)
       if (failure) return once === undefined
-      return once !== undefined && once === canonicalise(href!)
+      return once !== undefined && once === canonicalizeUrl(href!)
     })
     console.log(`web-platform-tests, http(s) and failing: ${agreeing.length} of ${web.length}`)
     // The rest depends on the Unicode tables and the parser of the Node.js version that runs.
@@ -158,7 +158,7 @@ describe.skipIf(!existsSync(w3libFile))('w3lib (skipped without ../shared/suites
       return query ? `${path}?${query.split('&').sort().join('&')}` : path
     }
     const differing = cases.filter(({ args, expected }) => {
-      return sorted(canonicalise(args[0] as string)) !== sorted(canonicalise(expected as string))
+      return sorted(canonicalizeUrl(args[0] as string)) !== sorted(canonicalizeUrl(expected as string))
     })
     console.log(`w3lib, order of queries aside: ${cases.length - differing.length} of ${cases.length} alike`)
     expect(differing.map(({ args }) => args[0]).sort()).toEqual(Object.keys(W3LIB_DIFFERENCES).sort())

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { canonicalise } from '../../src/url/canonicalize.js'
+import { canonicalizeUrl } from '../../src/url/canonicalize.js'
 import { baseFor, resolve } from '../../src/url/resolve.js'
 import { BASES, madeUpHref, wptCases } from './made-up.js'
 
@@ -45,21 +45,21 @@ describe('resolve', () => {
     expect(resolve(href, base)).toBe(url)
   })
 
-  it('answers as canonicalise does, for made-up links', () => {
+  it('answers as canonicalizeUrl does, for made-up links', () => {
     const random = seededRandom(42)
     const bases = BASES.map(baseFor)
     for (let round = 0; round < 100_000; round++) {
       const href = madeUpHref(random)
       const against = bases[round % bases.length]!
       const answer = resolve(href, against)
-      const expected = canonicalise(href, against.url)
+      const expected = canonicalizeUrl(href, against.url)
       if (answer !== expected) {
         expect.fail(`${JSON.stringify(href)} on ${against.url}: ${answer}, should be ${expected}`)
       }
     }
   })
 
-  it('answers as canonicalise does, for every ASCII character in every place', () => {
+  it('answers as canonicalizeUrl does, for every ASCII character in every place', () => {
     const places = [
       '@',
       'x@y',
@@ -76,28 +76,28 @@ describe('resolve', () => {
     for (const place of places) {
       for (let code = 0; code < 160; code++) {
         const href = place.replace('@', String.fromCharCode(code))
-        expect(resolve(href, base), JSON.stringify(href)).toBe(canonicalise(href, base.url))
+        expect(resolve(href, base), JSON.stringify(href)).toBe(canonicalizeUrl(href, base.url))
       }
     }
   })
 
-  it('answers as canonicalise does, for every escape', () => {
+  it('answers as canonicalizeUrl does, for every escape', () => {
     for (let code = 0; code < 256; code++) {
       const hex = code.toString(16).padStart(2, '0')
       for (const href of [`/x%${hex}y`, `/x%${hex.toUpperCase()}`, `?%${hex.toUpperCase()}`, `%${hex}/`]) {
-        expect(resolve(href, base), href).toBe(canonicalise(href, base.url))
+        expect(resolve(href, base), href).toBe(canonicalizeUrl(href, base.url))
       }
     }
   })
 
   const cases = wptCases()
   test.skipIf(!cases)(
-    'answers as canonicalise does on web-platform-tests (skipped without ../shared/suites)',
+    'answers as canonicalizeUrl does on web-platform-tests (skipped without ../shared/suites)',
     () => {
       for (const { input, base } of cases!) {
-        const page = canonicalise(base ?? 'https://example.com/')
+        const page = canonicalizeUrl(base ?? 'https://example.com/')
         if (page === undefined) continue
-        expect(resolve(input, baseFor(page)), input).toBe(canonicalise(input, page))
+        expect(resolve(input, baseFor(page)), input).toBe(canonicalizeUrl(input, page))
       }
     },
   )

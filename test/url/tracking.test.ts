@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../src/time.js'
-import { canonicalise } from '../../src/url/canonicalize.js'
+import { canonicalizeUrl } from '../../src/url/canonicalize.js'
 import { parameterFilter, SESSION_PARAMETERS, TRACKING_PARAMETERS } from '../../src/url/tracking.js'
 import { BASES, madeUpHref } from './made-up.js'
 
@@ -61,12 +61,12 @@ describe('parameterFilter', () => {
     ['/a?sid=%&%73id=1', '/a'],
   ])('%s → %s', (path, left) => {
     const url = `https://example.com${path}`
-    expect(canonicalise(url), 'the case is canonical').toBe(url)
+    expect(canonicalizeUrl(url), 'the case is canonical').toBe(url)
     expect(clean(url)).toBe(`https://example.com${left}`)
   })
 
   it('leaves the host alone', () => {
-    const url = canonicalise('http://a;sid=1/b')
+    const url = canonicalizeUrl('http://a;sid=1/b')
     if (url !== undefined) expect(clean(url)).toBe(url)
   })
 
@@ -101,18 +101,18 @@ describe('parameterFilter', () => {
       const params = Array.from({ length: Math.floor(random.next() * 5) }, () => pick(pieces))
       const separator = pick(['&', ';', '/', '/..;', '?'])
       const href = madeUpHref(random) + pick(['?', '&', ';', '/']) + params.join(separator)
-      const url = canonicalise(href, BASES[round % BASES.length])
+      const url = canonicalizeUrl(href, BASES[round % BASES.length])
       if (url === undefined) continue
       const left = clean(url)
       if (left !== url) changed++
       const wrong =
-        canonicalise(left) !== left ||
+        canonicalizeUrl(left) !== left ||
         clean(left) !== left ||
         new URL(left).origin !== new URL(url).origin ||
         parametersOf(left).some(isNamed) ||
         (!url.includes('%') && `${kept(url)}` !== `${parametersOf(left)}`) ||
         left.length > url.length
-      if (wrong) expect.fail(`${url} → ${left} → ${canonicalise(left)} → ${clean(left)}`)
+      if (wrong) expect.fail(`${url} → ${left} → ${canonicalizeUrl(left)} → ${clean(left)}`)
     }
     expect(changed).toBeGreaterThan(3000)
   })

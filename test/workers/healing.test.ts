@@ -1,6 +1,6 @@
 /** Worker threads die, of the user's code or for no reason at all; the crawl goes on. */
 
-import { Crawler, type Failure, level, module, type WorkerEvent } from 'kumo'
+import { Crawler, type Failure, fromModule, level, type WorkerEvent } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { linksTo, site, web } from '../crawler/support.js'
 import { folder as newFolder } from '../stores/level/folders.js'
@@ -37,7 +37,7 @@ describe.each([
       quick
         .workers(2, { watchdog: 1500 })
         .seeds(url())
-        .use(module(TROUBLE, { export: 'deadly', with: { path: '/deadly', how } }))
+        .use(fromModule(TROUBLE, { export: 'deadly', with: { path: '/deadly', how } }))
         .store(level(folder)),
     )
     expect(events.length).toBeGreaterThanOrEqual(2)
@@ -63,7 +63,7 @@ test('with the memory store, what was under way is tried again, and the loss is 
     ...Object.fromEntries(paths.map((path) => [path, 'x'])),
   })
   const { summary, events, failures, pages } = await watched(
-    quick.seeds(url()).use(module(TROUBLE, { export: 'deadly', with: { path: '/deadly', how: 'exit' } })),
+    quick.seeds(url()).use(fromModule(TROUBLE, { export: 'deadly', with: { path: '/deadly', how: 'exit' } })),
   )
   // The first death takes the rest of the host with it; the second has nothing left to take.
   expect(events).toHaveLength(2)
@@ -85,7 +85,7 @@ test('a random worker is killed again and again: every page comes, and no pause 
       .concurrency(12)
       .workers(3)
       .seeds(server.url(0))
-      .use(module(TROUBLE, { export: 'mortal', with: { leastMs: 700, mostMs: 3000 } }))
+      .use(fromModule(TROUBLE, { export: 'mortal', with: { leastMs: 700, mostMs: 3000 } }))
       .store(level(folder)),
   )
   expect(events.length).toBeGreaterThan(3)
@@ -109,7 +109,7 @@ test('threads that go on dying end the crawl', async () => {
   const { url } = await site({ '/': 'x' })
   const running = quick
     .seeds(url())
-    .use(module(TROUBLE, { export: 'mortal', with: { leastMs: 0, mostMs: 1 } }))
+    .use(fromModule(TROUBLE, { export: 'mortal', with: { leastMs: 0, mostMs: 1 } }))
     .run()
   await expect(running).rejects.toMatchObject({ code: 'KUMO_WORKER_FAILED' })
 })

@@ -1,6 +1,6 @@
 /** Limits hold exactly, however often workers die. */
 
-import { Crawler, level, module, type Store } from 'kumo'
+import { Crawler, fromModule, level, type Store } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { web } from '../crawler/support.js'
 import { folder as newFolder } from '../stores/level/folders.js'
@@ -28,7 +28,7 @@ async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawle
     .robots(false)
     .delay(5)
     .workers(3)
-    .use(module(TROUBLE, { export: 'deadlyOnce', with: deadly }))
+    .use(fromModule(TROUBLE, { export: 'deadlyOnce', with: deadly }))
     .on('worker', () => void deaths++)
     .on('page', ({ host, url }) => void pages.set(host, (pages.get(host) ?? new Set()).add(url)))
     .run()

@@ -1,6 +1,6 @@
 /** A crawl on disk does not depend on the number of threads that made it. */
 
-import { Crawler, inspect, level } from 'kumo'
+import { Crawler, inspectCrawl, level } from 'kumo'
 import { expect, test } from 'vitest'
 import { web } from '../crawler/support.js'
 import { folder } from '../stores/level/folders.js'
@@ -37,7 +37,7 @@ test('a crawl that was stored with 4 workers goes on with 1, with 8 and with non
       failed: 0,
     })
     expect(pages).toBe(summary.pages)
-    const { known, pending, pages: kept } = await inspect(path)
+    const { known, pending, pages: kept } = await inspectCrawl(path)
     expect({ known, pending, pages: kept }).toEqual({
       known: summary.known,
       pending: summary.pending,

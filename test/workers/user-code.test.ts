@@ -1,7 +1,7 @@
 /** Modules run in the workers, closures in the thread of the program. */
 
 import { threadId } from 'node:worker_threads'
-import { Crawler, module, type Page } from 'kumo'
+import { Crawler, fromModule, type Page } from 'kumo'
 import { expect, test } from 'vitest'
 import { linksTo, pathsOf, site } from '../crawler/support.js'
 
@@ -63,13 +63,13 @@ test('a scope and a fetcher from modules', async () => {
   const { url } = await site(SITE)
   const scoped = await quick
     .seeds(url())
-    .scope('site', module(PLUGINS, { export: 'scope' }))
+    .scope('site', fromModule(PLUGINS, { export: 'scope' }))
     .run()
   expect(scoped).toMatchObject({ pages: 3, skips: { scope: 1 } })
   const titles: string[] = []
   await quick
     .seeds('https://nowhere.example/')
-    .fetch(module(PLUGINS, { export: 'fetcher' }))
+    .fetcher(fromModule(PLUGINS, { export: 'fetcher' }))
     .on('page', ({ title }) => void titles.push(title))
     .run()
   expect(titles.sort()).toEqual([
@@ -83,7 +83,7 @@ test('data that cannot be sent is the failure of its page, and says what to do',
   const failures: string[] = []
   const summary = await quick
     .seeds(url())
-    .extract(module(PLUGINS, { export: 'unsendable' }))
+    .extract(fromModule(PLUGINS, { export: 'unsendable' }))
     .on('page', () => {})
     .on('failure', ({ code, message }) => void failures.push(`${code}: ${message}`))
     .run()

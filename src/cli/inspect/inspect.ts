@@ -1,6 +1,6 @@
 /** `kumo inspect`: tells how the crawl in a folder stands. */
 
-import { inspect } from '../../index.js'
+import { inspectCrawl } from '../../index.js'
 import { systemClock } from '../../time.js'
 import { readArguments } from '../arguments.js'
 import { Misuse } from '../misuse.js'
@@ -16,7 +16,7 @@ export async function inspectCommand(args: readonly string[]): Promise<number> {
   if (another !== undefined) throw new Misuse(`one folder at a time; got '${path}' and '${another}'`)
   const hosts = rows('hosts', options.get('hosts')?.at(-1))
   const failures = rows('failures', options.get('failures')?.at(-1))
-  const inspection = await inspect(path, { hosts, failures })
+  const inspection = await inspectCrawl(path, { hosts, failures })
   const details = { now: systemClock().now(), width: USUAL_WIDTH }
   const text = options.has('json')
     ? JSON.stringify(inspection)

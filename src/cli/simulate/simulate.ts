@@ -89,7 +89,7 @@ function figures({ sockets, days, forecast }: ForecastRow): Record<string, unkno
     infeasibleServers: feasibility.infeasibleServers,
     visitsPerDay: forecast.visits / days,
     missedPerDay: forecast.missed / days,
-    wishedPerDay: (feasibility.wishedPerSecond * DAY_MS) / 1000,
+    wishedPerDay: (feasibility.wantedPerSecond * DAY_MS) / 1000,
     changesPerDay: forecast.changes / days,
     caughtShare: forecast.caughtShare,
     freshness: forecast.freshness,

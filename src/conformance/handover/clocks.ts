@@ -73,7 +73,7 @@ function pauseCases(check: CheckShards): void {
       const now = shards.start
       await addPaths(from, hostIn(0), ['1', '2'])
       const lease = await leaseOne(from, now, '1')
-      const giving = from.handover.give([0])
+      const giving = from.handover.release([0])
       await from.frontier.settle([done(lease, now + 300)])
       await arrive(await given(from, giving), [0], to)
       await dueExactly(to, now + 300 + DELAY_MS)

@@ -5,12 +5,12 @@ import type { Frontier, Politeness } from '../../frontier/contract.js'
 import { firstCome } from '../../frontier/selection.js'
 import { dealt } from '../../partition/ownership.js'
 import type {
-  HandedOver,
   Handover,
   OpenStore,
   SharedStore,
   Store,
   StoreContext,
+  StoreSnapshot,
 } from '../../stores/contract.js'
 import { LATE, within } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
@@ -102,19 +102,19 @@ export class Shards {
 
 /** Moves partitions from one shard to another, as threads do: what travels is a copy. */
 export async function move(partitions: readonly number[], from: Shard, to: Shard): Promise<void> {
-  await arrive(await given(from, from.handover.give(partitions)), partitions, to)
+  await arrive(await given(from, from.handover.release(partitions)), partitions, to)
 }
 
 /** What a shard gives, unless that takes for ever. */
-export async function given({ patienceMs }: Shard, giving: Promise<HandedOver>): Promise<HandedOver> {
+export async function given({ patienceMs }: Shard, giving: Promise<StoreSnapshot>): Promise<StoreSnapshot> {
   const what = await within(clock, patienceMs, giving)
   if (what === LATE) assert.fail(`partitions have not left, though nothing of them is leased`)
   return what
 }
 
-export async function arrive(what: HandedOver, partitions: readonly number[], to: Shard): Promise<void> {
+export async function arrive(what: StoreSnapshot, partitions: readonly number[], to: Shard): Promise<void> {
   assert.deepEqual(what.partitions, partitions, 'the partitions that were given')
-  await to.handover.take(structuredClone(what))
+  await to.handover.adopt(structuredClone(what))
 }
 
 /** Requests of one host by their paths, taken in as the engine does it. */

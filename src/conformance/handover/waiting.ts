@@ -1,7 +1,7 @@
 /** Cases of the suite of handovers: a partition leaves when nothing of it is leased, and takes along what came meanwhile. */
 
 import assert from 'node:assert/strict'
-import type { HandedOver } from '../../stores/contract.js'
+import type { StoreSnapshot } from '../../stores/contract.js'
 import { takeIn } from '../durable/fixtures.js'
 import {
   A_DAY_MS,
@@ -160,7 +160,7 @@ async function ask({ seen }: Shard, requests: readonly { readonly url: string }[
 }
 
 interface Giving {
-  readonly what: Promise<HandedOver>
+  readonly what: Promise<StoreSnapshot>
   readonly isOver: boolean
   /** How often it was told that the partitions have left. */
   readonly left: number
@@ -169,7 +169,7 @@ interface Giving {
 function watched({ handover }: Shard, partitions: readonly number[]): Giving {
   let isOver = false
   let left = 0
-  const what = handover.give(partitions, () => {
+  const what = handover.release(partitions, () => {
     left++
   })
   const over = () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Politeness, Settlement } from '../../frontier/contract.js'
 import { dealt } from '../../partition/ownership.js'
-import type { HandedOver } from '../../stores/contract.js'
+import type { StoreSnapshot } from '../../stores/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
 import { SLACK_MS } from '../durable/fixtures.js'
@@ -44,9 +44,9 @@ export async function movingWalk(walk: MovingWalk): Promise<void> {
 interface Journey {
   readonly partitions: readonly number[]
   readonly from: number
-  readonly giving: Promise<HandedOver>
+  readonly giving: Promise<StoreSnapshot>
   /** Once it has left. */
-  what: HandedOver | undefined
+  what: StoreSnapshot | undefined
 }
 
 class Walker {
@@ -213,7 +213,7 @@ class Walker {
     } else if (journey === undefined) {
       const from = this.#upTo(this.#shards.length)
       const partitions = this.#model.ownedBy(from).filter(() => this.#chance(0.4))
-      const giving = this.#shards[from]!.handover.give(partitions)
+      const giving = this.#shards[from]!.handover.release(partitions)
       // Whoever waits for it hears of a failure; of one that the end of a walk brings, nobody does.
       giving.catch(() => {})
       this.#journey = { partitions, from, giving, what: undefined }

@@ -1,8 +1,8 @@
 import { messageOf } from '../../errors.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../../types.js'
 import { scopeTarget } from '../../url/scope/scope.js'
-import type { EngineRules, Parts } from '../parts.js'
-import type { Place } from './origin-cache.js'
+import type { EngineParts, EngineRules } from '../parts.js'
+import type { OriginFacts } from './origin-cache.js'
 
 /** Told what did not get in. */
 export interface AdmissionReport {
@@ -13,15 +13,15 @@ export interface AdmissionReport {
 }
 
 /** Which URLs the crawl wants: block-list, scope, depth, full hosts, traps. What it does not want is reported. */
-export class Wanted {
-  readonly #parts: Pick<Parts, 'blocked' | 'scope' | 'trap'>
+export class AdmissionFilter {
+  readonly #parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
   /** URLs at which a rule threw: filled while a page's links are looked at, told when the rest is taken in. */
   readonly #failures: { url: string; error: unknown }[] = []
 
   constructor(
-    parts: Pick<Parts, 'blocked' | 'scope' | 'trap'>,
+    parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>,
     rules: Pick<EngineRules, 'maxDepth'>,
     report: AdmissionReport,
   ) {
@@ -41,7 +41,7 @@ export class Wanted {
     }
   }
 
-  isWanted(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+  admits(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
     if (this.isBlocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
     if (depth > this.#rules.maxDepth) {
       this.#report.skipped(url, 'depth', from.url)
@@ -52,7 +52,7 @@ export class Wanted {
     return full === undefined
   }
 
-  isBlocked(url: string, place: Place, depth: number, parent: string | undefined): boolean {
+  isBlocked(url: string, place: OriginFacts, depth: number, parent: string | undefined): boolean {
     let blocked = place.blocked
     if (blocked === undefined) {
       try {
@@ -73,7 +73,7 @@ export class Wanted {
     return reason !== undefined
   }
 
-  #inScope(url: string, place: Place, depth: number, from: CrawlRequest): boolean {
+  #inScope(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
     let inScope = place.inScope
     if (inScope === undefined) {
       try {

@@ -1,36 +1,41 @@
 import type { CrawlRequest } from '../../types.js'
 import { originOf } from '../../url/canonicalize.js'
 import { knownAs } from '../../url/known-as.js'
-import type { Parts } from '../parts.js'
-import type { Wanted } from './admission-filter.js'
-import type { Passage } from './in-progress.js'
-import { MINE, type Places } from './origin-cache.js'
+import type { EngineParts } from '../parts.js'
+import type { AdmissionFilter } from './admission-filter.js'
+import type { AdmissionsInProgress } from './in-progress.js'
+import { MINE, type OriginCache } from './origin-cache.js'
 
 /** What other shards found for hosts of this one. The owner's part of the checks is still to be made. */
 export class Arrivals {
-  readonly #parts: Parts
-  readonly #places: Places
-  readonly #wanted: Wanted
-  readonly #passage: Passage
+  readonly #parts: EngineParts
+  readonly #places: OriginCache
+  readonly #wanted: AdmissionFilter
+  readonly #inProgress: AdmissionsInProgress
   /** For partitions that are on their way to here. */
   #held: CrawlRequest[] = []
 
-  constructor(parts: Parts, places: Places, wanted: Wanted, passage: Passage) {
+  constructor(
+    parts: EngineParts,
+    places: OriginCache,
+    wanted: AdmissionFilter,
+    inProgress: AdmissionsInProgress,
+  ) {
     this.#parts = parts
     this.#places = places
     this.#wanted = wanted
-    this.#passage = passage
+    this.#inProgress = inProgress
   }
 
   async take(requests: readonly CrawlRequest[]): Promise<void> {
-    this.#passage.enter(requests)
+    this.#inProgress.enter(requests)
     const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isOurs(each))
     const asked = mine.filter(isAsked)
     const fresh = await this.#parts.seen.addAll(asked.map(knownAs))
     const wanted = asked.filter((each, i) => fresh[i] && !this.#wanted.isTrap(each.url, each.parent))
     const unasked = asked.length === mine.length ? [] : mine.filter((each) => !isAsked(each))
     if (wanted.length + unasked.length > 0) await this.#parts.frontier.add([...unasked, ...wanted])
-    this.#passage.leave(requests)
+    this.#inProgress.leave(requests)
   }
 
   /** Whether something is held for partitions that are on their way. */

@@ -1,4 +1,4 @@
-import { MINE, type Place } from './origin-cache.js'
+import { MINE, type OriginFacts } from './origin-cache.js'
 
 /** URLs on their way in, those of this shard apart from those of others. */
 export class Batch {
@@ -10,7 +10,7 @@ export class Batch {
     return this.mine.length === 0 && this.others === undefined
   }
 
-  put(url: string, place: Place): void {
+  put(url: string, place: OriginFacts): void {
     if (place.owner === MINE) {
       this.mine.push(url)
       this.hosts.push(place.host)

@@ -3,7 +3,7 @@
  * seen-set, and emptied when the frontier has what came of it. When a partition leaves, nothing of it may be in here: it
  * would be known where it goes, and pending nowhere.
  */
-export class Passage {
+export class AdmissionsInProgress {
   readonly #inside = new Set<object>()
   #waiting: { readonly for: Set<object>; readonly done: () => void }[] = []
 
@@ -18,7 +18,7 @@ export class Passage {
   }
 
   /** Resolves once all that is inside now has left. */
-  cleared(): Promise<void> {
+  drained(): Promise<void> {
     if (this.#inside.size === 0) return Promise.resolve()
     return new Promise((done) => this.#waiting.push({ for: new Set(this.#inside), done }))
   }

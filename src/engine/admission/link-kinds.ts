@@ -11,7 +11,7 @@ const PAGES: ReadonlySet<string> = new Set([
   'start',
 ])
 
-/** Whether there may be a page behind a link. The canonical URL is followed by wish only. */
+/** Whether there may be a page behind a link. The canonical URL is followed by expectation only. */
 export function leadsToPage(link: Link, followCanonical: boolean): boolean {
   if (link.tag !== 'link') return true
   if (link.rel === undefined) return false

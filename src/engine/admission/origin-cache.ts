@@ -2,7 +2,7 @@ import { KumoError, messageOf } from '../../errors.js'
 import type { HostPartitioner } from '../../partition/contract.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { type ScopeTest, scopeTarget } from '../../url/scope/scope.js'
-import type { Parts } from '../parts.js'
+import type { EngineParts } from '../parts.js'
 
 /** Origins whose place is remembered, some 3 MB; beyond that all are forgotten and worked out anew. */
 const PLACES_REMEMBERED = 20_000
@@ -11,7 +11,7 @@ const PLACES_REMEMBERED = 20_000
 export const MINE = -1
 
 /** What is known of an origin: worked out once instead of per link. */
-export interface Place {
+export interface OriginFacts {
   readonly host: string
   readonly owner: number
   /** Undefined: depends on more than the origin. */
@@ -21,17 +21,17 @@ export interface Place {
 }
 
 /** Where URLs belong, by origin. */
-export class Places {
-  readonly #parts: Parts
-  #places = new Map<string, Place>()
+export class OriginCache {
+  readonly #parts: EngineParts
+  #places = new Map<string, OriginFacts>()
   /** Of the ownership by which they were worked out. */
   #version = 0
 
-  constructor(parts: Parts) {
+  constructor(parts: EngineParts) {
     this.#parts = parts
   }
 
-  of(origin: string): Place {
+  of(origin: string): OriginFacts {
     const { version } = this.#parts.ownership
     if (version !== this.#version) {
       this.#version = version
@@ -57,7 +57,7 @@ export class Places {
     this.#places = new Map()
   }
 
-  #find(origin: string): Place {
+  #find(origin: string): OriginFacts {
     const { partitioner, ownership, scope, blocked } = this.#parts
     const url = `${origin}/`
     const host = hostOf(url)

@@ -17,7 +17,7 @@ const ODD = 0x9e3779b1
  * fingerprints, two in the place that their low bits name, and a newcomer pushes the older one out: forgetting costs
  * a question to the seen-set and nothing else.
  */
-export class MetLinks {
+export class RecentLinks {
   readonly #pairs = new Uint32Array(4 * PAIRS)
   readonly #origin = new Uint32Array(2)
   /** The fingerprint of the link in question, written here by who asks. */

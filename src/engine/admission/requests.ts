@@ -5,7 +5,7 @@ import type { SitemapEntry } from '../../extract/contract.js'
 import type { CrawlRequest } from '../../types.js'
 
 /** Makes the request of a URL. */
-export type Make = (url: string, host: string) => CrawlRequest
+export type MakeRequest = (url: string, host: string) => CrawlRequest
 
 export function wrongAnswer(urls: number): KumoError {
   const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`

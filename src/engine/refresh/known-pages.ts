@@ -1,13 +1,20 @@
 import { KumoError, messageOf } from '../../errors.js'
 import type { FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse } from '../../fetch/contract.js'
-import type { Feasibility, Miss, PageRecord, Planned, Refresh, ServerRecord } from '../../refresh/contract.js'
+import type {
+  Feasibility,
+  Miss,
+  NextVisit,
+  PageRecord,
+  RefreshScheduler,
+  ServerRecord,
+} from '../../refresh/contract.js'
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import type { Parts } from '../parts.js'
-import type { Wish } from '../visit/fetching.js'
-import type { Visited } from '../visit/visits.js'
+import type { EngineParts } from '../parts.js'
+import type { FetchExpectation } from '../visit/fetch-step.js'
+import type { VisitResult } from '../visit/visits.js'
 import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
 
 /** Under what name a store keeps what is known of servers. */
@@ -19,7 +26,7 @@ const LOOK_MS = 1000
 
 /** What the engine needs for visits to known pages. */
 export interface RefreshParts {
-  readonly schedule: Refresh
+  readonly schedule: RefreshScheduler
   /** Where pages and servers are remembered, for this run at least. */
   readonly state: StateStore
   /** Of a page's content, without what changes by itself. */
@@ -31,21 +38,21 @@ export interface RefreshParts {
 }
 
 /** A visit to a page that may be known. */
-export interface Look {
+export interface RevisitLookup {
   readonly known: PageRecord | undefined
-  readonly wish: Wish
+  readonly expects: FetchExpectation
 }
 
 /** What becomes of a page, for the settlement of its visit. */
-export type Revisit = Pick<Visited, 'again' | 'record'>
+export type NextRevisit = Pick<VisitResult, 'again' | 'record'>
 
 /**
  * Visits to known pages: what is known is fetched from the store before, compared during and put back after the visit, in
  * one commit with its settlement.
  */
-export class Refreshing {
+export class KnownPages {
   readonly #refresh: RefreshParts
-  readonly #parts: Parts
+  readonly #parts: EngineParts
   readonly #pages: StateSpace
   readonly #servers: StateSpace
   /** Pages are kept in the frontier until their next visit, or else looked up when a pass begins. */
@@ -58,7 +65,7 @@ export class Refreshing {
   /** The pass that is under way. */
   #round = 0
 
-  constructor(refresh: RefreshParts, parts: Parts, sink: Pick<RoundSink, 'failed' | 'changed'>) {
+  constructor(refresh: RefreshParts, parts: EngineParts, sink: Pick<RoundSink, 'failed' | 'changed'>) {
     this.#refresh = refresh
     this.#parts = parts
     this.#sink = sink
@@ -143,35 +150,35 @@ export class Refreshing {
     return ownership.ownerOf(partitioner.partition(host)) === ownership.self
   }
 
-  get schedule(): Refresh {
+  get schedule(): RefreshScheduler {
     return this.#refresh.schedule
   }
 
   /** How to ask for a page. Undefined: nothing is known of it. */
-  look(request: CrawlRequest, wish: Wish): MaybePromise<Look | undefined> {
+  lookUp(request: CrawlRequest, expectation: FetchExpectation): MaybePromise<RevisitLookup | undefined> {
     if (request.revisit !== true) return undefined
     const known = this.#pages.get(request.url, request.host)
-    if (known instanceof Promise) return known.then((record) => this.#lookFor(record, wish))
-    return this.#lookFor(known, wish)
+    if (known instanceof Promise) return known.then((record) => this.#lookFor(record, expectation))
+    return this.#lookFor(known, expectation)
   }
 
-  #lookFor(record: unknown, wish: Wish): Look {
+  #lookFor(record: unknown, expectation: FetchExpectation): RevisitLookup {
     const known = record as PageRecord | undefined
     const validators = known && this.schedule.conditionOf(known, this.#parts.random.next())
-    return { known, wish: validators === undefined ? wish : { ...wish, known: validators } }
+    return { known, expects: validators === undefined ? expectation : { ...expectation, known: validators } }
   }
 
   /** What a page that was seen has become; it is undefined for an answer without a body. */
-  saw(
+  observed(
     request: CrawlRequest,
-    look: Look | undefined,
+    look: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
     page: Page | undefined,
     delayMs: number | undefined,
-  ): Planned {
+  ): NextVisit {
     const { headers, status } = response
-    return this.schedule.saw(request.host, look?.known, {
+    return this.schedule.observed(request.host, look?.known, {
       status,
       at: timing.fetchedAt,
       downloadMs: timing.fetchMs,
@@ -179,7 +186,7 @@ export class Refreshing {
       digest: page && this.#digest(page),
       etag: headers.get('etag'),
       modified: headers.get('last-modified'),
-      conditional: look?.wish.known !== undefined,
+      conditional: look?.expects.known !== undefined,
       // A host that no longer asks for a pause has the crawl's own.
       delayMs: delayMs ?? 0,
       hint: request.hint,
@@ -192,7 +199,7 @@ export class Refreshing {
   }
 
   /** A page was asked for the first time, and not seen. */
-  failed({ host, depth }: CrawlRequest, miss: Miss): Planned {
+  failed({ host, depth }: CrawlRequest, miss: Miss): NextVisit {
     return this.schedule.failed(host, depth, miss, this.#parts.clock.now())
   }
 
@@ -203,21 +210,25 @@ export class Refreshing {
   }
 
   /** A known page was not seen. Undefined if nothing is known of it after all. */
-  async missed(request: CrawlRequest, look: Look | undefined, miss: Miss): Promise<Planned | undefined> {
+  async missed(
+    request: CrawlRequest,
+    look: RevisitLookup | undefined,
+    miss: Miss,
+  ): Promise<NextVisit | undefined> {
     const known =
       look?.known ?? ((await this.#pages.get(request.url, request.host)) as PageRecord | undefined)
     return known && this.schedule.missed(request.host, known, miss, this.#parts.clock.now())
   }
 
   /** What a settlement says of a page's next visit. */
-  again({ record, at }: Planned): Revisit {
+  again({ record, at }: NextVisit): NextRevisit {
     this.#rounds?.visited()
     const kept = this.#rounds === undefined ? record : { ...record, round: this.#round }
     return this.#isContinuous ? { record: kept, again: { at, attempt: 0, revisit: true } } : { record: kept }
   }
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
-  settled(visits: readonly Visited[]): void {
+  settled(visits: readonly VisitResult[]): void {
     for (const { request, record } of visits) {
       if (record === undefined) continue
       const { url, host } = request
@@ -235,7 +246,7 @@ export class Refreshing {
       if (typeof digest === 'string') return digest
       throw new TypeError(`it is no text but ${typeof digest}`)
     } catch (error) {
-      this.#parts.outlet.warn(`the digest of ${page.url} could not be made: ${messageOf(error)}`)
+      this.#parts.delivery.warn(`the digest of ${page.url} could not be made: ${messageOf(error)}`)
       return undefined
     }
   }

@@ -1,34 +1,34 @@
 import type { FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
-import type { Miss, Planned } from '../../refresh/contract.js'
+import type { Miss, NextVisit } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
 import { UNREAD } from '../delivery.js'
-import type { Parts } from '../parts.js'
+import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
-import { type Handled, type Handling, NOTHING_CAME } from '../visit/page-processor.js'
+import { NO_PAGE, type PageProcessor, type ProcessedPage } from '../visit/page-processor.js'
 import type { Verdict } from '../visit/verdict.js'
-import type { Visited } from '../visit/visits.js'
-import type { Look, Refreshing } from './known-pages.js'
+import type { VisitResult } from '../visit/visits.js'
+import type { KnownPages, RevisitLookup } from './known-pages.js'
 
 /** The server says that a page is as it was when it was last read. */
 export const NOT_MODIFIED = 304
 
 /** The settlement of a visit that reached its host. */
-type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: Handled) => Visited
+type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: ProcessedPage) => VisitResult
 
 /** What is done with pages that are, or become, known: compared with what they were, delivered if need be, kept. */
-export class Revisits {
-  readonly #parts: Parts
-  readonly #refreshing: Refreshing
-  readonly #handling: Handling
+export class RevisitProcessor {
+  readonly #parts: EngineParts
+  readonly #knownPages: KnownPages
+  readonly #processor: PageProcessor
   readonly #tally: Tally
   readonly #went: Went
 
-  constructor(parts: Parts, refreshing: Refreshing, handling: Handling, tally: Tally, went: Went) {
+  constructor(parts: EngineParts, knownPages: KnownPages, handling: PageProcessor, tally: Tally, went: Went) {
     this.#parts = parts
-    this.#refreshing = refreshing
-    this.#handling = handling
+    this.#knownPages = knownPages
+    this.#processor = handling
     this.#tally = tally
     this.#went = went
   }
@@ -36,52 +36,50 @@ export class Revisits {
   /** A page came, or word that it has not changed: what became of it since the last visit decides what is done with it. */
   async compare(
     request: CrawlRequest,
-    look: Look | undefined,
+    look: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
-  ): Promise<Visited> {
-    const refreshing = this.#refreshing
+  ): Promise<VisitResult> {
+    const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
     const went = this.#went(request, startedAt, timing.fetchedAt)
     const seen = this.#look(request, look, response, timing, went.hostDelayMs)
     // What cannot be read is reported where pages are read.
     if (seen === undefined)
-      return this.#handled(request, went, await this.#handling.handle(request, response, timing))
+      return this.#handled(request, went, await this.#processor.process(request, response, timing))
     const { page, planned } = seen
     const { change } = planned
     const isRead =
-      change !== 'unchanged' || (refreshing.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
+      change !== 'unchanged' || (knownPages.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
     if (!isRead) {
-      const told = refreshing.schedule.rules.unchanged
-        ? await this.#handling.tell(request, page)
-        : NOTHING_CAME
+      const told = knownPages.schedule.rules.unchanged ? await this.#processor.tell(request, page) : NO_PAGE
       if (told !== UNREAD) this.#tally.change('unchanged')
-      refreshing.held(request, timing)
-      return this.#handled(request, { ...went, ...refreshing.again(planned) }, told)
+      knownPages.held(request, timing)
+      return this.#handled(request, { ...went, ...knownPages.again(planned) }, told)
     }
-    const handled = await this.#handling.handle(request, response, timing, page)
+    const handled = await this.#processor.process(request, response, timing, page)
     if (handled !== UNREAD) this.#tally.change(change!)
-    refreshing.held(request, timing)
-    return this.#handled(request, { ...went, ...refreshing.again(planned) }, handled)
+    knownPages.held(request, timing)
+    return this.#handled(request, { ...went, ...knownPages.again(planned) }, handled)
   }
 
-  #handled(request: CrawlRequest, visited: Visited, handled: Handled | typeof UNREAD): Visited {
+  #handled(request: CrawlRequest, visited: VisitResult, handled: ProcessedPage | typeof UNREAD): VisitResult {
     return handled === UNREAD ? unread(request, visited.visitedAt!) : { ...visited, ...handled }
   }
 
   /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
   #look(
     request: CrawlRequest,
-    look: Look | undefined,
+    look: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
     delayMs: number | undefined,
-  ): { readonly page: Page; readonly planned: Planned } | undefined {
+  ): { readonly page: Page; readonly planned: NextVisit } | undefined {
     const { extraction } = this.#parts
     try {
       const page = extraction.pageOf(request, response, timing)
       const read = response.status === NOT_MODIFIED ? undefined : page
-      const planned = this.#refreshing.saw(request, look, response, timing, read, delayMs)
+      const planned = this.#knownPages.observed(request, look, response, timing, read, delayMs)
       extraction.setChange(page, planned.change!)
       return { page, planned }
     } catch {
@@ -90,35 +88,39 @@ export class Revisits {
   }
 
   /** A page was asked for the first time and given up: from now on it is one that is asked for again, rarely. */
-  failed(request: CrawlRequest, settled: Settlement, verdict?: Exclude<Verdict, { kind: 'page' }>): Visited {
+  failed(
+    request: CrawlRequest,
+    settled: Settlement,
+    verdict?: Exclude<Verdict, { kind: 'page' }>,
+  ): VisitResult {
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
-    return { ...settled, ...this.#refreshing.again(this.#refreshing.failed(request, miss)) }
+    return { ...settled, ...this.#knownPages.again(this.#knownPages.failed(request, miss)) }
   }
 
   /** A known page was not there. */
   async missed(
     request: CrawlRequest,
-    look: Look | undefined,
+    look: RevisitLookup | undefined,
     settled: Settlement,
     outcome: Outcome,
     timing: FetchTiming,
     verdict: Exclude<Verdict, { kind: 'page' }>,
-  ): Promise<Visited> {
-    const refreshing = this.#refreshing
-    const planned = await refreshing.missed(request, look, missOf(verdict))
+  ): Promise<VisitResult> {
+    const knownPages = this.#knownPages
+    const planned = await knownPages.missed(request, look, missOf(verdict))
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
       const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
       if (told === UNREAD) return unread(request, timing.fetchedAt)
-      return { ...settled, delivered: true, ...refreshing.again(planned) }
+      return { ...settled, delivered: true, ...knownPages.again(planned) }
     }
-    return { ...settled, ...refreshing.again(planned) }
+    return { ...settled, ...knownPages.again(planned) }
   }
 
   /** Its host is down: it is missed, and nobody looks at the host again before `at`. */
-  async hostDown(request: CrawlRequest, at: number): Promise<Visited> {
+  async hostDown(request: CrawlRequest, at: number): Promise<VisitResult> {
     const settled = { request, visitedAt: undefined, hostNotBefore: at }
-    const planned = await this.#refreshing.missed(request, undefined, 'failed')
+    const planned = await this.#knownPages.missed(request, undefined, 'failed')
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
       const told = await this.#tellGone(request, NO_ANSWER, {
@@ -126,30 +128,30 @@ export class Revisits {
         fetchMs: 0,
       })
       if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
-      return { ...settled, delivered: true, ...this.#refreshing.again(planned) }
+      return { ...settled, delivered: true, ...this.#knownPages.again(planned) }
     }
-    return { ...settled, ...this.#refreshing.again(planned) }
+    return { ...settled, ...this.#knownPages.again(planned) }
   }
 
   async #tellGone(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
-  ): Promise<Handled | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNREAD> {
     const { extraction } = this.#parts
     const page = extraction.pageOf(request, response, timing)
     extraction.setChange(page, 'gone')
-    const told = await this.#handling.tell(request, page)
+    const told = await this.#processor.tell(request, page)
     if (told !== UNREAD) this.#tally.change('gone')
     return told
   }
 
   /** A known page stays known, also if nobody could look at it this time. */
-  async keep(request: CrawlRequest, visiting: Promise<Visited>): Promise<Visited> {
+  async keep(request: CrawlRequest, visiting: Promise<VisitResult>): Promise<VisitResult> {
     const visited = await visiting
     if (visited.again !== undefined || visited.record !== undefined) return visited
-    const planned = await this.#refreshing.missed(request, undefined, 'put-off')
-    return planned === undefined ? visited : { ...visited, ...this.#refreshing.again(planned) }
+    const planned = await this.#knownPages.missed(request, undefined, 'put-off')
+    return planned === undefined ? visited : { ...visited, ...this.#knownPages.again(planned) }
   }
 }
 

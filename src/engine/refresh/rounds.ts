@@ -29,7 +29,7 @@ export interface RoundSink {
 }
 
 /** How far a shard is. */
-interface Word {
+interface RoundState {
   readonly round: number
   readonly isDone: boolean
 }
@@ -66,8 +66,9 @@ export class Rounds {
   }
 
   async open(): Promise<void> {
-    const words: Word[] = []
-    for await (const [key, word] of this.#own.entries()) if (key.startsWith(ROUND)) words.push(word as Word)
+    const words: RoundState[] = []
+    for await (const [key, word] of this.#own.entries())
+      if (key.startsWith(ROUND)) words.push(word as RoundState)
     const last = Math.max(0, ...words.map(({ round }) => round))
     const isDone = words.every(({ round, isDone }) => isDone && round === last)
     // Who takes the place of another does not begin a pass by itself.
@@ -119,7 +120,7 @@ export class Rounds {
   }
 
   #say(isDone: boolean): void {
-    const word: Word = { round: this.#round, isDone }
+    const word: RoundState = { round: this.#round, isDone }
     this.#own.put(`${ROUND} ${this.#sink.shard}`, word)
   }
 

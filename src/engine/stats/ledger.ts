@@ -2,7 +2,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode } from '../../types.js'
 import { FailedUrls, type RetrySink } from '../admission/failed-urls.js'
 import type { HostQuota } from '../visit/host-quota.js'
-import type { Visited } from '../visit/visits.js'
+import type { VisitResult } from '../visit/visits.js'
 import type { EndReason } from './stats.js'
 import {
   addedCounts,
@@ -134,7 +134,7 @@ export class Ledger {
   }
 
   /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
-  settled(visits: readonly Visited[]): void {
+  settled(visits: readonly VisitResult[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     const isLimited = hostQuota.isLimited || siteQuota.isLimited
     const counted = this.#tellCounts && isLimited ? { hosts: [] as Count[], sites: [] as Count[] } : undefined
@@ -187,7 +187,7 @@ export class Ledger {
     return this.earlierRuns + 1
   }
 
-  #settledFates({ request, again, record }: Visited): readonly Fate[] | undefined {
+  #settledFates({ request, again, record }: VisitResult): readonly Fate[] | undefined {
     const fates = this.#unsettled.get(request)
     this.#unsettled.delete(request)
     for (const fate of fates ?? []) {

@@ -16,7 +16,7 @@ const STAGES: readonly StageName[] = ['frontier', 'fetch', 'extract', 'hooks', '
 const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'paused', 'store']
 
 /** Counts are added up; shares of slots are weighed by slots, and shares of a thread's time by threads. */
-export function merged(shards: readonly ShardStats[]): Stats {
+export function mergeStats(shards: readonly ShardStats[]): Stats {
   const all = shards.map(({ stats }) => stats)
   const total = (value: (stats: Stats) => number) => all.reduce((sum, stats) => sum + value(stats), 0)
   const bySlots = (value: (stats: Stats) => number) => {
@@ -115,7 +115,7 @@ function worst(conditions: readonly StoreCondition[]): StoreCondition {
   return (
     conditions.find(({ state }) => state === 'paused') ??
     conditions.find(({ state }) => state === 'busy') ??
-    conditions[0] ?? { state: 'well' }
+    conditions[0] ?? { state: 'ok' }
   )
 }
 
@@ -139,7 +139,7 @@ function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
     stretch: Math.max(...told.map(({ stretch }) => stretch)),
     servers: total(({ servers }) => servers),
     pages: total(({ pages }) => pages),
-    wishedPerSecond: total(({ wishedPerSecond }) => wishedPerSecond),
+    wantedPerSecond: total(({ wantedPerSecond }) => wantedPerSecond),
     scheduledPerSecond: total(({ scheduledPerSecond }) => scheduledPerSecond),
     infeasibleServers: total(({ infeasibleServers }) => infeasibleServers),
     worst: told

@@ -1,4 +1,4 @@
-import type { EngineRules, Parts } from '../parts.js'
+import type { EngineParts, EngineRules } from '../parts.js'
 import { bottleneckOf, type Meters } from './meters.js'
 import type { Stats } from './stats.js'
 import type { Tally } from './tally.js'
@@ -7,7 +7,7 @@ const NONE = Object.freeze([])
 
 /** How a crawl stands at this moment, put together from everything that counts. */
 export function snapshot(
-  { clock, frontier, seen, memory }: Parts,
+  { clock, frontier, seen, memory }: EngineParts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,

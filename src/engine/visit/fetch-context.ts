@@ -1,6 +1,6 @@
 import type { FetchContext, Validators } from '../../fetch/contract.js'
 import { Expiring } from '../deadlines.js'
-import type { Wish } from './fetching.js'
+import type { FetchExpectation } from './fetch-step.js'
 
 /**
  * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
@@ -10,29 +10,29 @@ export class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort when the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
-  readonly #wish: Wish
+  readonly #expectation: FetchExpectation
   #aborted = false
   #controller: AbortController | undefined = undefined
 
-  constructor(wish: Wish) {
+  constructor(expectation: FetchExpectation) {
     super()
-    this.#wish = wish
+    this.#expectation = expectation
   }
 
   wants(mediaType: string): boolean {
-    return this.#wish.wants(mediaType)
+    return this.#expectation.wants(mediaType)
   }
 
   get maxBodyBytes(): number | undefined {
-    return this.#wish.maxBodyBytes
+    return this.#expectation.maxBodyBytes
   }
 
   get known(): Validators | undefined {
-    return this.#wish.known
+    return this.#expectation.known
   }
 
   get cutsBody(): boolean {
-    return this.#wish.cutsBody
+    return this.#expectation.cutsBody
   }
 
   get aborted(): boolean {

@@ -8,11 +8,11 @@ export interface HealthRules {
   /** The longest Retry-After that is honoured; a longer one counts as this. */
   readonly maxRetryAfterMs: number
   /** After so many incidents in a row the host is set aside. */
-  readonly setAsideAfter: number
+  readonly cooldownAfter: number
   /** For how long; doubles each time it fails again. */
-  readonly setAsideMs: number
+  readonly cooldownMs: number
   /** How often it is set aside before its URLs are given up. */
-  readonly setAsides: number
+  readonly cooldowns: number
 }
 
 /** A host is set aside for no longer than this, unless the first time was to be longer already. */
@@ -52,18 +52,18 @@ export function setback(
 
 /** Whether a host has failed so often that nobody waits for it any longer. */
 export function isDown(trouble: HostTrouble | undefined, rules: HealthRules): boolean {
-  return trouble !== undefined && trouble.incidents >= rules.setAsideAfter + rules.setAsides
+  return trouble !== undefined && trouble.incidents >= rules.cooldownAfter + rules.cooldowns
 }
 
 /** When a host that is down is looked at again, for the sake of pages that are known. */
 export function lookAgainAt({ since }: HostTrouble, rules: HealthRules): number {
   return (
-    since + Math.min(rules.setAsideMs * 2 ** rules.setAsides, Math.max(LONGEST_ASIDE_MS, rules.setAsideMs))
+    since + Math.min(rules.cooldownMs * 2 ** rules.cooldowns, Math.max(LONGEST_ASIDE_MS, rules.cooldownMs))
   )
 }
 
 function waitMs(incidents: number, rules: HealthRules): number {
-  const aside = incidents - rules.setAsideAfter
-  if (aside >= 0) return Math.min(rules.setAsideMs * 2 ** aside, Math.max(LONGEST_ASIDE_MS, rules.setAsideMs))
+  const aside = incidents - rules.cooldownAfter
+  if (aside >= 0) return Math.min(rules.cooldownMs * 2 ** aside, Math.max(LONGEST_ASIDE_MS, rules.cooldownMs))
   return Math.min(rules.backoffMs * 2 ** (incidents - 1), rules.maxBackoffMs)
 }

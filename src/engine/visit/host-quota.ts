@@ -7,7 +7,7 @@ const ASK_AGAIN_MS = 100
  */
 export class HostQuota {
   readonly #limit: number
-  readonly #hosts = new Map<string, { delivered: number; underWay: number; settled: number }>()
+  readonly #hosts = new Map<string, { delivered: number; inFlight: number; settled: number }>()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -33,7 +33,7 @@ export class HostQuota {
 
   /** Goes on from the count of an earlier run. */
   restore(host: string, delivered: number): void {
-    this.#hosts.set(host, { delivered, underWay: 0, settled: delivered })
+    this.#hosts.set(host, { delivered, inFlight: 0, settled: delivered })
   }
 
   /** Takes out the counts of hosts that go elsewhere. */
@@ -53,10 +53,10 @@ export class HostQuota {
   /** `go`: fetch, then `release`. `full`: no more of this host. `wait`: what is under way may fill it. */
   claim(host: string): 'go' | 'full' | 'wait' {
     if (this.#limit === Number.POSITIVE_INFINITY) return 'go'
-    const count = this.#hosts.get(host) ?? { delivered: 0, underWay: 0, settled: 0 }
+    const count = this.#hosts.get(host) ?? { delivered: 0, inFlight: 0, settled: 0 }
     if (count.delivered >= this.#limit) return 'full'
-    if (count.delivered + count.underWay >= this.#limit) return 'wait'
-    count.underWay++
+    if (count.delivered + count.inFlight >= this.#limit) return 'wait'
+    count.inFlight++
     this.#hosts.set(host, count)
     return 'go'
   }
@@ -64,7 +64,7 @@ export class HostQuota {
   release(host: string, delivered: boolean): void {
     const count = this.#hosts.get(host)
     if (count === undefined) return
-    count.underWay--
+    count.inFlight--
     if (delivered) count.delivered++
   }
 

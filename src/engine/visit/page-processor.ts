@@ -2,40 +2,40 @@ import { messageOf } from '../../errors.js'
 import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse } from '../../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
-import type { Admission } from '../admission/admit.js'
+import type { Admission } from '../admission/admission.js'
 import { type Problem, UNREAD } from '../delivery.js'
-import type { EngineRules, Parts } from '../parts.js'
+import type { EngineParts, EngineRules } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
-import type { Reports } from '../stats/reports.js'
+import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 
 /** What came of a page. */
-export interface Handled {
+export interface ProcessedPage {
   /** It counts for limits: it was delivered, or it could not be extracted, which must not make a crawl endless. */
   readonly delivered: boolean
   /** For the settlement of the visit to bring in. */
   readonly found: readonly CrawlRequest[] | undefined
 }
 
-export const NOTHING_CAME: Handled = { delivered: false, found: undefined }
-const DELIVERED: Handled = { delivered: true, found: undefined }
+export const NO_PAGE: ProcessedPage = { delivered: false, found: undefined }
+const DELIVERED: ProcessedPage = { delivered: true, found: undefined }
 
 /** What is made of a page that was fetched: extract → hooks → admit. */
-export class Handling {
-  readonly #parts: Parts
+export class PageProcessor {
+  readonly #parts: EngineParts
   readonly #rules: Pick<EngineRules, 'nofollow'>
   readonly #admission: Admission
   readonly #meters: Meters
   readonly #tally: Tally
-  readonly #reports: Reports
+  readonly #reports: Reporter
 
   constructor(
-    parts: Parts,
+    parts: EngineParts,
     rules: Pick<EngineRules, 'nofollow'>,
     admission: Admission,
     meters: Meters,
     tally: Tally,
-    reports: Reports,
+    reports: Reporter,
   ) {
     this.#parts = parts
     this.#rules = rules
@@ -46,25 +46,25 @@ export class Handling {
   }
 
   /** Extracts, delivers and admits the links. */
-  handle(
+  process(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
     page?: Page,
-  ): Promise<Handled | typeof UNREAD> {
-    const { clock, pageOver, underWay } = this.#parts
+  ): Promise<ProcessedPage | typeof UNREAD> {
+    const { clock, pageOver, inFlight } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
-    underWay?.enter(request)
+    inFlight?.enter(request)
     const begun = this.#extract(request, response, timing, page)
-    underWay?.leave()
+    inFlight?.leave()
     const handling = this.#goOn(request, begun, extractAt)
     if (pageOver === undefined || !(begun instanceof Begun)) return handling
     return handling.finally(() => pageOver(begun.page))
   }
 
   /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
-  async tell(request: CrawlRequest, page: Page): Promise<Handled | typeof UNREAD> {
+  async tell(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNREAD> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
     this.#parts.pageOver?.(page)
@@ -73,11 +73,11 @@ export class Handling {
 
   /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
   #deliver(request: CrawlRequest, page: Page, startedAt: number): MaybePromise<typeof UNREAD | undefined> {
-    const { clock, outlet, underWay } = this.#parts
+    const { clock, delivery, inFlight } = this.#parts
     this.#meters.enter('hooks', startedAt)
-    underWay?.enter(request)
-    const delivering = outlet.deliver(page)
-    underWay?.leave()
+    inFlight?.enter(request)
+    const delivering = delivery.deliver(page)
+    inFlight?.leave()
     this.#meters.worked('hooks', clock.now() - startedAt)
     if (delivering instanceof Promise) return delivering.then((problem) => this.#delivered(request, problem))
     return this.#delivered(request, delivering)
@@ -99,7 +99,7 @@ export class Handling {
     request: CrawlRequest,
     begun: Begun | ExtractionProblem,
     extractAt: number,
-  ): Promise<Handled | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNREAD> {
     const { clock } = this.#parts
     if (!(begun instanceof Begun)) {
       this.#meters.leave('extract', clock.now())

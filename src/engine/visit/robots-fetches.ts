@@ -2,22 +2,22 @@ import type { Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { StateSpace } from '../../stores/contract.js'
 import { retryAfterMs } from '../../time.js'
-import type { CrawlRequest, MaybePromise, RulesCame } from '../../types.js'
+import type { CrawlRequest, MaybePromise, RobotsArrived } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
-import type { Admission } from '../admission/admit.js'
-import type { Parts } from '../parts.js'
+import type { Admission } from '../admission/admission.js'
+import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
-import type { Fetching, Wish } from './fetching.js'
+import type { FetchExpectation, FetchStep } from './fetch-step.js'
 import { type HealthRules, setback } from './host-health.js'
 import { fromPlain } from './plain-answer.js'
 import { isOurs } from './verdict.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
-const RULES: Wish = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
+const RULES: FetchExpectation = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
 
 /** While another host's queue holds the rules of an origin, its pages look again this often. */
 const ASK_AGAIN_MS = 1000
-/** An errand that has not come back after this long is sent again: the shard that had it may have died. */
+/** An robotsFetch that has not come back after this long is sent again: the shard that had it may have died. */
 const LOST_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
@@ -29,20 +29,20 @@ const FAILED_REMEMBERED = 10_000
 const UNREAD_REMEMBERED = 10_000
 
 /**
- * The errands that a page's visit depends on: the rules of its origin, and the sitemaps that those name. Rules are
+ * The robotsFetches that a page's visit depends on: the rules of its origin, and the sitemaps that those name. Rules are
  * fetched as a visit to the host that has them, which after a redirect may be another one: then a request of its own
  * goes through that host's queue, and the origin's pages wait.
  */
-export class Errands {
-  readonly #parts: Parts
+export class RobotsFetches {
+  readonly #parts: EngineParts
   readonly #admission: Admission
-  readonly #fetching: Fetching
+  readonly #fetchStep: FetchStep
   readonly #rules: HealthRules
   readonly #tally: Tally
   /** Rules as records, by origin. */
   readonly #records: StateSpace
   /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #inFlight = new Map<string, Promise<void>>()
   /** robots.txt files whose next request is a retry. Filled by a failure, left by an answer. */
   readonly #failed = new Set<string>()
   /** Origins whose rules lie on another host, in whose queue they wait, and since when. Left when they are learned. */
@@ -53,11 +53,17 @@ export class Errands {
    */
   readonly #unread = new Set<string>()
 
-  constructor(parts: Parts, rules: HealthRules, admission: Admission, fetching: Fetching, tally: Tally) {
+  constructor(
+    parts: EngineParts,
+    rules: HealthRules,
+    admission: Admission,
+    fetching: FetchStep,
+    tally: Tally,
+  ) {
     this.#parts = parts
     this.#rules = rules
     this.#admission = admission
-    this.#fetching = fetching
+    this.#fetchStep = fetching
     this.#tally = tally
     this.#records = parts.memory.state.space('robots')
   }
@@ -76,17 +82,17 @@ export class Errands {
       const at = clock.now() + ASK_AGAIN_MS
       return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
     }
-    const underWay = this.#underWay.get(url)
-    if (underWay !== undefined) {
-      await underWay
+    const inFlight = this.#inFlight.get(url)
+    if (inFlight !== undefined) {
+      await inFlight
       return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
     }
     const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
       isOurs(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
     )
-    this.#underWay.set(url, fetching)
+    this.#inFlight.set(url, fetching)
     await fetching
-    this.#underWay.delete(url)
+    this.#inFlight.delete(url)
     return {
       request,
       visitedAt: clock.now(),
@@ -127,13 +133,13 @@ export class Errands {
   }
 
   /** Another shard has fetched rules for us. */
-  rulesCame({ origin, fetched, answer }: RulesCame): void {
+  robotsArrived({ origin, fetched, answer }: RobotsArrived): void {
     void this.#learn(origin, fetched, fromPlain(answer), false)
   }
 
   async #ask(request: CrawlRequest): Promise<Outcome> {
     const attempt = this.#failed.has(request.url) ? 1 : request.attempt
-    const outcome = this.#truly(await this.#fetching.fetch({ ...plainly(request), attempt }, RULES))
+    const outcome = this.#truly(await this.#fetchStep.fetch({ ...plainly(request), attempt }, RULES))
     if (isOurs(outcome)) return outcome
     this.#tally.robots++
     this.#failed.delete(request.url)
@@ -167,7 +173,7 @@ export class Errands {
 
   /** A fetcher that gives up by itself has failed; only the end of the crawl says nothing about the host. */
   #truly(outcome: Outcome): Outcome {
-    if (outcome.ok || outcome.code !== 'aborted' || this.#fetching.isAborted) return outcome
+    if (outcome.ok || outcome.code !== 'aborted' || this.#fetchStep.isAborted) return outcome
     return { ...outcome, code: 'fetcher-failed' }
   }
 
@@ -180,7 +186,7 @@ export class Errands {
     const now = this.#parts.clock.now()
     if (now - (this.#elsewhere.get(origin) ?? Number.NEGATIVE_INFINITY) < LOST_AFTER_MS) return
     this.#elsewhere.set(origin, now)
-    if (await this.#admission.errand(url, from, { kind: 'robots', origin })) return
+    if (await this.#admission.robots(url, from, { kind: 'robots', origin })) return
     this.#elsewhere.delete(origin)
     const message = `the robots.txt of ${origin} redirects to ${url}, which is on the block-list`
     const outcome: Outcome = { ok: false, code: 'address-refused', message }

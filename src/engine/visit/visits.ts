@@ -4,24 +4,24 @@ import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { PageRecord } from '../../refresh/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
-import type { CrawlRequest, MaybePromise, Purpose, RulesCame } from '../../types.js'
-import type { Admission } from '../admission/admit.js'
+import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
+import type { Admission } from '../admission/admission.js'
 import { UNREAD } from '../delivery.js'
-import type { EngineRules, Parts } from '../parts.js'
-import type { Refreshing } from '../refresh/known-pages.js'
-import { NOT_MODIFIED, Revisits, unread } from '../refresh/revisit-processor.js'
+import type { EngineParts, EngineRules } from '../parts.js'
+import type { KnownPages } from '../refresh/known-pages.js'
+import { NOT_MODIFIED, RevisitProcessor, unread } from '../refresh/revisit-processor.js'
 import type { Meters } from '../stats/meters.js'
-import type { Reports } from '../stats/reports.js'
+import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
-import { Fetching, type Wish } from './fetching.js'
+import { type FetchExpectation, FetchStep } from './fetch-step.js'
 import { isDown, lookAgainAt, setback } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
-import { Handling, NOTHING_CAME } from './page-processor.js'
-import { Errands } from './robots-fetches.js'
+import { NO_PAGE, PageProcessor } from './page-processor.js'
+import { RobotsFetches } from './robots-fetches.js'
 import { isOurs, judge, type Verdict } from './verdict.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
-const SITEMAP: Wish = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
+const SITEMAP: FetchExpectation = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
 
 /** Each may hold 50 MB in memory. */
 const SITEMAPS_AT_ONCE = 4
@@ -32,97 +32,99 @@ const SITEMAP_NAP_MS = 500
  * becomes of it. Whatever the network or the user's code does ends in a settlement; only a store that fails rejects.
  */
 export class Visits {
-  readonly #parts: Parts
+  readonly #parts: EngineParts
   readonly #rules: EngineRules
   readonly #admission: Admission
   readonly #tally: Tally
-  readonly #reports: Reports
+  readonly #reports: Reporter
   readonly #quotas: { readonly host: HostQuota; readonly site: HostQuota }
-  readonly #fetching: Fetching
-  readonly #errands: Errands
-  readonly #handling: Handling
-  readonly #wish: Wish
-  readonly #refreshing: Refreshing | undefined
-  readonly #revisits: Revisits | undefined
+  readonly #fetchStep: FetchStep
+  readonly #robotsFetches: RobotsFetches
+  readonly #processor: PageProcessor
+  readonly #expectation: FetchExpectation
+  readonly #knownPages: KnownPages | undefined
+  readonly #revisitProcessor: RevisitProcessor | undefined
   readonly #openedAt: number
-  #sitemapsUnderWay = 0
+  #sitemapsInFlight = 0
 
   constructor(
-    parts: Parts,
+    parts: EngineParts,
     rules: EngineRules,
     admission: Admission,
-    { meters, tally, reports }: { meters: Meters; tally: Tally; reports: Reports },
+    { meters, tally, reports }: { meters: Meters; tally: Tally; reports: Reporter },
     quotas: { readonly host: HostQuota; readonly site: HostQuota },
-    refreshing: Refreshing | undefined,
+    knownPages: KnownPages | undefined,
   ) {
     this.#parts = parts
     this.#openedAt = parts.clock.now()
-    this.#refreshing = refreshing
+    this.#knownPages = knownPages
     this.#rules = rules
     this.#admission = admission
     this.#tally = tally
     this.#reports = reports
     this.#quotas = quotas
-    this.#fetching = new Fetching(parts, rules.fetchTimeoutMs, meters, tally)
-    this.#errands = new Errands(parts, rules, admission, this.#fetching, tally)
-    this.#handling = new Handling(parts, rules, admission, meters, tally, reports)
-    this.#wish = {
+    this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
+    this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
+    this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
+    this.#expectation = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
     }
-    this.#revisits =
-      refreshing &&
-      new Revisits(parts, refreshing, this.#handling, tally, (request, startedAt, endedAt, came) =>
+    this.#revisitProcessor =
+      knownPages &&
+      new RevisitProcessor(parts, knownPages, this.#processor, tally, (request, startedAt, endedAt, came) =>
         this.#went(request, startedAt, endedAt, came),
       )
   }
 
   /** Ends every fetch now; their requests stay pending. */
   abort(): void {
-    this.#fetching.abort()
-    this.#parts.outlet.abort()
+    this.#fetchStep.abort()
+    this.#parts.delivery.abort()
   }
 
   /** Leaves no timer behind. */
   close(): void {
-    this.#fetching.close()
+    this.#fetchStep.close()
   }
 
   /** Another shard has fetched rules for us. */
-  rulesCame(rules: RulesCame): void {
-    this.#errands.rulesCame(rules)
+  robotsArrived(rules: RobotsArrived): void {
+    this.#robotsFetches.robotsArrived(rules)
   }
 
-  visit(request: CrawlRequest): Promise<Visited> {
+  visit(request: CrawlRequest): Promise<VisitResult> {
     const visiting = this.#watched(request)
-    return request.revisit === true && this.#revisits ? this.#revisits.keep(request, visiting) : visiting
+    return request.revisit === true && this.#revisitProcessor
+      ? this.#revisitProcessor.keep(request, visiting)
+      : visiting
   }
 
-  #watched(request: CrawlRequest): Promise<Visited> {
-    const { underWay } = this.#parts
-    if (underWay === undefined) return this.#visit(request)
-    const message = underWay.fatal(request.url)
-    if (message !== undefined) return this.#setAside(request, message)
-    underWay.start(request)
+  #watched(request: CrawlRequest): Promise<VisitResult> {
+    const { inFlight } = this.#parts
+    if (inFlight === undefined) return this.#visit(request)
+    const message = inFlight.fatal(request.url)
+    if (message !== undefined) return this.#giveUpCrashed(request, message)
+    inFlight.start(request)
     return this.#visit(request)
   }
 
-  async #setAside(request: CrawlRequest, message: string): Promise<Settlement> {
+  async #giveUpCrashed(request: CrawlRequest, message: string): Promise<Settlement> {
     await this.#reports.failure(request, { code: 'worker-crashed', message }, true)
     return { request, visitedAt: undefined }
   }
 
-  #visit(request: CrawlRequest): Promise<Visited> {
+  #visit(request: CrawlRequest): Promise<VisitResult> {
     const { purpose } = request
     // Never in a frontier: whoever put it there gets it settled.
     if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
-    if (purpose?.kind === 'robots') return this.#errands.robots(request, purpose.origin)
+    if (purpose?.kind === 'robots') return this.#robotsFetches.robots(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
     if (isDown(request.hostTrouble, this.#rules)) {
       const at = lookAgainAt(request.hostTrouble!, this.#rules)
-      if (this.#revisits === undefined || request.revisit !== true) {
+      if (this.#revisitProcessor === undefined || request.revisit !== true) {
         if (!this.#deservesAnother(request)) return this.#hostDown(request)
-      } else if (at > this.#parts.clock.now()) return this.#revisits.hostDown(request, at)
+      } else if (at > this.#parts.clock.now()) return this.#revisitProcessor.hostDown(request, at)
     }
     return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
   }
@@ -132,11 +134,11 @@ export class Visits {
     return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
   }
 
-  async #visitPage(request: CrawlRequest): Promise<Visited> {
+  async #visitPage(request: CrawlRequest): Promise<VisitResult> {
     const { host, site: sites } = this.#quotas
     if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
     // A known page has had its place among those of its host.
-    if (request.revisit === true && (await this.#refreshing?.wasSeen(request)))
+    if (request.revisit === true && (await this.#knownPages?.wasSeen(request)))
       return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
     const hostTurn = this.#quotas.host.claim(request.host)
@@ -161,29 +163,30 @@ export class Visits {
     }
   }
 
-  async #fetchPage(request: CrawlRequest): Promise<Visited> {
+  async #fetchPage(request: CrawlRequest): Promise<VisitResult> {
     const gate = this.#throughGate(request)
     const put = gate instanceof Promise ? await gate : gate
     if (put !== undefined) return put
-    const looking = this.#refreshing?.look(request, this.#wish)
+    const looking = this.#knownPages?.lookUp(request, this.#expectation)
     const look = looking instanceof Promise ? await looking : looking
     const startedAt = this.#parts.clock.now()
-    const outcome = await this.#fetching.fetch(request, look?.wish ?? this.#wish)
+    const outcome = await this.#fetchStep.fetch(request, look?.expects ?? this.#expectation)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-    if (look?.wish.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
-      return this.#revisits!.compare(request, look, outcome, timing)
+    if (look?.expects.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+      return this.#revisitProcessor!.compare(request, look, outcome, timing)
     }
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
       const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
-      if (settled.again !== undefined || !this.#revisits) return settled
+      if (settled.again !== undefined || !this.#revisitProcessor) return settled
       if (request.revisit !== true)
-        return verdict.kind === 'failure' ? this.#revisits.failed(request, settled, verdict) : settled
-      return this.#revisits.missed(request, look, settled, outcome, timing, verdict)
+        return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
+      return this.#revisitProcessor.missed(request, look, settled, outcome, timing, verdict)
     }
-    if (this.#revisits) return this.#revisits.compare(request, look, outcome as FetchedResponse, timing)
-    const handled = await this.#handling.handle(request, outcome as FetchedResponse, timing)
+    if (this.#revisitProcessor)
+      return this.#revisitProcessor.compare(request, look, outcome as FetchedResponse, timing)
+    const handled = await this.#processor.process(request, outcome as FetchedResponse, timing)
     if (handled === UNREAD) return unread(request, endedAt)
     return this.#went(request, startedAt, endedAt, handled)
   }
@@ -192,8 +195,8 @@ export class Visits {
   #throughGate(request: CrawlRequest): MaybePromise<Settlement | undefined> {
     const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
     if (verdict !== 'allow') return this.#heedRobots(request, verdict)
-    const errand = request.purpose === undefined ? this.#errands.pageComes(request.url) : undefined
-    return errand?.then(() => undefined)
+    const robotsFetch = request.purpose === undefined ? this.#robotsFetches.pageComes(request.url) : undefined
+    return robotsFetch?.then(() => undefined)
   }
 
   async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
@@ -207,7 +210,7 @@ export class Visits {
     }
     if ('retryAt' in verdict)
       return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
-    return this.#errands.rulesFor(request, verdict.fetch)
+    return this.#robotsFetches.rulesFor(request, verdict.fetch)
   }
 
   async #turnedAway(request: CrawlRequest): Promise<Settlement> {
@@ -223,14 +226,14 @@ export class Visits {
   }
 
   /** Nothing was asked, for the host is in trouble. */
-  #givenUp(request: CrawlRequest): Visited {
+  #givenUp(request: CrawlRequest): VisitResult {
     const settled = { request, visitedAt: undefined }
     const isNewPage = request.purpose === undefined && request.revisit !== true
-    return isNewPage && this.#revisits ? this.#revisits.failed(request, settled) : settled
+    return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
   }
 
   /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
-  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NOTHING_CAME): Visited {
+  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NO_PAGE): VisitResult {
     const { found, delivered } = came
     const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
     if (request.hostTrouble === undefined)
@@ -250,13 +253,13 @@ export class Visits {
   async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
     const { clock, extraction } = this.#parts
     if (!this.#admission.wantsSitemap(purpose)) return { request, visitedAt: undefined }
-    if (this.#sitemapsUnderWay >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
-    this.#sitemapsUnderWay++
+    if (this.#sitemapsInFlight >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
+    this.#sitemapsInFlight++
     try {
       const put = await this.#throughGate(request)
       if (put !== undefined) return put
       const startedAt = clock.now()
-      const outcome = await this.#fetching.fetch(request, SITEMAP)
+      const outcome = await this.#fetchStep.fetch(request, SITEMAP)
       const endedAt = clock.now()
       const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
@@ -264,16 +267,16 @@ export class Visits {
       }
       if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
-        if (this.#fetching.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
+        if (this.#fetchStep.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
         await this.#admission.sitemapEntries(entries, request, purpose)
         if (!this.#admission.wantsSitemap(purpose)) break
         // A large sitemap is read in slices, between which others have their turn.
-        await breathe(clock)
+        await yieldToLoop(clock)
       }
       this.#tally.sitemaps++
       return this.#went(request, startedAt, endedAt)
     } finally {
-      this.#sitemapsUnderWay--
+      this.#sitemapsInFlight--
     }
   }
 
@@ -324,7 +327,7 @@ export class Visits {
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    if (isOurs(outcome) || (this.#fetching.isAborted && verdict.code === 'aborted')) {
+    if (isOurs(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
       return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
     }
     await this.#reports.failure(
@@ -354,8 +357,8 @@ export class Visits {
 }
 
 /** A settlement, and what the engine itself must know of the visit that it settles. */
-export type Visited = Settlement & {
-  /** A page came of it: see `Handled`. */
+export type VisitResult = Settlement & {
+  /** A page came of it: see `ProcessedPage`. */
   readonly delivered?: boolean
   /** It is one more of its host's pages, of which there is a limit. */
   readonly takesPlace?: boolean
@@ -364,7 +367,7 @@ export type Visited = Settlement & {
 }
 
 /** Lets timers and sockets have their turn. */
-export function breathe(clock: Clock): Promise<void> {
+export function yieldToLoop(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.wakeAt(clock.now(), resolve)
   })

@@ -34,7 +34,7 @@ export function decodeText(text: string): string {
 }
 
 /** What the tokenizer's input stage does: one kind of line end, and no NUL. To be done before decoding. */
-export function normaliseInput(value: string): string {
+export function normalizeInput(value: string): string {
   if (value.includes('\r')) value = value.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
   // By runs: a million NULs in a row would be a million matches.
   return value.includes('\0') ? value.replace(/\0+/g, (nuls) => REPLACEMENT.repeat(nuls.length)) : value

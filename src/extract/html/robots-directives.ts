@@ -4,7 +4,7 @@
  */
 
 /** What a page asks for. */
-export interface RobotsWishes {
+export interface RobotsDirectives {
   readonly noindex: boolean
   readonly nofollow: boolean
 }
@@ -19,10 +19,10 @@ export interface RobotsStatements {
   readonly product: string | undefined
 }
 
-const NOTHING: RobotsWishes = Object.freeze({ noindex: false, nofollow: false })
-const NOINDEX: RobotsWishes = Object.freeze({ noindex: true, nofollow: false })
-const NOFOLLOW: RobotsWishes = Object.freeze({ noindex: false, nofollow: true })
-const NONE: RobotsWishes = Object.freeze({ noindex: true, nofollow: true })
+const NOTHING: RobotsDirectives = Object.freeze({ noindex: false, nofollow: false })
+const NOINDEX: RobotsDirectives = Object.freeze({ noindex: true, nofollow: false })
+const NOFOLLOW: RobotsDirectives = Object.freeze({ noindex: false, nofollow: true })
+const NONE: RobotsDirectives = Object.freeze({ noindex: true, nofollow: true })
 
 /**
  * Reads what was said.
@@ -31,7 +31,7 @@ const NONE: RobotsWishes = Object.freeze({ noindex: true, nofollow: true })
  * robotsWishes({ meta: 'noindex', header: 'otherbot: none, kumo: nofollow', product: 'kumo' })
  * // { noindex: true, nofollow: true }
  */
-export function robotsWishes({ meta, header, product }: RobotsStatements): RobotsWishes {
+export function robotsDirectives({ meta, header, product }: RobotsStatements): RobotsDirectives {
   // Nearly every page says nothing.
   if (meta === undefined && header === undefined) return NOTHING
   const words = [...wordsOf(meta ?? ''), ...wordsInHeader(header ?? '', product)]

@@ -9,7 +9,7 @@
 
 import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
 import { type Codes, codesOf } from './codes.js'
-import { decodeText, normaliseInput } from './entities.js'
+import { decodeText, normalizeInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
 import { FoundLinks, Scanned } from './found-links.js'
 import { refreshUrl } from './meta-refresh.js'
@@ -350,7 +350,7 @@ export class Scanner {
 /** The title with entities decoded and white space collapsed. Worked out apart, because few who crawl ask for it. */
 export function titleOf({ rawTitle }: Scan): string | undefined {
   if (rawTitle === undefined) return undefined
-  return decodeText(normaliseInput(rawTitle.slice(0, tags.LONGEST_TITLE)))
+  return decodeText(normalizeInput(rawTitle.slice(0, tags.LONGEST_TITLE)))
     .replace(/[\t\n\f\r ]+/g, ' ')
     .replace(/^ | $/g, '')
 }

@@ -6,7 +6,7 @@
 
 import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, hasWordAt, isSpace, SINGLE_QUOTE, SLASH } from './characters.js'
 import type { Codes } from './codes.js'
-import { decodeAttribute, normaliseInput } from './entities.js'
+import { decodeAttribute, normalizeInput } from './entities.js'
 
 /** Attributes to ask for: a set of bits. */
 export const HREF = 1
@@ -50,13 +50,13 @@ export class TagReader {
   selfClosing = false
 
   /** Whether values need a look for what the input stage changes; most pages hold neither NUL nor CR. */
-  private readonly needsNormalising: boolean
+  private readonly needsNormalizing: boolean
 
   constructor(
     private readonly html: string,
     private readonly codes: Codes,
   ) {
-    this.needsNormalising = html.includes('\r') || html.includes('\0')
+    this.needsNormalizing = html.includes('\r') || html.includes('\0')
   }
 
   /**
@@ -216,7 +216,7 @@ export class TagReader {
   private value(start: number, end: number): string {
     if (end - start > LONGEST_VALUE) return ''
     let value = this.html.slice(start, end)
-    if (this.needsNormalising) value = normaliseInput(value)
+    if (this.needsNormalizing) value = normalizeInput(value)
     return value.includes('&') ? decodeAttribute(value) : value
   }
 

@@ -1,7 +1,7 @@
 /** The plainest sitemap: a text with one URL in each line. */
 
 import { owned } from '../../owned.js'
-import type { SitemapOutlet } from './outlet.js'
+import type { SitemapOutput } from './output.js'
 import { LONGEST_VALUE } from './value.js'
 
 const LINE_END = /\r\n?|\n/
@@ -9,15 +9,15 @@ const LINE_END = /\r\n?|\n/
 const URL_LINE = /^https?:\/\/\S/i
 
 export class ListSitemap {
-  readonly #outlet: SitemapOutlet
+  readonly #output: SitemapOutput
   /** The beginning of a line whose end is still to come. */
   #rest = ''
   /** The line is too long, and its beginning was dropped. */
   #dropping = false
   #any = false
 
-  constructor(outlet: SitemapOutlet) {
-    this.#outlet = outlet
+  constructor(output: SitemapOutput) {
+    this.#output = output
   }
 
   push(text: string): void {
@@ -33,23 +33,23 @@ export class ListSitemap {
   /** The last line needs no line end, unless the text is `cut` off: then it may be half a URL. */
   end(cut: boolean): void {
     if (!cut) this.#line(this.#rest)
-    if (!this.#any) this.#outlet.stop('not-a-sitemap')
+    if (!this.#any) this.#output.stop('not-a-sitemap')
   }
 
   #line(line: string): void {
     const url = line.trim()
     if (this.#dropping || url.length > LONGEST_VALUE) {
       this.#dropping = false
-      this.#outlet.note('url-too-long')
+      this.#output.note('url-too-long')
     } else if (URL_LINE.test(url)) {
       this.#any = true
-      this.#outlet.give({
+      this.#output.give({
         kind: 'page',
         url: owned(url),
         lastmod: undefined,
         changefreq: undefined,
         priority: undefined,
       })
-    } else if (url !== '') this.#outlet.note('no-url')
+    } else if (url !== '') this.#output.note('no-url')
   }
 }

@@ -11,7 +11,7 @@ import { SitemapDecoder } from './charset.js'
 import type { SitemapOptions, SitemapProblem, SitemapProblemCode, SitemapReader } from './contract.js'
 import { isGzip, Unpacking } from './gzip.js'
 import { ListSitemap } from './list.js'
-import { SitemapOutlet } from './outlet.js'
+import { SitemapOutput } from './output.js'
 import { LOOKS_LIKE_XML, XmlSitemap } from './xml.js'
 
 /** The bounds of the protocol (sitemaps.org). */
@@ -81,7 +81,7 @@ export async function parseSitemap(
 }
 
 class Reader implements SitemapReader {
-  readonly #outlet: SitemapOutlet
+  readonly #output: SitemapOutput
   readonly #alternates: boolean
   #bytesLeft: number
   /** The first bytes, until there are enough to tell gzip; then undefined. */
@@ -95,16 +95,16 @@ class Reader implements SitemapReader {
 
   constructor({ maxBytes = MAX_BYTES, maxEntries = MAX_ENTRIES, alternates = false }: SitemapOptions) {
     this.#bytesLeft = checked('maxBytes', maxBytes)
-    this.#outlet = new SitemapOutlet(checked('maxEntries', maxEntries))
+    this.#output = new SitemapOutput(checked('maxEntries', maxEntries))
     this.#alternates = alternates
   }
 
   get stopped(): boolean {
-    return this.#outlet.stopped
+    return this.#output.stopped
   }
 
   get problems(): readonly SitemapProblem[] {
-    return this.#outlet.problems
+    return this.#output.problems
   }
 
   push(piece: Uint8Array | string): MaybePromise<SitemapEntry[]> {
@@ -117,7 +117,7 @@ class Reader implements SitemapReader {
       return this.#unpack(this.#unpacking, begun)
     }
     this.#read(begun)
-    return this.#outlet.take()
+    return this.#output.take()
   }
 
   end(): MaybePromise<SitemapEntry[]> {
@@ -126,19 +126,19 @@ class Reader implements SitemapReader {
     if (this.#unpacking !== undefined) return this.#endUnpacking(this.#unpacking)
     if (this.#head !== undefined) this.#read(this.#head)
     this.#finish(undefined)
-    return this.#outlet.take()
+    return this.#output.take()
   }
 
   async #unpack(unpacking: Unpacking, bytes: Uint8Array): Promise<SitemapEntry[]> {
     await unpacking.push(bytes)
-    return this.#outlet.take()
+    return this.#output.take()
   }
 
   async #endUnpacking(unpacking: Unpacking): Promise<SitemapEntry[]> {
     const end = await unpacking.end()
     unpacking.stop()
     this.#finish(end === 'whole' ? undefined : end)
-    return this.#outlet.take()
+    return this.#output.take()
   }
 
   /** A piece with what was held back before it; nothing while that is too little to tell gzip. */
@@ -173,8 +173,8 @@ class Reader implements SitemapReader {
     const text = this.#sniffed
     this.#sniffed = ''
     this.#format = LOOKS_LIKE_XML.test(text.slice(0, SNIFFED_CHARACTERS))
-      ? new XmlSitemap(this.#outlet, this.#alternates)
-      : new ListSitemap(this.#outlet)
+      ? new XmlSitemap(this.#output, this.#alternates)
+      : new ListSitemap(this.#output)
     this.#format.push(text)
     return this.#format
   }
@@ -183,10 +183,10 @@ class Reader implements SitemapReader {
   #finish(cut: SitemapProblemCode | undefined): void {
     if (this.stopped) return
     this.#readText(this.#decoder.end())
-    if (cut !== undefined) this.#outlet.note(cut)
+    if (cut !== undefined) this.#output.note(cut)
     const format = this.#format ?? this.#begin()
     format.end(cut !== undefined)
-    this.#outlet.stop()
+    this.#output.stop()
   }
 }
 

@@ -7,7 +7,7 @@ import type { SitemapEntry } from '../contract.js'
 import { dateOf } from './date.js'
 import { DIALECTS, type Dialect, type Field } from './dialects.js'
 import { attributesOf, Markup, type MarkupListener } from './markup.js'
-import type { SitemapOutlet } from './outlet.js'
+import type { SitemapOutput } from './output.js'
 import { ValueCollector } from './value.js'
 
 const HTTP = /^https?:\/\//i
@@ -20,7 +20,7 @@ const MOST_ALTERNATES = 1000
 export const LOOKS_LIKE_XML = /^<|<(?:\?xml|(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|rdf))[\s>]/i
 
 export class XmlSitemap implements MarkupListener {
-  readonly #outlet: SitemapOutlet
+  readonly #output: SitemapOutput
   readonly #alternates: boolean
   readonly #markup = new Markup(this)
   readonly #value = new ValueCollector()
@@ -49,8 +49,8 @@ export class XmlSitemap implements MarkupListener {
   #alternateUrls: string[] = []
   #tooLong = false
 
-  constructor(outlet: SitemapOutlet, alternates: boolean) {
-    this.#outlet = outlet
+  constructor(output: SitemapOutput, alternates: boolean) {
+    this.#output = output
     this.#alternates = alternates
   }
 
@@ -64,11 +64,11 @@ export class XmlSitemap implements MarkupListener {
    */
   end(cut: boolean): void {
     if (this.#field !== undefined && this.#markup.endsInEndTag) this.#endField()
-    if (this.#dialect === undefined) this.#outlet.stop('not-a-sitemap')
+    if (this.#dialect === undefined) this.#output.stop('not-a-sitemap')
     this.#field = undefined
     this.#value.clear()
     if (this.#entry !== undefined && this.#knownUrl() !== undefined) this.#endEntry()
-    if (this.#root !== undefined && !cut) this.#outlet.note('truncated')
+    if (this.#root !== undefined && !cut) this.#output.note('truncated')
   }
 
   open(name: string, attributes: string, empty: boolean): void {
@@ -151,7 +151,7 @@ export class XmlSitemap implements MarkupListener {
       if (empty) this.#endEntry()
     } else if (this.#dialect === undefined && name === 'html') {
       // A page in place of the sitemap, most often to say that there is none.
-      this.#outlet.stop('not-a-sitemap')
+      this.#output.stop('not-a-sitemap')
     }
   }
 
@@ -193,14 +193,14 @@ export class XmlSitemap implements MarkupListener {
       case 'priority': {
         const priority = Number(value)
         if (priority >= 0 && priority <= 1) this.#priority = priority
-        else this.#outlet.note('bad-priority')
+        else this.#output.note('bad-priority')
       }
     }
   }
 
   #date(value: string): number | undefined {
     const date = dateOf(value)
-    if (date === undefined) this.#outlet.note('bad-date')
+    if (date === undefined) this.#output.note('bad-date')
     return date
   }
 
@@ -236,8 +236,8 @@ export class XmlSitemap implements MarkupListener {
     const bare = this.#bare.take() ?? ''
     if (HTTP.test(bare)) this.#url ??= bare
     if (this.#knownUrl() !== undefined) this.#giveEntry()
-    else this.#outlet.note(this.#tooLong ? 'url-too-long' : 'no-url')
-    for (const url of this.#alternateUrls) this.#outlet.give({ kind: 'page', url })
+    else this.#output.note(this.#tooLong ? 'url-too-long' : 'no-url')
+    for (const url of this.#alternateUrls) this.#output.give({ kind: 'page', url })
     if (this.#alternateUrls.length > 0) this.#alternateUrls = []
     this.#entry = undefined
     this.#foreign = undefined
@@ -246,7 +246,7 @@ export class XmlSitemap implements MarkupListener {
   }
 
   #giveEntry(): void {
-    this.#outlet.give({
+    this.#output.give({
       kind: this.#kind,
       url: this.#knownUrl()!,
       lastmod: this.#lastmod ?? this.#published,

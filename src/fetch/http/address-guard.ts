@@ -19,7 +19,7 @@ export function loadRanges(): typeof import('ipaddr.js') {
  * The hosts that the caller named, which may have private addresses. A host is spelled as in a canonical URL, with its
  * port unless that is the scheme's own: naming one port of a machine opens no other.
  */
-export interface NamedHosts {
+export interface TrustedHosts {
   has(host: string): boolean
   /**
    * Whether the first addresses that a named host ever had were private; `isPrivate` is what those of now are, which

@@ -11,7 +11,7 @@ import { KumoError } from '../../errors.js'
 import { type Clock, systemClock, type Timer } from '../../time.js'
 import type { MaybePromise } from '../../types.js'
 import { LookupError, type Resolver } from '../dns/resolver.js'
-import { AddressRefusedError, isPublic, isTrustable, type NamedHosts } from './address-guard.js'
+import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from './address-guard.js'
 
 export interface GuardedConnectorOptions {
   /** What makes the connection to an address: the result of undici's `buildConnector`. */
@@ -23,7 +23,7 @@ export interface GuardedConnectorOptions {
    */
   readonly allows: (hostname: string, address: string) => boolean
   /** Hosts that may have a private address if they had one from the start. */
-  readonly named?: NamedHosts | undefined
+  readonly named?: TrustedHosts | undefined
   readonly clock?: Clock | undefined
 }
 
@@ -67,7 +67,7 @@ async function checkedAddresses(
   { hostname: bracketed, host = '', isRetry }: Target,
   resolver: Resolver,
   allows: GuardedConnectorOptions['allows'],
-  named: NamedHosts | undefined,
+  named: TrustedHosts | undefined,
 ): Promise<readonly string[]> {
   const hostname = bracketed.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(hostname)
@@ -95,7 +95,7 @@ function hadPrivate(
   host: string,
   hostname: string,
   addresses: readonly string[],
-  named: NamedHosts,
+  named: TrustedHosts,
 ): MaybePromise<boolean> {
   if (isIP(hostname)) return true
   return named.wasPrivate(

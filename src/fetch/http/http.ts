@@ -13,7 +13,7 @@ import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access/access.js
 import { checkLiteral, tlsSettings } from './access/dial.js'
 import { AccessRefused, accessFailure, Http2Error } from './access/failures.js'
 import { OriginHeaders } from './access/headers.js'
-import { loadRanges, type NamedHosts } from './address-guard.js'
+import { loadRanges, type TrustedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
@@ -49,7 +49,7 @@ export interface HttpFetcherOptions extends AccessOptions {
    */
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
   /** Hosts that may have a private address besides, if they had one from the start; needs `allowsAddress`. */
-  readonly named?: NamedHosts | undefined
+  readonly trusted?: TrustedHosts | undefined
 }
 
 export interface HttpFetcher extends Fetcher {
@@ -87,7 +87,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, named, clock, http2, proxy } = options
+  const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
   const access: Access = {
     headers: new OriginHeaders(options),
@@ -141,7 +141,7 @@ function checkOptions(options: HttpFetcherOptions): void {
     ...ACCESS_KEYS,
     'resolver',
     'allowsAddress',
-    'named',
+    'trusted',
     'clock',
   ]
   if (typeof options !== 'object' || options === null) {
@@ -200,7 +200,7 @@ interface Access {
   cookies: Cookies | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
   readonly allowsAddress: HttpFetcherOptions['allowsAddress']
-  readonly named: NamedHosts | undefined
+  readonly named: TrustedHosts | undefined
   readonly clock: Clock
 }
 

@@ -1,7 +1,7 @@
 /** The sitemaps that origins name in their robots.txt, until somebody takes them. */
 
 import { owned } from '../../owned.js'
-import { canonicalise } from '../../url/canonicalize.js'
+import { canonicalizeUrl } from '../../url/canonicalize.js'
 
 /** In characters. They are taken right after they are learned; this is for a crawl that has no use for them. */
 const MAX_WEIGHT = 4 * 1024 * 1024
@@ -16,7 +16,7 @@ export class SitemapShelf {
     this.take(origin)
     const urls: string[] = []
     for (const sitemap of written) {
-      const url = canonicalise(sitemap, base)
+      const url = canonicalizeUrl(sitemap, base)
       if (url !== undefined) urls.push(url)
     }
     const weight = weightOf(urls)

@@ -6,7 +6,7 @@
 
 import { retryAfterMs } from '../../time.js'
 import type { FailureCode } from '../../types.js'
-import { canonicalise } from '../../url/canonicalize.js'
+import { canonicalizeUrl } from '../../url/canonicalize.js'
 import type { FetchedResponse, Outcome } from '../contract.js'
 import { canonicalPattern, type Group, groupFor, groupText } from './group.js'
 import { byteText, MAX_TEXT_BYTES } from './lines.js'
@@ -142,7 +142,7 @@ function failed(origin: string, standing: Unknown, outcome: Outcome, now: number
 /** On to the next place, on whatever host it is; undefined if that leads nowhere or too far. */
 function redirected(asked: Unknown, { headers }: FetchedResponse): Unknown | undefined {
   const location = headers.get('location')
-  const ask = location === undefined ? undefined : canonicalise(location, asked.ask)
+  const ask = location === undefined ? undefined : canonicalizeUrl(location, asked.ask)
   if (ask === undefined || asked.hops >= MAX_HOPS) return undefined
   return { ...asked, ask, hops: asked.hops + 1, notBefore: 0 }
 }

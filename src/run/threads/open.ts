@@ -1,7 +1,7 @@
 /** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
 
-import { Patience } from '../../engine/abort-grace.js'
-import type { Reader } from '../../engine/delivery.js'
+import { AbortGrace } from '../../engine/abort-grace.js'
+import type { PageReader } from '../../engine/delivery.js'
 import type { CrawlEvents } from '../../engine/events.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
@@ -22,8 +22,8 @@ import { type Closer, closeAll } from '../closing.js'
 import { clockOf } from '../plan.js'
 import { partitionerOf, storeContext } from '../plan-store.js'
 
-/** What a crew works with. */
-export interface CrewParts {
+/** What a workerRun works with. */
+export interface WorkerRunParts {
   readonly options: GivenOptions
   readonly portable: PortableOptions
   readonly clock: Clock
@@ -35,7 +35,7 @@ export interface CrewParts {
   readonly shards: number
   readonly partitions: number
   partitionOf(host: string): number
-  close(patience: Patience): Promise<void>
+  close(grace: AbortGrace): Promise<void>
 }
 
 /** What earlier runs of the crawl have counted. */
@@ -48,16 +48,15 @@ export interface EarlierTotals {
   readonly bytes: number
 }
 
-export async function openCrew(
+export async function openWorkerRun(
   given: GivenOptions,
-  reader: Reader | undefined,
+  reader: PageReader | undefined,
   report: (event: StoreEvent) => void,
   clock = clockOf(given),
-): Promise<CrewParts> {
+): Promise<WorkerRunParts> {
   const portable = toPortable(given)
   const closers: Closer[] = []
-  const close = (patience: Patience) =>
-    closeAll(closers, new Waits(clock, given.timeout.hookMs), clock, patience)
+  const close = (grace: AbortGrace) => closeAll(closers, new Waits(clock, given.timeout.hookMs), clock, grace)
   try {
     const options = { ...given, ...(await loadShared(given)) }
     const partitioner = await partitionerOf(options)
@@ -81,7 +80,7 @@ export async function openCrew(
       close,
     }
   } catch (error) {
-    await close(new Patience(clock)).catch(() => {})
+    await close(new AbortGrace(clock)).catch(() => {})
     throw error
   }
 }
@@ -108,7 +107,7 @@ async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Pr
 
 async function openClosures(
   options: GivenOptions,
-  reader: Reader | undefined,
+  reader: PageReader | undefined,
   state: WatchedState,
   shared: SharedStore | undefined,
   closers: Closer[],

@@ -12,12 +12,12 @@ import { fromPortable, type PortableOptions } from '../../modules/portable.js'
 import type { CrawlOptions, Listener } from '../../options/options.js'
 import { OwnershipTable } from '../../partition/ownership.js'
 import { type Clock, every, type Timer } from '../../time.js'
-import { Bridge } from '../../workers/closures/proxy.js'
+import { ClosureProxy } from '../../workers/closures/proxy.js'
 import { readBatch } from '../../workers/exchange/codec.js'
 import { PortExchange } from '../../workers/exchange/port-exchange.js'
-import type { RestReport } from '../../workers/exchange/termination-detector.js'
-import { UnderWayLog } from '../../workers/in-flight-log.js'
-import type { ThreadData, ToMain, ToThread } from '../../workers/messages.js'
+import type { IdleReport } from '../../workers/exchange/termination-detector.js'
+import { SharedInFlightLog } from '../../workers/in-flight-log.js'
+import type { ToMain, ToWorker, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
 import { type Plan, plan } from '../plan.js'
 
@@ -27,17 +27,17 @@ const STATS_MS = 50
 const LOADS_EVERY = 20
 
 /** The way to the main thread. */
-export interface WayToMain {
+export interface MainPort {
   post(message: ToMain, transfer?: readonly ArrayBuffer[]): void
   close(): void
 }
 
-export class Shard {
-  readonly #data: ThreadData
-  readonly #main: WayToMain
+export class WorkerShard {
+  readonly #data: WorkerData
+  readonly #main: MainPort
   readonly #clock: Clock
   readonly #table: OwnershipTable
-  readonly #bridge: Bridge
+  readonly #closureProxy: ClosureProxy
   readonly #budget: SharedBudget
   readonly #requestBudget: SharedBudget
   #exchange: PortExchange | undefined = undefined
@@ -46,12 +46,12 @@ export class Shard {
   #telling: Timer | undefined = undefined
   #told = 0
 
-  constructor(data: ThreadData, main: WayToMain, clock: Clock) {
+  constructor(data: WorkerData, main: MainPort, clock: Clock) {
     this.#data = data
     this.#main = main
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
-    this.#bridge = new Bridge((message, transfer) => main.post(message, transfer), addedLinks)
+    this.#closureProxy = new ClosureProxy((message, transfer) => main.post(message, transfer), addedLinks)
     const rouse = () => main.post({ kind: 'rouse' })
     this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
     this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
@@ -66,22 +66,22 @@ export class Shard {
       ownership: this.#table,
       budget: this.#budget,
       requestBudget: this.#requestBudget,
-      earlier: data.earlier,
-      tellCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
-      underWay: new UnderWayLog(data.underWay, new Map(data.fatal)),
-      reader: data.hasReader ? this.#bridge.reader() : undefined,
-      pageOver: (page) => this.#bridge.pageOver(page),
+      earlierRuns: data.earlierRuns,
+      reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
+      inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
+      reader: data.hasReader ? this.#closureProxy.reader() : undefined,
+      pageOver: (page) => this.#closureProxy.pageOver(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
-      exchange: (spool) => {
-        this.#budget.whenKept = spool?.whenKept.bind(spool)
+      exchange: (outbox) => {
+        this.#budget.whenKept = outbox?.whenKept.bind(outbox)
         this.#exchange = new PortExchange({
           self: data.shard.index,
           shards: data.shards,
           clock: this.#clock,
-          spool,
-          firstBatch: spool?.firstBatch,
+          outbox: outbox,
+          firstBatch: outbox?.firstBatch,
           report: (report) => this.#rests(report),
           onError: (error) => this.fail(error),
         })
@@ -105,16 +105,16 @@ export class Shard {
     const data = this.#data
     const portable = data.options as PortableOptions
     const given = fromPortable(portable, {
-      extractor: (what) => this.#bridge.extractor(what),
-      hook: (what) => this.#bridge.hook(what),
+      extractor: (what) => this.#closureProxy.extractor(what),
+      hook: (what) => this.#closureProxy.hook(what),
     })
     const listeners = portable.events
       .filter((event) => HEARD_HERE.has(event))
-      .map((event) => [event, this.#bridge.listener(event)] as unknown as Listener)
+      .map((event) => [event, this.#closureProxy.listener(event)] as unknown as Listener)
     return loadModules({ ...given, concurrency: data.concurrency, listeners })
   }
 
-  hear(message: ToThread): void {
+  receive(message: ToWorker): void {
     const engine = this.#engine!
     switch (message.kind) {
       case 'go':
@@ -140,10 +140,10 @@ export class Shard {
         this.#requestBudget.changed()
         break
       case 'over':
-        this.#exchange!.over()
+        this.#exchange!.end()
         break
       case 'answer':
-        this.#bridge.answer(message.id, message.value, message.error)
+        this.#closureProxy.answer(message.id, message.value, message.error)
         break
       default:
         void this.#obey(message).catch((error) => {
@@ -154,7 +154,7 @@ export class Shard {
   }
 
   /** Orders, which may give this shard work: each is confirmed, so that the main thread sees the end of the crawl. */
-  async #obey(order: Exclude<ToThread, { kind: NoOrder }>): Promise<void> {
+  async #obey(order: Exclude<ToWorker, { kind: NoOrder }>): Promise<void> {
     const engine = this.#engine!
     const exchange = this.#exchange!
     switch (order.kind) {
@@ -189,7 +189,7 @@ export class Shard {
         await this.#takeIn(order)
         break
       case 'round':
-        engine.refreshing?.nextRound()
+        engine.knownPages?.nextRound()
         break
       case 'moved':
         this.#table.move(order.partitions, order.to, order.version)
@@ -198,16 +198,16 @@ export class Shard {
     exchange.orderDone()
   }
 
-  async #give({ partitions, to, version }: Extract<ToThread, { kind: 'give' }>): Promise<void> {
-    const parcel = await this.#engine!.give(partitions, () => this.#table.move(partitions, to, version))
-    this.#main.post({ kind: 'gave', parcel })
+  async #give({ partitions, to, version }: Extract<ToWorker, { kind: 'give' }>): Promise<void> {
+    const snapshot = await this.#engine!.release(partitions, () => this.#table.move(partitions, to, version))
+    this.#main.post({ kind: 'gave', snapshot })
   }
 
-  async #takeIn({ parcel, version, visitedUntil }: Extract<ToThread, { kind: 'take' }>): Promise<void> {
-    const { partitions } = parcel
+  async #takeIn({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'take' }>): Promise<void> {
+    const { partitions } = snapshot
     if (visitedUntil !== undefined)
       await this.#until(visitedUntil + (this.#data.options as PortableOptions).delayMs)
-    await this.#engine!.take(parcel, () => {
+    await this.#engine!.adopt(snapshot, () => {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)
     })
@@ -237,7 +237,7 @@ export class Shard {
   }
 
   /** Should it die after this, what it has told is what it had. */
-  #rests(report: RestReport): void {
+  #rests(report: IdleReport): void {
     this.#tell()
     this.#main.post({ kind: 'resting', ...report })
   }

@@ -1,12 +1,12 @@
-import { merged, type ShardStats } from '../../engine/stats/merge.js'
+import { mergeStats, type ShardStats } from '../../engine/stats/merge.js'
 import type { EndReason, Stats, Summary, WorkerStats } from '../../engine/stats/stats.js'
 import { addedCounts, Tally } from '../../engine/stats/tally.js'
 
 /** What is known of a crawl whose workers never came to say anything. */
-const NOTHING: Stats = merged([])
+const NOTHING: Stats = mergeStats([])
 
 /** What the workers of a crawl have told of themselves, as the statistics of one crawl. */
-export class CrewStats {
+export class WorkerRunStats {
   readonly #slots: readonly number[]
   readonly #partitionsOf: (shard: number) => number
   /** Whether known pages wait in the frontier. */
@@ -27,7 +27,7 @@ export class CrewStats {
     this.#replaced = slots.map(() => 0)
   }
 
-  told(shard: number, stats: Stats): void {
+  reported(shard: number, stats: Stats): void {
     this.#last[shard] = stats
   }
 
@@ -53,7 +53,7 @@ export class CrewStats {
       stats === undefined ? [] : [{ stats, slots: this.#slots[shard]! }],
     )
     if (told.length === 0) return undefined
-    const all = merged(told)
+    const all = mergeStats(told)
     return {
       ...all,
       ...addedCounts(addedCounts(all, this.own.record()), this.#gone.record()),

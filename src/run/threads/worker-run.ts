@@ -3,34 +3,34 @@
  * here are the user's closures, the seeds, the statistics of all, and the end.
  */
 
-import type { Patience } from '../../engine/abort-grace.js'
+import type { AbortGrace } from '../../engine/abort-grace.js'
 import { SeedSource } from '../../engine/admission/seed-source.js'
-import { type Outlet, warnOf } from '../../engine/delivery.js'
+import { type Delivery, warnOf } from '../../engine/delivery.js'
 import type { WorkerEvent } from '../../engine/events.js'
 import type { PageCounts } from '../../engine/stats/ledger.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
-import { startTelling, startTimers } from '../../engine/timers.js'
+import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
 import { readSeeds } from '../../options/seeds.js'
 import { plannedMove } from '../../partition/balance.js'
 import { OwnershipBook } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
-import { everySecond, originOf, type Timer } from '../../time.js'
+import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { Suspects } from '../../workers/crashed-urls.js'
-import { type LeftBehind, triedAgain, underWayMemory } from '../../workers/in-flight-log.js'
-import type { ThreadData, ToMain } from '../../workers/messages.js'
+import { CrashedUrls } from '../../workers/crashed-urls.js'
+import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
+import type { ToMain, WorkerData } from '../../workers/messages.js'
 import type { Moves } from '../../workers/moves.js'
-import { Orders } from '../../workers/pending-commands.js'
+import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
 import { StoreTroubles } from '../../workers/store-troubles.js'
-import { Foreman, type LastStand } from '../../workers/supervisor.js'
+import { type LastReport, WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
-import { outletOf } from './events.js'
-import { type CrewParts, mayBalance } from './open.js'
+import { deliveryOf } from './events.js'
+import { mayBalance, type WorkerRunParts } from './open.js'
 import { threadProgram } from './program.js'
-import { CrewStats, reasonOf } from './stats.js'
+import { reasonOf, WorkerRunStats } from './stats.js'
 
 /** Seeds that are remembered for workers that take the place of others; those that were given as a list all know. */
 const SEEDS_REMEMBERED = 10_000
@@ -38,19 +38,19 @@ const SEEDS_REMEMBERED = 10_000
 /** After an abort, threads that have not ended by then are ended. */
 const ABORT_MS = 900
 
-export class Crew {
-  readonly #parts: CrewParts
-  readonly #patience: Patience
-  readonly #foreman: Foreman
+export class WorkerRun {
+  readonly #parts: WorkerRunParts
+  readonly #grace: AbortGrace
+  readonly #supervisor: WorkerSupervisor
   readonly #ownership: OwnershipBook
-  readonly #stats: CrewStats
+  readonly #stats: WorkerRunStats
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
   readonly #requestBudget: SharedArrayBuffer
-  readonly #suspects = new Suspects()
-  readonly #outlet: Outlet
+  readonly #suspects = new CrashedUrls()
+  readonly #delivery: Delivery
   readonly #seeds: SeedSource
-  readonly #orders: Orders
+  readonly #commands: PendingCommands
   /** Seeds that a worker must know of which takes the place of another. */
   readonly #toldSeeds: string[] = []
   /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
@@ -72,19 +72,23 @@ export class Crew {
   })
   #summary: Summary | undefined = undefined
 
-  constructor(parts: CrewParts, patience: Patience, threads = workerThreads(threadProgram.url)) {
+  constructor(parts: WorkerRunParts, grace: AbortGrace, threads = workerThreads(threadProgram.url)) {
     const { options, clock, closures, partitions, earlier, shards } = parts
     this.#parts = parts
-    this.#patience = patience
+    this.#grace = grace
     const { concurrency, workers, limit } = options
     this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
     this.#ownership = new OwnershipBook(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
     this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
-    this.#stats = new CrewStats(this.#slots, (shard) => this.#ownership.ownedBy(shard).length, isContinuous)
-    this.#outlet = outletOf(options, clock)
-    this.#foreman = new Foreman(
+    this.#stats = new WorkerRunStats(
+      this.#slots,
+      (shard) => this.#ownership.ownedBy(shard).length,
+      isContinuous,
+    )
+    this.#delivery = deliveryOf(options, clock)
+    this.#supervisor = new WorkerSupervisor(
       {
         shards,
         threads,
@@ -96,15 +100,16 @@ export class Crew {
         dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
       },
       {
-        told: (shard, message) => this.#told(shard, message),
+        reported: (shard, message) => this.#told(shard, message),
         failed: (error) => this.#fail(error),
         died: (shard, why, under, stood) => this.#died(shard, why, under, stood),
         replaced: (shard) => this.#replaced(shard),
         gone: (shard) => this.#hasEnded(shard, 'done'),
-        quiet: () => this.#isEnding || (this.#seeds.done && this.#orders.size === 0 && !this.#nextRound()),
+        terminated: () =>
+          this.#isEnding || (this.#seeds.done && this.#commands.size === 0 && !this.#nextRound()),
       },
     )
-    this.#orders = new Orders((shard, message) => this.#foreman.order(shard, message))
+    this.#commands = new PendingCommands((shard, message) => this.#supervisor.command(shard, message))
     this.#seeds = new SeedSource(readSeeds(options.seeds), {
       admit: (urls) => this.#admit(urls),
       invalid: (url, message) => this.#invalidSeed(url, message),
@@ -115,7 +120,7 @@ export class Crew {
 
   async run(): Promise<Summary> {
     try {
-      await Promise.race([this.#foreman.start(), this.#isOver])
+      await Promise.race([this.#supervisor.start(), this.#isOver])
       this.#begin()
     } catch (error) {
       this.#fail(error)
@@ -124,18 +129,18 @@ export class Crew {
     await this.#isOver
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
-    if (this.#ended.size === this.#slots.length) await this.#foreman.allExited()
-    else await this.#foreman.close()
+    if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
+    else await this.#supervisor.close()
     this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]))
-    this.#outlet.close()
+    this.#delivery.close()
     try {
-      await this.#parts.close(this.#patience)
+      await this.#parts.close(this.#grace)
     } catch (error) {
       this.#fatal ??= asKumoError(error, 'KUMO_CLOSE_FAILED', 'closing failed')
     }
     if (this.#fatal !== undefined) throw this.#fatal
-    await this.#patience.wait(this.#outlet.end(this.#summary))
-    this.#outlet.close()
+    await this.#grace.wait(this.#delivery.end(this.#summary))
+    this.#delivery.close()
     return this.#summary
   }
 
@@ -146,7 +151,7 @@ export class Crew {
     const { limit, refresh } = this.#parts.options
     const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
     this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
-    this.#timers.push(...startTelling(this.#outlet, clock, () => this.stats()))
+    this.#timers.push(...startProgressTimer(this.#delivery, clock, () => this.stats()))
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
@@ -174,14 +179,14 @@ export class Crew {
 
   resume(): void {
     this.#isPaused = false
-    this.#foreman.tell({ kind: 'resume' })
+    this.#supervisor.broadcast({ kind: 'resume' })
   }
 
   /** What was asked holds also for threads that were not there yet. */
   #applyWishes(): void {
-    if (this.#isAborted) this.#foreman.tell({ kind: 'abort' })
-    else if (this.#ending !== undefined) this.#foreman.tell({ kind: 'stop' })
-    if (this.#isPaused) this.#foreman.tell({ kind: 'pause' })
+    if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
+    else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
+    if (this.#isPaused) this.#supervisor.broadcast({ kind: 'pause' })
   }
 
   stats(): Stats | undefined {
@@ -189,7 +194,7 @@ export class Crew {
   }
 
   get moves(): Moves {
-    return this.#foreman.moves
+    return this.#supervisor.moves
   }
 
   /** Nothing more is to be begun, however much there is. */
@@ -197,10 +202,10 @@ export class Crew {
     return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
   }
 
-  #dataFor(shard: number, replaces: boolean): ThreadData {
+  #dataFor(shard: number, replaces: boolean): WorkerData {
     const { clock, portable, closures, shared, earlier } = this.#parts
     // What is on its way to it is not its own before it comes.
-    const coming = this.#foreman?.moves.onTheWayTo(shard)
+    const coming = this.#supervisor?.moves.onTheWayTo(shard)
     const owners = [...this.#ownership.owners]
     for (const partition of coming?.partitions ?? []) owners[partition] = coming!.from
     const partitions = [...owners.keys()].filter((partition) => owners[partition] === shard)
@@ -210,11 +215,11 @@ export class Crew {
       owners,
       version: this.#ownership.version,
       concurrency: this.#slots[shard]!,
-      origin: originOf(clock),
+      origin: timeOrigin(clock),
       budget: this.#budget,
       requestBudget: this.#requestBudget,
-      underWay: underWayMemory(this.#slots[shard]!),
-      earlier: {
+      inFlight: inFlightMemory(this.#slots[shard]!),
+      earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
         counted: this.#countedOf(new Set(partitions)),
@@ -248,7 +253,7 @@ export class Crew {
   ): void {
     switch (message.kind) {
       case 'stats':
-        this.#stats.told(shard, message.stats)
+        this.#stats.reported(shard, message.stats)
         this.#refill()
         break
       case 'counted':
@@ -256,21 +261,21 @@ export class Crew {
         for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
         break
       case 'store':
-        if (this.#troubles.isNews(shard, message.event)) void this.#outlet.tell('store', message.event)
+        if (this.#troubles.isNews(shard, message.event)) void this.#delivery.emit('store', message.event)
         break
       case 'warn':
         if (!this.#warned) warnOf(message.message)
         this.#warned = true
         break
       case 'advice':
-        this.#outlet.advise(message.message)
+        this.#delivery.advise(message.message)
         break
       case 'seeded':
-        this.#orders.done(message.id)
-        if (this.#orders.size === 0) this.#foreman.look()
+        this.#commands.done(message.id)
+        if (this.#commands.size === 0) this.#supervisor.look()
         break
       case 'ended':
-        this.#stats.told(shard, message.summary)
+        this.#stats.reported(shard, message.summary)
         this.#hasEnded(shard, message.summary.reason)
         break
     }
@@ -283,7 +288,7 @@ export class Crew {
 
   #refill(): void {
     if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
-    this.#foreman.look()
+    this.#supervisor.look()
   }
 
   /** All workers are told of all seeds, for the scope's sake; each admits its own. */
@@ -293,28 +298,28 @@ export class Crew {
     const mine: string[][] = this.#slots.map(() => [])
     for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
     await Promise.all(
-      mine.map((own, shard) => this.#orders.give(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
+      mine.map((own, shard) => this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
     )
   }
 
   /** A worker that takes the place of another is told what that had not done. */
   #replaced(shard: number): void {
     this.#applyWishes()
-    this.#orders.replaced(shard)
+    this.#commands.replaced(shard)
     if (this.#toldSeeds.length > 0) {
-      void this.#orders.give(shard, (id) => ({ kind: 'seeds', id, urls: this.#toldSeeds, mine: [] }))
+      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#toldSeeds, mine: [] }))
     }
-    this.#foreman.tell({ kind: 'rouse' })
+    this.#supervisor.broadcast({ kind: 'rouse' })
   }
 
   /** Batches that were on their way when a run, or a worker, ended suddenly: any worker passes on what is not its own. */
-  async #takeLeftovers(lane?: number): Promise<void> {
+  async #takeLeftovers(writer?: number): Promise<void> {
     const { shared } = this.#parts
     let next = 0
     try {
-      for await (const { id: leftover, text } of shared?.leftovers?.(lane) ?? []) {
+      for await (const { id: leftover, text } of shared?.leftovers?.(writer) ?? []) {
         const shard = next++ % this.#slots.length
-        await this.#orders.give(shard, (id) => ({ kind: 'leftover', id, text }))
+        await this.#commands.send(shard, (id) => ({ kind: 'leftover', id, text }))
         shared!.dropLeftover?.(leftover)
       }
     } catch (error) {
@@ -325,7 +330,7 @@ export class Crew {
 
   /** Moves work from who has most to who has least. */
   #balance(): void {
-    const { loads, moves } = this.#foreman
+    const { loads, moves } = this.#supervisor
     const { options } = this.#parts
     if (this.#isEnding || moves.isBusy || loads === undefined) return
     const pagesPerSecond = Math.max(1, this.#stats.fastest)
@@ -342,7 +347,7 @@ export class Crew {
     await Promise.allSettled(told.map(async (tell) => tell?.(failure)))
   }
 
-  #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastStand): void {
+  #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void {
     const isDurable = this.#isDurable
     this.#suspects.note(under, why)
     giveBackOf(this.#budget, shard, isDurable)
@@ -354,27 +359,27 @@ export class Crew {
     const lost = isDurable ? 0 : stood.waiting
     this.#stats.died(shard, isDurable, lost, stood.pages)
     const event: WorkerEvent = { kind: 'replaced', worker: shard, message: why, retried, lost }
-    void this.#outlet.tell('worker', event)
+    void this.#delivery.emit('worker', event)
     if (isDurable) void this.#takeLeftovers(shard)
   }
 
   /** What a worker without a durable store had under way is known here alone. */
   #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
     const requests = under.map(triedAgain)
-    return this.#orders.give(shard, (id) => ({ kind: 'requests', id, requests }))
+    return this.#commands.send(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 
   /** Passes over what is known begin in all threads at once, when none has anything left of the one before. */
   #nextRound(): boolean {
     const { rounds = 1 } = this.#parts.options.refresh ?? {}
     if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
-    this.#slots.forEach((_, shard) => void this.#foreman.order(shard, { kind: 'round' }))
+    this.#slots.forEach((_, shard) => void this.#supervisor.command(shard, { kind: 'round' }))
     return true
   }
 
   /** The store of this thread tells something. */
-  storeTold(event: StoreEvent): void {
-    if (this.#troubles.isNews(HERE, event)) void this.#outlet.tell('store', event)
+  onStoreEvent(event: StoreEvent): void {
+    if (this.#troubles.isNews(HERE, event)) void this.#delivery.emit('store', event)
   }
 
   #fail(error: unknown): void {

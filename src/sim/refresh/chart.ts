@@ -43,7 +43,7 @@ export function forecastChart(rows: readonly ForecastRow[]): string {
         { label: 'made', points: points(({ forecast, days }) => forecast.visits / days) },
         {
           label: 'wished',
-          points: points(({ forecast }) => forecast.feasibility.wishedPerSecond * DAY_S),
+          points: points(({ forecast }) => forecast.feasibility.wantedPerSecond * DAY_S),
           isReference: true,
         },
       ],

@@ -3,7 +3,7 @@ import { MemoryFrontier } from '../../frontier/memory.js'
 import { DEFAULTS } from '../../options/options.js'
 import { byHost } from '../../partition/by-host.js'
 import type { PageRecord } from '../../refresh/contract.js'
-import { Refresher } from '../../refresh/refresh-schedule.js'
+import { RefreshSchedule } from '../../refresh/refresh-schedule.js'
 import { storeContext } from '../../run/plan-store.js'
 import type { CrawlRequest } from '../../types.js'
 import { virtualClock } from '../virtual-clock.js'
@@ -43,7 +43,7 @@ export interface Backlog {
 export class RefreshRun {
   /** When it began. Instants have the size that they have in a real crawl. */
   readonly start: number
-  readonly refresher: Refresher
+  readonly schedule: RefreshSchedule
   /** By how much all downloads take longer than their servers say: a network in trouble. */
   slowness = 1
   readonly #frontier: MemoryFrontier
@@ -78,13 +78,13 @@ export class RefreshRun {
     this.#seed = seed
     this.#pages = new ChangingPages(seed)
     this.#downloads = logNormalTable(1, downloadSpread, downloadSpread === 0 ? 1 : DOWNLOADS)
-    this.refresher = new Refresher(refresh, { sockets, minIntervalMs: delayMs })
+    this.schedule = new RefreshSchedule(refresh, { sockets, minIntervalMs: delayMs })
     // A real crawl's frontier is told the same by the same function.
     const { politeness, policy } = storeContext(
       { ...DEFAULTS, delayMs, refresh },
       byHost(),
       clock,
-      this.refresher,
+      this.schedule,
     )
     this.#frontier = new MemoryFrontier(politeness, policy)
   }
@@ -167,8 +167,8 @@ export class RefreshRun {
       socketsUsed: { mean: lastedMs > 0 ? this.#busyMs / lastedMs : 0, peak: this.#peak },
       bytes: this.#bytes,
       lateness: this.#bySchedule.lateness(this.#scoredFrom + lastedMs / 2),
-      behindWish: this.#byWish.lateness(this.#scoredFrom + lastedMs / 2),
-      feasibility: this.refresher.feasibility(),
+      behindTarget: this.#byWish.lateness(this.#scoredFrom + lastedMs / 2),
+      feasibility: this.schedule.feasibility(),
     }
   }
 
@@ -217,7 +217,7 @@ export class RefreshRun {
     // A server sends the page as it is when it is asked.
     const content = this.#pages.look(page, askedAt, this.#now)
     const { host, delayMs } = this.#servers[this.#serverOf[page]!]!
-    const { record, at } = this.refresher.saw(host, this.#records[page], {
+    const { record, at } = this.schedule.observed(host, this.#records[page], {
       status: 200,
       at: this.#now,
       downloadMs,

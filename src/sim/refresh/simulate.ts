@@ -71,7 +71,7 @@ export interface RefreshForecast {
   /** By how much visits to known pages began after the instant that was scheduled for them. */
   readonly lateness: Lateness
   /** The same by the instant that was wished, before intervals were lengthened to what is possible. */
-  readonly behindWish: Lateness
+  readonly behindTarget: Lateness
   /** How the schedule stands at the end. */
   readonly feasibility: Feasibility
 }

@@ -1,14 +1,14 @@
-import { made } from '../../modules/recipe.js'
+import { withRecipe } from '../../modules/recipe.js'
 import type { OpenStore, Store, StoreContext } from '../contract.js'
 import { Counts } from './format/counts.js'
-import { FIRST_LANE } from './format/keys.js'
+import { FIRST_WRITER } from './format/keys.js'
 import { TimeScale } from './format/time-scale.js'
 import { gather, openCrawl } from './opening/opening.js'
 import { check, type LevelOptions, type Settings } from './settings.js'
 import { Leftovers } from './threads/outbox.js'
 import { openShard } from './threads/shard.js'
 import { share } from './threads/shared.js'
-import { openLane } from './threads/writer-store.js'
+import { openWriter } from './threads/writer-store.js'
 
 export type { LevelOptions } from './settings.js'
 
@@ -30,7 +30,7 @@ export function level(path: string, options: LevelOptions = {}): Store {
     },
     share: (context, shards) => share(settings, context, shards),
   }
-  return made(store, 'level', settings.path, options)
+  return withRecipe(store, 'level', settings.path, options)
 }
 
 /** One thread has all of it. */
@@ -38,32 +38,32 @@ async function openAlone(settings: Settings, context: StoreContext): Promise<Ope
   const crawl = await openCrawl(settings, context)
   const { database, wasCut, count, otherCounts } = crawl
   try {
-    const scale = new TimeScale(context.clock, crawl.books.time)
-    const isScattered = crawl.books.scattered.length > 0 || otherCounts.length > 0
-    const books = isScattered ? await gather(crawl, scale.mark(), false) : crawl.books
+    const scale = new TimeScale(context.clock, crawl.meta.time)
+    const isScattered = crawl.meta.scattered.length > 0 || otherCounts.length > 0
+    const meta = isScattered ? await gather(crawl, scale.mark(), false) : crawl.meta
     const counts = new Counts(context.partitions)
-    const held = new Map(books.counts.map((count) => [count.partition, count]))
+    const held = new Map(meta.counts.map((count) => [count.partition, count]))
     for (let partition = 0; partition < context.partitions; partition++) {
       counts.own(held.get(partition) ?? { partition, pending: 0, known: 0 })
     }
     const {
-      lane,
-      spool: _,
+      writer,
+      outbox: _,
       handover: __,
       ...opened
-    } = await openLane(settings, context, database, {
-      lane: FIRST_LANE,
+    } = await openWriter(settings, context, database, {
+      writer: FIRST_WRITER,
       count,
-      end: books.first,
-      seq: books.seq,
+      end: meta.first,
+      seq: meta.seq,
       scale,
       counts,
-      whole: books,
+      whole: meta,
       isCautious: wasCut,
       sharers: 1,
       changes: new Map(),
     })
-    const leftovers = new Leftovers(database, lane.journal)
+    const leftovers = new Leftovers(database, writer.journal)
     return {
       ...opened,
       leftovers: () => leftovers.read(() => true),

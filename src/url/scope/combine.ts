@@ -1,7 +1,7 @@
 /** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
 
 import { KumoError } from '../../errors.js'
-import { made, type Recipe } from '../../modules/recipe.js'
+import { type Recipe, withRecipe } from '../../modules/recipe.js'
 import {
   anywhere,
   domain,
@@ -143,7 +143,7 @@ function combined(
       }
     },
   }
-  return made(rule, word, ...rules)
+  return withRecipe(rule, word, ...rules)
 }
 
 /** Whether something is a rule already, and does not only stand for one. */

@@ -4,7 +4,7 @@
  */
 
 import { KumoError } from '../../errors.js'
-import { canonicalise, hostOf, pathOf, spellEscapes, spellPath } from '../canonicalize.js'
+import { canonicalizeUrl, hostOf, pathOf, spellEscapes, spellPath } from '../canonicalize.js'
 import { compileWildcard } from './wildcard.js'
 
 /**
@@ -137,7 +137,7 @@ function spellHost(host: string, scheme: string | undefined, pattern: string): s
 
   function spellLabel(label: string): string {
     if (isAscii(label)) return label
-    const url = label.includes('*') ? undefined : canonicalise(`http://${label}/`)
+    const url = label.includes('*') ? undefined : canonicalizeUrl(`http://${label}/`)
     if (url === undefined) throw invalid(pattern, `write the host label "${label}" in ASCII (xn--…)`)
     return hostOf(url)
   }

@@ -1,8 +1,8 @@
 /** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
 
 import { KumoError } from '../../errors.js'
-import { made } from '../../modules/recipe.js'
-import { canonicalise, hostOf, originOf, parseUrl, pathOf } from '../canonicalize.js'
+import { withRecipe } from '../../modules/recipe.js'
+import { canonicalizeUrl, hostOf, originOf, parseUrl, pathOf } from '../canonicalize.js'
 import { loadSiteOf } from '../site.js'
 import { compileGlob } from './glob.js'
 import { Prefixes } from './prefixes.js'
@@ -15,7 +15,7 @@ import type { ScopePredicate, ScopeRule, ScopeTarget, ScopeTest } from './scope.
  * crawler.scope(anywhere())
  */
 export function anywhere(): ScopeRule {
-  return made({ name: 'anywhere', start: () => ({ perOrigin: true, test: () => true }) }, 'anywhere')
+  return withRecipe({ name: 'anywhere', start: () => ({ perOrigin: true, test: () => true }) }, 'anywhere')
 }
 
 /**
@@ -26,7 +26,7 @@ export function anywhere(): ScopeRule {
  */
 export function sameOrigin(): ScopeRule {
   const start = () => sameAsSeed(originOf, (target) => originOf(target.url))
-  return made({ name: 'same origin', start }, 'sameOrigin')
+  return withRecipe({ name: 'same origin', start }, 'sameOrigin')
 }
 
 /**
@@ -37,7 +37,7 @@ export function sameOrigin(): ScopeRule {
  */
 export function sameHost(): ScopeRule {
   const start = () => sameAsSeed(hostOf, (target) => target.host)
-  return made({ name: 'same host', start }, 'sameHost')
+  return withRecipe({ name: 'same host', start }, 'sameHost')
 }
 
 function sameAsSeed(ofSeed: (url: string) => string, ofTarget: (target: ScopeTarget) => string): ScopeTest {
@@ -67,7 +67,7 @@ export function domain(name: string): ScopeRule {
     const found = nameOf(target.host)
     return found === host || found.endsWith(below)
   }
-  return made({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
+  return withRecipe({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
 }
 
 /** Without port, and without the dot that marks a name as complete. */
@@ -85,7 +85,7 @@ const REMEMBERED_HOSTS = 10_000
  * sameSite() // seed https://www.example.com/: https://blog.example.com/, not https://example.org/
  */
 export function sameSite(): ScopeRule {
-  return made({ name: 'same site', start: startSameSite }, 'sameSite')
+  return withRecipe({ name: 'same site', start: startSameSite }, 'sameSite')
 }
 
 function startSameSite(): ScopeTest {
@@ -125,12 +125,13 @@ function startSameSite(): ScopeTest {
  * all(sameHost(), pathPrefix('/a/', '/b/')) // /a/ and /b/ on the seeds' hosts
  */
 export function pathPrefix(...prefixes: string[]): ScopeRule {
-  if (prefixes.length === 0) return made({ name: 'below the seeds', start: startBelowSeeds }, 'pathPrefix')
+  if (prefixes.length === 0)
+    return withRecipe({ name: 'below the seeds', start: startBelowSeeds }, 'pathPrefix')
   const ofUrls = new Prefixes()
   const ofPaths = new Prefixes()
   for (const prefix of prefixes) {
     const isPath = typeof prefix === 'string' && /^\/(?!\/)/.test(prefix)
-    const url = isPath ? canonicalise(prefix, 'http://any.example/') : canonicalise(prefix)
+    const url = isPath ? canonicalizeUrl(prefix, 'http://any.example/') : canonicalizeUrl(prefix)
     if (url === undefined) {
       const given = typeof prefix === 'string' ? `"${prefix}"` : String(prefix)
       throw invalid(
@@ -145,7 +146,7 @@ export function pathPrefix(...prefixes: string[]): ScopeRule {
     return ofUrls.cover(address) || ofPaths.cover(pathOf(address))
   }
   const rule = { name: `below ${prefixes.join(', ')}`, start: () => ({ perOrigin: false, test }) }
-  return made(rule, 'pathPrefix', ...prefixes)
+  return withRecipe(rule, 'pathPrefix', ...prefixes)
 }
 
 function startBelowSeeds(): ScopeTest {
@@ -176,7 +177,7 @@ function withoutQuery(url: string): string {
 export function glob(pattern: string): ScopeRule {
   const matches = compileGlob(pattern)
   const test = ({ url }: ScopeTarget) => matches(url)
-  return made({ name: `glob ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'glob', pattern)
+  return withRecipe({ name: `glob ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'glob', pattern)
 }
 
 /**
@@ -195,7 +196,11 @@ export function matching(pattern: RegExp): ScopeRule {
     own.lastIndex = 0
     return own.test(url)
   }
-  return made({ name: `matching ${pattern}`, start: () => ({ perOrigin: false, test }) }, 'matching', own)
+  return withRecipe(
+    { name: `matching ${pattern}`, start: () => ({ perOrigin: false, test }) },
+    'matching',
+    own,
+  )
 }
 
 /**

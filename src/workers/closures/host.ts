@@ -1,15 +1,15 @@
-import type { CrawlEvents, Reader } from '../../engine/contract.js'
+import type { CrawlEvents, PageReader } from '../../engine/contract.js'
 import { type KumoError, messageOf } from '../../errors.js'
 import type { Extractor, Page } from '../../extract/contract.js'
 import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link, MaybePromise } from '../../types.js'
-import type { PageContent, PageRef, PlainError, Question } from '../messages.js'
+import type { ClosureCall, PageContent, PageRef, PlainError } from '../messages.js'
 
 /** The user's closures. */
 export interface Closures {
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
-  readonly reader: Reader | undefined
+  readonly reader: PageReader | undefined
   listeners<E extends keyof CrawlEvents>(event: E): readonly CrawlEvents[E][]
   /** Makes the page of what has arrived. */
   pageOf(content: PageContent): Page
@@ -23,7 +23,7 @@ export interface Closures {
 const ERRORS_REMEMBERED = 1000
 
 /** Where the main thread does what workers ask of the user's closures. One for each worker. */
-export class Desk {
+export class ClosureHost {
   readonly #closures: Closures
   readonly #pages = new Map<number, Page>()
 
@@ -32,7 +32,7 @@ export class Desk {
   }
 
   /** What to answer. Rejects with what the user's code threw. */
-  async ask(what: Question, ref: PageRef | undefined): Promise<unknown> {
+  async ask(what: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
     const page = ref === undefined ? undefined : this.#pageOf(ref)
     const { extractors, hooks, reader, listeners, kept } = this.#closures
     switch (what.part) {

@@ -1,9 +1,9 @@
-import type { Reader } from '../../engine/contract.js'
+import type { PageReader } from '../../engine/contract.js'
 import { messageOf, sentence } from '../../errors.js'
 import type { Extraction, Extractor, Page } from '../../extract/contract.js'
 import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link } from '../../types.js'
-import type { PageContent, PageRef, PlainError, Question, ToMain } from '../messages.js'
+import type { ClosureCall, PageContent, PageRef, PlainError, ToMain } from '../messages.js'
 
 /** A closure that runs on the main thread, as options that travelled name it. */
 export interface ClosureExtractor {
@@ -38,7 +38,7 @@ export class ClosureError extends Error {
  * The user's closures, seen from a worker: each is a part like any other, whose work is done on the main thread. The
  * engine knows nothing of it. A page goes over once, when the first closure wants it.
  */
-export class Bridge {
+export class ClosureProxy {
   readonly #post: Post
   readonly #linksOf: (page: Page) => readonly Link[]
   readonly #pages = new WeakMap<Page, number>()
@@ -80,7 +80,7 @@ export class Bridge {
     return (argument) => this.#ask({ part: 'listener', event, argument })
   }
 
-  reader(): Reader {
+  reader(): PageReader {
     return {
       put: (page) => this.#ask({ part: 'reader' }, page) as Promise<boolean>,
       withdraw: () => this.#post({ kind: 'withdraw' }),
@@ -101,7 +101,7 @@ export class Bridge {
     if (number !== undefined) this.#post({ kind: 'pageOver', page: number })
   }
 
-  #ask(what: Question, page?: Page): Promise<unknown> {
+  #ask(what: ClosureCall, page?: Page): Promise<unknown> {
     const id = this.#nextAsk++
     const asked = new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
     try {

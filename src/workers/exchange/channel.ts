@@ -24,7 +24,7 @@ export interface Outgoing {
   readonly transfer?: readonly TransferListItem[]
   /** Requests in it. */
   readonly requests: number
-  /** Its name in the spool; absent for a message. */
+  /** Its name in the outbox; absent for a message. */
   readonly batch?: number
 }
 

@@ -16,7 +16,7 @@ export interface InboxEvents {
 }
 
 /** Something that came. */
-interface Parcel {
+interface ReceivedBatch {
   readonly channel: Channel
   /** Throws if what came cannot be read. */
   open(): Body
@@ -29,7 +29,7 @@ interface Parcel {
  */
 export class Inbox {
   readonly #events: InboxEvents
-  readonly #parcels: Parcel[] = []
+  readonly #batches: ReceivedBatch[] = []
   #handler: Handler | undefined = undefined
   #delivering = false
   #asked = false
@@ -44,31 +44,31 @@ export class Inbox {
   }
 
   put(channel: Channel, open: () => Body): void {
-    this.#parcels.push({ channel, open })
+    this.#batches.push({ channel, open })
     this.#deliverSoon()
   }
 
   /** Whether all that came is taken in. Whoever hears no is told later. */
   isIdle(): boolean {
-    const isIdle = !this.#delivering && this.#parcels.length === 0
+    const isIdle = !this.#delivering && this.#batches.length === 0
     if (!isIdle) this.#asked = true
     return isIdle
   }
 
   close(): void {
     this.#handler = undefined
-    this.#parcels.length = 0
+    this.#batches.length = 0
   }
 
   #deliverSoon(): void {
-    if (this.#delivering || this.#handler === undefined || this.#parcels.length === 0) return
+    if (this.#delivering || this.#handler === undefined || this.#batches.length === 0) return
     this.#delivering = true
     queueMicrotask(() => void this.#deliver())
   }
 
   async #deliver(): Promise<void> {
-    for (let parcel = this.#parcels.shift(); parcel !== undefined; parcel = this.#parcels.shift()) {
-      await this.#handOver(parcel)
+    for (let batch = this.#batches.shift(); batch !== undefined; batch = this.#batches.shift()) {
+      await this.#handOver(batch)
     }
     this.#delivering = false
     if (!this.#asked) return
@@ -76,7 +76,7 @@ export class Inbox {
     this.#events.idle()
   }
 
-  async #handOver({ channel, open }: Parcel): Promise<void> {
+  async #handOver({ channel, open }: ReceivedBatch): Promise<void> {
     let requests: readonly CrawlRequest[] = []
     try {
       const body = open()

@@ -3,13 +3,13 @@
 import type { MessagePort, TransferListItem } from 'node:worker_threads'
 import { KumoError } from '../../errors.js'
 import type { Exchange } from '../../exchange/contract.js'
-import type { Spool } from '../../stores/contract.js'
+import type { Outbox } from '../../stores/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { type Body, Channel, type ChannelEvents, requestsIn } from './channel.js'
 import { Inbox } from './inbox.js'
 import { mayBeKnown, SentFilter } from './sent-filter.js'
-import type { RestReport } from './termination-detector.js'
+import type { IdleReport } from './termination-detector.js'
 
 /** Large enough that what a message costs vanishes, small enough that a receiver is not held up for long. */
 const DEFAULT_BATCH = 1000
@@ -23,20 +23,20 @@ export interface PortExchangeOptions {
   readonly shards: number
   readonly clock: Clock
   /** Where batches outlive a crash. Absent: they do not. */
-  readonly spool?: Spool | undefined
-  /** The number of the first batch: larger than any in the spool. Default: as the spool says. */
+  readonly outbox?: Outbox | undefined
+  /** The number of the first batch: larger than any in the outbox. Default: as the outbox says. */
   readonly firstBatch?: number | undefined
   /** The largest number of requests in a batch. Default 1000. */
   readonly batch?: number | undefined
   /** Whether links that were sent lately are not sent again. Default true. */
   readonly filter?: boolean | undefined
   /** Told whenever this shard has come to rest. */
-  report?(report: RestReport): void
+  report?(report: IdleReport): void
   /** Whom to hand what another shard has sent by `post`. */
   onMessage?(from: number, message: unknown): MaybePromise<void>
   /**
    * Told when the handler of requests, or of messages, throws or rejects. What it was given counts as arrived, as in
-   * `localMesh`; but with a spool this shard no longer confirms then that it has anything for good, so that the spools of
+   * `localMesh`; but with a outbox this shard no longer confirms then that it has anything for good, so that the outboxes of
    * the others go on holding it. By default the error is thrown where no one catches it.
    */
   onError?(error: unknown, requests: readonly CrawlRequest[]): void
@@ -52,7 +52,7 @@ type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
  * - What is sent waits for more, up to a batch or a few milliseconds. `flush` ends the waiting; there is no need for it
  *   but before a commit and before a sleep. `rest` includes it.
  * - What arrives is handed over one by one, in the order of arrival, and counts as taken once the handler is done.
- *   With a spool, its sender is also told when the receiver has it for good.
+ *   With a outbox, its sender is also told when the receiver has it for good.
  * - Messages of the owners travel between the batches, and keep their order.
  * - A shard that died is replaced by another with the same number: see `disconnect`.
  */
@@ -70,7 +70,7 @@ export class PortExchange implements Exchange {
   /** False once a batch has failed: it is not here, so none may count as kept. */
   #keeps = true
   #closed = false
-  #orders = 0
+  #commands = 0
   #rouse: () => void = () => {}
   /** It said that it has nothing to do, and nothing has come or gone since; `over`: nor will anything. */
   #state: 'active' | 'resting' | 'over' = 'active'
@@ -81,10 +81,10 @@ export class PortExchange implements Exchange {
   readonly #afterHolding: (() => void)[] = []
 
   constructor(options: PortExchangeOptions) {
-    const { self, shards, batch = DEFAULT_BATCH, filter = true, spool } = options
+    const { self, shards, batch = DEFAULT_BATCH, filter = true, outbox } = options
     this.#options = options
     this.#batch = batch
-    this.#nextBatch = options.firstBatch ?? spool?.firstBatch ?? 0
+    this.#nextBatch = options.firstBatch ?? outbox?.firstBatch ?? 0
     this.#filter = filter ? new SentFilter(shards) : undefined
     this.#events = {
       arrived: (channel, body) => this.#arrive(channel, () => body),
@@ -93,7 +93,7 @@ export class PortExchange implements Exchange {
         this.#inTransit -= requests
       },
       kept: ({ batch }) => {
-        if (batch !== undefined) this.#options.spool?.remove(batch)
+        if (batch !== undefined) this.#options.outbox?.remove(batch)
       },
     }
     this.#inbox = new Inbox({
@@ -126,7 +126,7 @@ export class PortExchange implements Exchange {
   /**
    * The shard died. Answers with the number of requests that it had been sent and had not, as far as is known, taken in.
    * They, and what it had taken in but not for good, wait for its successor and count in transit until that has taken
-   * them in; with `resend` false they are given up, except that a spool still holds them. Messages are not sent again.
+   * them in; with `resend` false they are given up, except that a outbox still holds them. Messages are not sent again.
    */
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)
@@ -196,7 +196,7 @@ export class PortExchange implements Exchange {
   }
 
   /** Told by whoever has compared the reports of all shards: they rest, and nothing is on its way. */
-  over(): void {
+  end(): void {
     if (this.#state !== 'resting') return
     this.#state = 'over'
     this.#rouse()
@@ -204,10 +204,10 @@ export class PortExchange implements Exchange {
 
   /**
    * An order of the main thread that may have given this shard work, or changed its connections, has been carried out.
-   * It counts in the next report: see `Quiet`.
+   * It counts in the next report: see `TerminationDetector`.
    */
   orderDone(): void {
-    this.#orders++
+    this.#commands++
     this.#stir()
     this.#rouse()
   }
@@ -220,24 +220,24 @@ export class PortExchange implements Exchange {
   hold(isHolding: boolean): void {
     this.#isHolding = isHolding
     if (isHolding || this.#closed) return
-    const { spool } = this.#options
-    for (const then of this.#afterHolding.splice(0)) spool?.whenKept(then)
-    if (spool === undefined) for (const channel of this.#channels) if (channel) channel.kept = channel.taken
+    const { outbox } = this.#options
+    for (const then of this.#afterHolding.splice(0)) outbox?.whenKept(then)
+    if (outbox === undefined) for (const channel of this.#channels) if (channel) channel.kept = channel.taken
     this.#flushSoon()
   }
 
   /** Calls back once all that this shard was given so far would survive a crash, as far as anything does. */
   whenKept(then: () => void): void {
-    const { spool } = this.#options
-    if (spool === undefined) then()
+    const { outbox } = this.#options
+    if (outbox === undefined) then()
     else if (this.#isHolding) this.#afterHolding.push(then)
-    else spool.whenKept(then)
+    else outbox.whenKept(then)
   }
 
-  /** What is held back goes into the spool, if there is one; without one it is gone. */
+  /** What is held back goes into the outbox, if there is one; without one it is gone. */
   close(): void {
     if (this.#closed) return
-    if (this.#options.spool !== undefined) this.flush()
+    if (this.#options.outbox !== undefined) this.flush()
     this.#closed = true
     this.#inbox.close()
     this.#inTransit = 0
@@ -256,20 +256,20 @@ export class PortExchange implements Exchange {
     throw new KumoError('KUMO_CONTRACT_BROKEN', `there is no channel to shard ${String(shard)}: ${known}`)
   }
 
-  /** With a spool, once all is kept: who dies after the crawl is over must not take anything along. */
+  /** With a outbox, once all is kept: who dies after the crawl is over must not take anything along. */
   #reportRest(): void {
-    const { report, spool } = this.#options
+    const { report, outbox } = this.#options
     const rest = ++this.#rests
     const tell = () => {
       if (this.#state !== 'resting' || this.#rests !== rest) return
       report?.({
         sent: this.#channels.map((channel) => channel?.sent ?? 0),
         taken: this.#channels.map((channel) => channel?.taken ?? 0),
-        orders: this.#orders,
+        commands: this.#commands,
       })
     }
-    if (spool === undefined) tell()
-    else spool.whenKept(tell)
+    if (outbox === undefined) tell()
+    else outbox.whenKept(tell)
   }
 
   /** Puts what is held back on its way. */
@@ -278,7 +278,7 @@ export class PortExchange implements Exchange {
     if (requests === 0) return
     const body = channel.writer.take()
     const batch = this.#nextBatch++
-    this.#options.spool?.put(batch, body)
+    this.#options.outbox?.put(batch, body)
     channel.put({ body, requests, batch })
   }
 
@@ -308,19 +308,19 @@ export class PortExchange implements Exchange {
 
   #took(channel: Channel): void {
     channel.taken++
-    if (this.#options.spool === undefined && !this.#isHolding) channel.kept = channel.taken
+    if (this.#options.outbox === undefined && !this.#isHolding) channel.kept = channel.taken
     this.#flushSoon()
   }
 
   /** Lets the other shards know, once it is so, that this one has for good what it has taken in so far. */
   #askWhenKept(): void {
-    const { spool } = this.#options
-    if (spool === undefined || !this.#keeps || this.#isHolding) return
+    const { outbox } = this.#options
+    if (outbox === undefined || !this.#keeps || this.#isHolding) return
     const asked = this.#channels.filter((channel) => channel !== undefined && channel.taken > channel.asked)
     if (asked.length === 0) return
     for (const channel of asked) channel!.asked = channel!.taken
     const marks = asked.map((channel) => [channel!, channel!.taken] as const)
-    spool.whenKept(() => {
+    outbox.whenKept(() => {
       for (const [channel, taken] of marks) channel.kept = Math.max(channel.kept, taken)
       this.#flushSoon()
     })

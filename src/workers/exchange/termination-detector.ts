@@ -1,11 +1,11 @@
 /** What a shard tells when it rests: how much it has sent and taken in since it began, by the other's number. */
-export interface RestReport {
+export interface IdleReport {
   /** Batches and messages that it has sent to each shard since they were connected. */
   readonly sent: readonly number[]
   /** Those of each shard that it has taken in. */
   readonly taken: readonly number[]
   /** Orders of the main thread that it has carried out. */
-  readonly orders: number
+  readonly commands: number
 }
 
 /**
@@ -15,24 +15,24 @@ export interface RestReport {
  * Then no shard is at work. Suppose some were, and look at the one that got work first after its report. It got it in
  * a batch, which is not counted in its own report, so not in the sender's either. The sender sent it after its report,
  * and so had got work even earlier: a contradiction. But work may also come from the main thread, which knows no
- * contradiction of this kind. So its orders are counted as well: whatever may give a shard work or change its
+ * contradiction of this kind. So its commands are counted as well: whatever may give a shard work or change its
  * connections is announced by `ordered`, and counts until the shard reports that it has been carried out.
  */
-export class Quiet {
-  readonly #reports: (RestReport | undefined)[]
-  readonly #orders: number[]
+export class TerminationDetector {
+  readonly #reports: (IdleReport | undefined)[]
+  readonly #commands: number[]
 
   constructor(shards: number) {
     this.#reports = Array.from({ length: shards }, () => undefined)
-    this.#orders = Array.from({ length: shards }, () => 0)
+    this.#commands = Array.from({ length: shards }, () => 0)
   }
 
   /** To be called whenever this shard is sent something that it answers with `PortExchange.orderDone`. */
-  ordered(shard: number): void {
-    this.#orders[shard]!++
+  commandSent(shard: number): void {
+    this.#commands[shard]!++
   }
 
-  report(shard: number, report: RestReport): void {
+  report(shard: number, report: IdleReport): void {
     this.#reports[shard] = report
   }
 
@@ -42,12 +42,12 @@ export class Quiet {
    */
   reset(shard: number): void {
     this.#reports[shard] = undefined
-    this.#orders[shard] = 0
+    this.#commands[shard] = 0
   }
 
-  get isQuiet(): boolean {
+  get isTerminated(): boolean {
     return this.#reports.every((report, shard) => {
-      if (report?.orders !== this.#orders[shard]) return false
+      if (report?.commands !== this.#commands[shard]) return false
       return report!.sent.every((sent, other) => sent === this.#reports[other]?.taken[shard])
     })
   }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { MetLinks } from '../../../src/engine/admission/recent-links.js'
+import { RecentLinks } from '../../../src/engine/admission/recent-links.js'
 import { fingerprint } from '../../../src/url/fingerprint.js'
 
-function knows(met: MetLinks, href: string): boolean {
+function knows(met: RecentLinks, href: string): boolean {
   fingerprint(href, met.link)
   return met.has()
 }
 
-function meet(met: MetLinks, href: string): boolean {
+function meet(met: RecentLinks, href: string): boolean {
   const known = knows(met, href)
   if (!known) met.add(href)
   return known
@@ -15,7 +15,7 @@ function meet(met: MetLinks, href: string): boolean {
 
 describe('MetLinks', () => {
   it('knows a link that was added, on pages of the same origin only', () => {
-    const met = new MetLinks()
+    const met = new RecentLinks()
     met.turnTo('https://a.example')
     expect(meet(met, '/x')).toBe(false)
     expect(meet(met, '/x')).toBe(true)
@@ -35,20 +35,20 @@ describe('MetLinks', () => {
     ['../up', false],
     ['', false],
   ])('remembers %j: %s, because pages of one origin may resolve it differently', (href, remembered) => {
-    const met = new MetLinks()
+    const met = new RecentLinks()
     met.turnTo('https://a.example')
     meet(met, href)
     expect(knows(met, href)).toBe(remembered)
   })
 
   it('takes no new link for a known one, however many it has met', () => {
-    const met = new MetLinks()
+    const met = new RecentLinks()
     met.turnTo('https://a.example')
     for (let i = 0; i < 300_000; i++) expect(meet(met, `/page/${i}`)).toBe(false)
   })
 
   it('still knows nearly all of the last twenty thousand', () => {
-    const met = new MetLinks()
+    const met = new RecentLinks()
     met.turnTo('https://a.example')
     for (let i = 0; i < 20_000; i++) meet(met, `/page/${i}`)
     let known = 0

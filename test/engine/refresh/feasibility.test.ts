@@ -31,7 +31,7 @@ test.each([
         .clock(clock)
         .robots(false)
         .refresh({ first: '1h', until: '10m' })
-        .fetch(() => {
+        .fetcher(() => {
           const body = Buffer.from('x')
           return { ok: true, status: 200, headers: HEADERS, body, wireBytes: 1, skippedBody: false }
         })
@@ -68,7 +68,7 @@ describe('a schedule that hooks hold up', () => {
       .concurrency(2)
       .delay(delayMs)
       .refresh({ min: '2s', first: '2s', max: '2s', until: 20 * MINUTE })
-      .fetch(async () => {
+      .fetcher(async () => {
         await passing(100)
         const body = Buffer.from(`version ${++version}`)
         return { ok: true, status: 200, headers: HEADERS, body, wireBytes: body.length, skippedBody: false }
@@ -87,7 +87,7 @@ describe('a schedule that hooks hold up', () => {
       infeasibleServers: 0,
     })
     expect(told.why).toMatch(/holds its slot for 1\.1 s, 1\.0 s of it for extractors, hooks and listeners/)
-    expect(told.wishedPerSecond).toBeCloseTo(4.5, 5)
+    expect(told.wantedPerSecond).toBeCloseTo(4.5, 5)
     // 0.9 of two slots, 1.1 s each.
     expect(told.scheduledPerSecond).toBeCloseTo(1.8 / 1.1, 1)
     expect(told.donePerSecond / told.scheduledPerSecond).toBeCloseTo(1, 1)

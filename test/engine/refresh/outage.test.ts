@@ -21,7 +21,7 @@ test('a server that was down is visited again once it is back, and its pages wer
     .random({ next: () => 0.5 })
     .robots(false)
     .refresh({ min: '30m', max: '2h', first: '30m', until: '5d' })
-    .fetch((request) => {
+    .fetcher((request) => {
       const now = clock.now()
       asked.push(now)
       if (now >= outage.from && now < outage.to) return { ok: false, code: 'timeout', message: 'no answer' }

@@ -8,9 +8,9 @@ const rules: HealthRules = {
   backoffMs: 1000,
   maxBackoffMs: 5000,
   maxRetryAfterMs: 20_000,
-  setAsideAfter: 4,
-  setAsideMs: 100_000,
-  setAsides: 2,
+  cooldownAfter: 4,
+  cooldownMs: 100_000,
+  cooldowns: 2,
 }
 const NO_LUCK = 0.999_999_9
 
@@ -47,7 +47,7 @@ describe('a host that keeps failing', () => {
   })
 
   test('is never set aside for longer than a day', () => {
-    const patient = { ...rules, setAsides: 1000 }
+    const patient = { ...rules, cooldowns: 1000 }
     const { hostNotBefore } = setback(
       { incidents: 900, since: 0 },
       { startedAt: 1, endedAt: 2 },

@@ -90,17 +90,17 @@ describe('waiting', () => {
     let state = 7
     const chance = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
     const quota = new HostQuota(10)
-    let [underWay, delivered, tries] = [0, 0, 0]
+    let [inFlight, delivered, tries] = [0, 0, 0]
     while (delivered < 10) {
       expect(++tries).toBeLessThan(1000)
-      if (chance() < 0.5 && quota.claim('a') === 'go') underWay++
-      else if (underWay > 0) {
-        underWay--
+      if (chance() < 0.5 && quota.claim('a') === 'go') inFlight++
+      else if (inFlight > 0) {
+        inFlight--
         const success = chance() < 0.3
         quota.release('a', success)
         if (success) delivered++
       }
-      expect(delivered + underWay).toBeLessThanOrEqual(10)
+      expect(delivered + inFlight).toBeLessThanOrEqual(10)
     }
     expect(quota.claim('a')).toBe('full')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { robotsWishes } from '../../../src/extract/html/robots-directives.js'
+import { robotsDirectives } from '../../../src/extract/html/robots-directives.js'
 import { FetchedPage } from '../../../src/extract/page.js'
 
 const NOTHING = { noindex: false, nofollow: false }
@@ -24,7 +24,7 @@ describe('robotsWishes', () => {
     ['noindexing', NOTHING],
   ]
   it.for(metas)('meta: %s', ([meta, wishes]) => {
-    expect(robotsWishes({ meta, header: undefined, product: 'kumo' })).toEqual(wishes)
+    expect(robotsDirectives({ meta, header: undefined, product: 'kumo' })).toEqual(wishes)
   })
 
   const headers: Case[] = [
@@ -49,12 +49,14 @@ describe('robotsWishes', () => {
     [': noindex', NOINDEX],
   ]
   it.for(headers)('X-Robots-Tag: %s', ([header, wishes]) => {
-    expect(robotsWishes({ meta: undefined, header, product: 'kumo' })).toEqual(wishes)
+    expect(robotsDirectives({ meta: undefined, header, product: 'kumo' })).toEqual(wishes)
   })
 
   it('adds up what meta and header say', () => {
-    expect(robotsWishes({ meta: 'noindex, follow', header: 'kumo: nofollow', product: 'kumo' })).toEqual(NONE)
-    expect(robotsWishes({ meta: 'noindex', header: 'index', product: undefined })).toEqual(NOINDEX)
+    expect(robotsDirectives({ meta: 'noindex, follow', header: 'kumo: nofollow', product: 'kumo' })).toEqual(
+      NONE,
+    )
+    expect(robotsDirectives({ meta: 'noindex', header: 'index', product: undefined })).toEqual(NOINDEX)
   })
 })
 

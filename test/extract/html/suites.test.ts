@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../../src/conformance/page.js'
 import type { FetchedPage } from '../../../src/extract/page.js'
-import { canonicalise } from '../../../src/url/canonicalize.js'
+import { canonicalizeUrl } from '../../../src/url/canonicalize.js'
 
 const SUITES = new URL('../../../../shared/suites/html/', import.meta.url)
 
@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(SUITES))('suites (skipped where ../shared/suites is 
     const url = 'https://example.com/dir/page'
     const cases = suite<Html5libCase>('html5lib_links.json')
     const agreeing = cases.filter(({ html, links }) => {
-      const expected = new Set(links.map(({ value }) => canonicalise(value, url)))
+      const expected = new Set(links.map(({ value }) => canonicalizeUrl(value, url)))
       const found = new Set(pageOf({ url, body: html }).links.map((link) => link.url))
       return expected.size === found.size && [...expected].every((each) => found.has(each!))
     })
@@ -96,9 +96,9 @@ function answerTo({ fn, args: [html, url], args }: W3libCase): string | undefine
 }
 
 function expectedOf({ fn, expected }: W3libCase): string | undefined {
-  if (fn === 'get_base_url') return canonicalise((expected as string) || NOWHERE)
+  if (fn === 'get_base_url') return canonicalizeUrl((expected as string) || NOWHERE)
   const [, url] = expected as readonly [number | null, string | null]
-  return url === null ? undefined : canonicalise(url)
+  return url === null ? undefined : canonicalizeUrl(url)
 }
 
 function bytesOf(text: Text): Buffer {

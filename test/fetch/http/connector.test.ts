@@ -11,7 +11,7 @@ import {
   guardedConnector,
 } from '../../../src/fetch/http/connector.js'
 import { failureKind } from '../../../src/fetch/http/failures.js'
-import { NamedHosts } from '../../../src/seen/trusted-names.js'
+import { TrustedNames } from '../../../src/seen/trusted-names.js'
 import { memoryState } from '../../../src/stores/memory-state.js'
 import { hostOf, originOf } from '../../../src/url/canonicalize.js'
 import { ManualClock } from '../../engine/manual-clock.js'
@@ -182,7 +182,7 @@ describe('guardedConnector', () => {
       seeds: string[],
       ...answers: string[][]
     ): Promise<(boolean | string)[]> {
-      const named = new NamedHosts(memoryState().space('addresses'))
+      const named = new TrustedNames(memoryState().space('addresses'))
       for (const seed of seeds) named.add(hostOf(seed), originOf(seed))
       const came: (boolean | string)[] = []
       for (const answer of answers) {
@@ -231,7 +231,7 @@ describe('guardedConnector', () => {
     })
 
     it('may have what the caller allows besides', async () => {
-      const named = new NamedHosts(memoryState().space('addresses'))
+      const named = new TrustedNames(memoryState().space('addresses'))
       named.add('seed.test', 'http://seed.test')
       const { connect, addresses } = refusing()
       for (const answer of [PUBLIC, '169.254.169.254']) {

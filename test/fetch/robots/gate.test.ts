@@ -3,7 +3,7 @@ import type { Outcome } from '../../../src/fetch/contract.js'
 import { RawHeaders } from '../../../src/fetch/http/headers.js'
 import { productName, type RobotsOptions, robotsGate } from '../../../src/fetch/robots/gate.js'
 import type { RobotsRecord } from '../../../src/fetch/robots/standing.js'
-import { canonicalise } from '../../../src/url/canonicalize.js'
+import { canonicalizeUrl } from '../../../src/url/canonicalize.js'
 import { requestFor } from '../support.js'
 
 const NOW = 1_700_000_000_000
@@ -112,7 +112,7 @@ describe('rules', () => {
     ['Disallow: /caf%c3%a9', '/caf%C3%A9'],
     ['Disallow: /a^b', '/a%5Eb'],
   ])('are spelled as canonical URLs are: %s closes %s', (rule, path) => {
-    expect(requestFor(`https://example.com${path}`).url).toBe(canonicalise(`https://example.com${path}`))
+    expect(requestFor(`https://example.com${path}`).url).toBe(canonicalizeUrl(`https://example.com${path}`))
     expect(verdict(`User-agent: *\n${rule}`, path)).toBe('deny')
   })
 
@@ -130,7 +130,7 @@ describe('rules', () => {
     restored.restore(JSON.parse(JSON.stringify(gate.record(ORIGIN))))
     for (const each of [gate, restored]) {
       const denied = [...closed, ...open].filter(
-        (path) => each.check(requestFor(canonicalise(`${ORIGIN}${path}`)!), NOW) === 'deny',
+        (path) => each.check(requestFor(canonicalizeUrl(`${ORIGIN}${path}`)!), NOW) === 'deny',
       )
       expect(denied).toEqual(closed)
     }

@@ -20,7 +20,7 @@ export type Change =
       readonly host: string | undefined
       readonly value: string | undefined
     }
-  | { readonly kind: 'spool'; readonly batch: number; readonly text: string | undefined }
+  | { readonly kind: 'outbox'; readonly batch: number; readonly text: string | undefined }
 
 interface Waiting {
   readonly request: CrawlRequest
@@ -45,15 +45,15 @@ interface HostClock {
 }
 
 /** What one thread after the other writes for a shard. */
-interface Lane {
-  readonly spool: Map<number, string>
+interface Writer {
+  readonly outbox: Map<number, string>
   nextBatch: number
 }
 
 export class SimDisk {
   readonly #partitionOf: (host: string) => number
   readonly #shelves = new Map<number, Shelf>()
-  readonly #lanes = new Map<number, Lane>()
+  readonly #writers = new Map<number, Writer>()
   /** Facts of no host, by space and key. */
   readonly #facts = new Map<string, Map<string, string>>()
 
@@ -80,8 +80,8 @@ export class SimDisk {
     this.#open = 0
   }
 
-  commit(lane: number, changes: readonly Change[]): void {
-    for (const change of changes) this.#apply(lane, change)
+  commit(writer: number, changes: readonly Change[]): void {
+    for (const change of changes) this.#apply(writer, change)
   }
 
   facts(space: string): Map<string, string> {
@@ -92,12 +92,12 @@ export class SimDisk {
     return [...this.#facts.keys()]
   }
 
-  lane(lane: number): Lane {
-    return entryOf(this.#lanes, lane, () => ({ spool: new Map<number, string>(), nextBatch: 0 }))
+  writer(writer: number): Writer {
+    return entryOf(this.#writers, writer, () => ({ outbox: new Map<number, string>(), nextBatch: 0 }))
   }
 
-  get lanes(): readonly number[] {
-    return [...this.#lanes.keys()].sort((a, b) => a - b)
+  get writers(): readonly number[] {
+    return [...this.#writers.keys()].sort((a, b) => a - b)
   }
 
   /** What these partitions hold, as the memory store of a shard takes it in. */
@@ -116,7 +116,7 @@ export class SimDisk {
     return this.#shelf(partition).waiting.size
   }
 
-  #apply(lane: number, change: Change): void {
+  #apply(writer: number, change: Change): void {
     switch (change.kind) {
       case 'add':
         this.#add(change.request)
@@ -127,12 +127,12 @@ export class SimDisk {
       case 'fact':
         this.#keep(change)
         break
-      case 'spool': {
+      case 'outbox': {
         const { batch, text } = change
-        const { spool } = this.lane(lane)
-        if (text === undefined) spool.delete(batch)
-        else spool.set(batch, text)
-        this.lane(lane).nextBatch = Math.max(this.lane(lane).nextBatch, batch + 1)
+        const { outbox } = this.writer(writer)
+        if (text === undefined) outbox.delete(batch)
+        else outbox.set(batch, text)
+        this.writer(writer).nextBatch = Math.max(this.writer(writer).nextBatch, batch + 1)
       }
     }
   }

@@ -2,12 +2,12 @@
 
 import type { Frontier, Settlement } from '../../../src/frontier/contract.js'
 import type {
-  HandedOver,
   Handover,
   OpenStore,
   SharedStore,
   StateStore,
   StoreContext,
+  StoreSnapshot,
 } from '../../../src/stores/contract.js'
 import { memoryShard } from '../../../src/stores/memory-shard.js'
 import type { Random } from '../../../src/time.js'
@@ -25,7 +25,7 @@ export interface DiskPace {
 }
 
 /** What goes along with partitions and is not on disk. */
-interface Moved extends HandedOver {
+interface Moved extends StoreSnapshot {
   readonly frontier: { readonly asked: unknown; readonly resting: unknown }
 }
 
@@ -43,7 +43,7 @@ export function diskStore(
   const lag = <T>(value: T): T | Promise<T> =>
     slowMs === 0 || random.next() < 0.5 ? value : thread.sleep(random.next() * slowMs).then(() => value)
   disk.open()
-  handover.take(disk.read(shard.partitions, delayMs))
+  handover.adopt(disk.read(shard.partitions, delayMs))
   for (const space of disk.spaces) {
     for (const [key, fact] of disk.facts(space)) inner.state!.space(space).put(key, JSON.parse(fact))
   }
@@ -59,10 +59,10 @@ export function diskStore(
     state: recordingState(inner.state!, log),
     onCommit: (write) => log.beforeCommit(write),
     flush: () => log.flush(),
-    spool: {
-      firstBatch: disk.lane(thread.shard).nextBatch,
-      put: (batch, text) => log.record({ kind: 'spool', batch, text }),
-      remove: (batch) => log.record({ kind: 'spool', batch, text: undefined }),
+    outbox: {
+      firstBatch: disk.writer(thread.shard).nextBatch,
+      put: (batch, text) => log.record({ kind: 'outbox', batch, text }),
+      remove: (batch) => log.record({ kind: 'outbox', batch, text: undefined }),
       whenKept: (then) => log.whenKept(then),
     },
     handover: diskHandover(handover, disk, delayMs, log, async () => {
@@ -115,19 +115,19 @@ function diskHandover(
   pause: () => Promise<void>,
 ): Handover {
   return {
-    async give(partitions, left) {
-      const moved = (await inner.give(partitions, () => {
+    async release(partitions, left) {
+      const moved = (await inner.release(partitions, () => {
         log.commitNow()
         left?.()
       })) as Moved
       const { asked, resting } = moved.frontier
       return { partitions, frontier: { asked, resting } } as Moved
     },
-    async take(what) {
+    async adopt(what) {
       await pause()
       const stored = disk.read(what.partitions, delayMs)
       const { frontier } = what as Moved
-      await inner.take({ ...stored, frontier: { ...stored.frontier, ...frontier } } as HandedOver)
+      await inner.adopt({ ...stored, frontier: { ...stored.frontier, ...frontier } } as StoreSnapshot)
     },
     load: () => inner.load(),
   }
@@ -172,27 +172,27 @@ export function sharedDisk(disk: SimDisk): SharedStore {
         },
       }),
     },
-    leftovers(lane) {
-      const lanes = lane === undefined ? disk.lanes : [lane]
-      const left = lanes.flatMap((each) =>
-        [...disk.lane(each).spool.keys()].map((batch) => [each, batch] as const),
+    leftovers(writer) {
+      const writers = writer === undefined ? disk.writers : [writer]
+      const left = writers.flatMap((each) =>
+        [...disk.writer(each).outbox.keys()].map((batch) => [each, batch] as const),
       )
       return (async function* () {
         for (const [each, batch] of left) {
-          const text = disk.lane(each).spool.get(batch)
+          const text = disk.writer(each).outbox.get(batch)
           if (text !== undefined) yield { id: `${each} ${batch}`, text }
         }
       })()
     },
     dropLeftover(id) {
-      const [lane, batch] = id.split(' ').map(Number) as [number, number]
-      disk.commit(lane, [{ kind: 'spool', batch, text: undefined }])
+      const [writer, batch] = id.split(' ').map(Number) as [number, number]
+      disk.commit(writer, [{ kind: 'outbox', batch, text: undefined }])
     },
     close: () => {},
   }
 }
 
-/** The lane of the thread that starts the others. */
+/** The writer of the thread that starts the others. */
 const MAIN = -1
 
 /** A leased request is an object of the frontier's own. */

@@ -196,10 +196,10 @@ describe('limits', () => {
     expect(forecast.feasibility.stretch).toBeCloseTo(4 / 1.8, 1)
     expect(forecast.lateness.starved).toBe(0)
     // An interval begins where a download ends: what is behind is what was added to it.
-    const behind = forecast.behindWish.meanMs / (MINUTE * (forecast.feasibility.stretch - 1))
+    const behind = forecast.behindTarget.meanMs / (MINUTE * (forecast.feasibility.stretch - 1))
     expect(behind).toBeGreaterThan(0.95)
     expect(behind).toBeLessThan(1.1)
-    expect(forecast.behindWish.worstToMean).toBeLessThan(1.1)
+    expect(forecast.behindTarget.worstToMean).toBeLessThan(1.1)
   })
 
   test('a server rests after each visit, as long as it asks for itself', () => {
@@ -250,7 +250,7 @@ describe('limits', () => {
     expect(run.backlog()).toEqual({ overdue: 0, unseen: 5 })
     run.goTo(run.start + 10 * MINUTE)
     expect(run.backlog().unseen).toBe(0)
-    expect(run.refresher.feasibility()).toMatchObject({ servers: 2, pages: 8 })
+    expect(run.schedule.feasibility()).toMatchObject({ servers: 2, pages: 8 })
   })
 })
 

@@ -1,16 +1,16 @@
 import type { MessagePort } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { Passage } from '../../../src/engine/admission/in-progress.js'
-import type { Parcel } from '../../../src/engine/moving.js'
+import { AdmissionsInProgress } from '../../../src/engine/admission/in-progress.js'
+import type { PartitionSnapshot } from '../../../src/engine/partition-moves.js'
 import { Tally } from '../../../src/engine/stats/tally.js'
-import { Purse } from '../../../src/engine/visit-budget.js'
+import { VisitBudget } from '../../../src/engine/visit-budget.js'
 import { DEFAULTS } from '../../../src/options/options.js'
 import { OwnershipBook, OwnershipTable } from '../../../src/partition/ownership.js'
 import { type VirtualClock, virtualClock } from '../../../src/sim/index.js'
 import { seededRandom } from '../../../src/time.js'
 import type { CrawlRequest } from '../../../src/types.js'
 import { PortExchange, type PortExchangeOptions } from '../../../src/workers/exchange/port-exchange.js'
-import type { ToThread } from '../../../src/workers/messages.js'
+import type { ToWorker } from '../../../src/workers/messages.js'
 import { Moves } from '../../../src/workers/moves.js'
 import { budgetMemory, giveBackOf, SharedBudget } from '../../../src/workers/shared-budget.js'
 import { Delays, SimPort } from './ports.js'
@@ -31,13 +31,17 @@ const LINK: CrawlRequest = {
 const LIMIT_OF_ONE = { ...DEFAULTS.limit, pages: 1 }
 
 describe('a move', () => {
-  const PARCEL = { partitions: [1] } as unknown as Parcel
+  const PARCEL = { partitions: [1] } as unknown as PartitionSnapshot
 
   function moves() {
-    const posted: [shard: number, message: ToThread][] = []
+    const posted: [shard: number, message: ToWorker][] = []
     const book = new OwnershipBook(4, 2)
-    const order = (shard: number, message: ToThread) => void posted.push([shard, message])
-    return { posted, book, moves: new Moves(book, { order, isWorking: () => true, settled: () => {} }) }
+    const order = (shard: number, message: ToWorker) => void posted.push([shard, message])
+    return {
+      posted,
+      book,
+      moves: new Moves(book, { command: order, isWorking: () => true, settled: () => {} }),
+    }
   }
 
   it('is not begun for what has moved already', () => {
@@ -50,11 +54,11 @@ describe('a move', () => {
   it('tells the successor of a dead receiver until when others may have visited its hosts', () => {
     const { posted, moves: all } = moves()
     all.start([1], 1, 0)
-    all.gave(1, PARCEL)
+    all.released(1, PARCEL)
     all.died(0, 5000)
     expect(all.onTheWayTo(0)).toMatchObject({ partitions: [1], from: 1 })
     all.replaced(0)
-    expect(posted.at(-1)).toEqual([0, { kind: 'take', parcel: PARCEL, version: 1, visitedUntil: 5000 }])
+    expect(posted.at(-1)).toEqual([0, { kind: 'take', snapshot: PARCEL, version: 1, visitedUntil: 5000 }])
   })
 
   it('changes the version of a table also where the version is known already', () => {
@@ -64,11 +68,11 @@ describe('a move', () => {
   })
 
   it('waits for what is known and not pending yet, but not for what comes later', async () => {
-    const passage = new Passage()
+    const passage = new AdmissionsInProgress()
     const [early, late] = [{}, {}]
     passage.enter(early)
     let isCleared = false
-    const cleared = passage.cleared().then(() => {
+    const cleared = passage.drained().then(() => {
       isCleared = true
     })
     passage.enter(late)
@@ -83,7 +87,7 @@ describe('the budget of several shards', () => {
   it('is not claimed where nothing is due, or shards would keep each other awake', () => {
     const memory = budgetMemory(1, Number.POSITIVE_INFINITY, 2)
     let told = 0
-    const purse = new Purse(
+    const purse = new VisitBudget(
       new Tally(),
       { limit: LIMIT_OF_ONE, retryFailed: false },
       new SharedBudget(memory, 0, () => told++),
@@ -125,13 +129,13 @@ describe('the exchange of a shard', () => {
 
   it('counts nothing as kept while the shard holds it in its hands', async () => {
     const removed: number[] = []
-    const spool = () => ({
+    const outbox = () => ({
       firstBatch: 0,
       put() {},
       remove: (batch: number) => void removed.push(batch),
       whenKept: now,
     })
-    const { clock, a, b } = pair(spool)
+    const { clock, a, b } = pair(outbox)
     const orders: string[] = []
     b.receive(() => b.hold(true))
     a.send(1, [LINK])
@@ -146,14 +150,14 @@ describe('the exchange of a shard', () => {
   it('reports its rest once all is kept: who dies after that has nothing to lose', async () => {
     const kept: (() => void)[] = []
     const reports: unknown[] = []
-    const spool = {
+    const outbox = {
       firstBatch: 0,
       put() {},
       remove() {},
       whenKept: (then: () => void) => void kept.push(then),
     }
     const { a } = pair(
-      () => spool,
+      () => outbox,
       (report) => reports.push(report),
     )
     a.rest()
@@ -164,7 +168,7 @@ describe('the exchange of a shard', () => {
     expect(reports).toEqual([])
     a.rest()
     for (const then of kept.splice(0)) then()
-    expect(reports).toMatchObject([{ orders: 1 }])
+    expect(reports).toMatchObject([{ commands: 1 }])
   })
 })
 
@@ -174,11 +178,11 @@ function now(then: () => void): void {
 
 /** Two exchanges, joined by simulated ports; what arrives at the second is noted. */
 function pair(
-  spool: () => PortExchangeOptions['spool'] = () => undefined,
+  outbox: () => PortExchangeOptions['outbox'] = () => undefined,
   report: PortExchangeOptions['report'] = () => {},
 ): { clock: VirtualClock; a: PortExchange; b: PortExchange; arrived: string[] } {
   const clock = virtualClock()
-  const make = (self: number) => new PortExchange({ self, shards: 2, clock, spool: spool(), report })
+  const make = (self: number) => new PortExchange({ self, shards: 2, clock, outbox: outbox(), report })
   const [a, b] = [make(0), make(1)]
   const arrived: string[] = []
   b.receive((requests) => void arrived.push(...requests.map(({ url }) => url)))

@@ -23,7 +23,7 @@ export class Holdings {
   /** The store of a thread, which begins with these partitions. */
   watched(store: OpenStore, partitions: readonly number[], thread: SimThread): OpenStore {
     for (const partition of partitions) this.#claim(partition, thread)
-    const { frontier, seen, state, onCommit, flush, spool, handover } = store
+    const { frontier, seen, state, onCommit, flush, outbox, handover } = store
     this.#frontiers.set(thread, frontier)
     this.#everHeld.set(thread, new Set(partitions))
     return {
@@ -32,7 +32,7 @@ export class Holdings {
       ...(state && { state }),
       ...(onCommit && { onCommit }),
       ...(flush && { flush }),
-      ...(spool && { spool }),
+      ...(outbox && { outbox: outbox }),
       ...(handover && { handover: this.#handover(handover, thread) }),
       close: () => store.close(),
     }
@@ -67,14 +67,14 @@ export class Holdings {
 
   #handover(handover: Handover, thread: SimThread): Handover {
     return {
-      give: (partitions, left) =>
-        handover.give(partitions, () => {
+      release: (partitions, left) =>
+        handover.release(partitions, () => {
           for (const partition of partitions) this.#release(partition, thread)
           left?.()
         }),
-      take: (what) => {
+      adopt: (what) => {
         for (const partition of what.partitions) this.#claim(partition, thread)
-        return handover.take(what)
+        return handover.adopt(what)
       },
       load: () => handover.load(),
     }

@@ -1,9 +1,9 @@
 /** Runs a drawn crawl over several simulated threads, and looks at it from outside. */
 
-import { Patience } from '../../../src/engine/abort-grace.js'
+import { AbortGrace } from '../../../src/engine/abort-grace.js'
 import type { Summary } from '../../../src/engine/stats/stats.js'
-import { openCrew } from '../../../src/run/threads/open.js'
-import { Crew } from '../../../src/run/threads/worker-run.js'
+import { openWorkerRun } from '../../../src/run/threads/open.js'
+import { WorkerRun } from '../../../src/run/threads/worker-run.js'
 import { seededRandom } from '../../../src/time.js'
 import type { CrewScenario } from './scenario.js'
 import { Stage } from './stage.js'
@@ -69,17 +69,21 @@ async function crawlOnce(
     },
   })
   const { clock } = threads.main
-  const patience = new Patience(clock)
-  const crew = new Crew(await openCrew(world.options(shards), undefined, () => {}, clock), patience, threads)
+  const patience = new AbortGrace(clock)
+  const workerRun = new WorkerRun(
+    await openWorkerRun(world.options(shards), undefined, () => {}, clock),
+    patience,
+    threads,
+  )
   const { holdings } = world
   const partitionOf = (host: number) => world.partitionOf(`h${host}.test`)
-  const cast = { crew, threads, patience, holdings, partitionOf }
+  const cast = { workerRun, threads, patience, holdings, partitionOf }
   const crashed = new Promise<typeof CRASHED>((resolve) => {
     world.clock.wakeAt(world.clock.now() + crashAfterMs, () => {
       threads.crash()
       resolve(CRASHED)
     })
   })
-  const ended = crew.run().finally(() => patience.close())
+  const ended = workerRun.run().finally(() => patience.close())
   return crashAfterMs < Number.POSITIVE_INFINITY ? Promise.race([ended, crashed]) : ended
 }

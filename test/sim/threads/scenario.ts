@@ -2,9 +2,9 @@
 
 import { type Random, seededRandom } from '../../../src/index.js'
 import type { WebShape } from '../../../src/sim/index.js'
-import type { ToThread } from '../../../src/workers/messages.js'
+import type { ToWorker } from '../../../src/workers/messages.js'
 
-type Kind = ToThread['kind']
+type Kind = ToWorker['kind']
 
 /** When something happens: so long after the start, or after a thread was sent the nth message of a kind. */
 export type Moment =
@@ -41,7 +41,7 @@ export interface CrewScenario {
   readonly slowSeedsMs: number
   /** Most ms that the user's hook takes for a page. */
   readonly slowHooksMs: number
-  /** Whether the crew itself moves partitions. */
+  /** Whether the workerRun itself moves partitions. */
   readonly balance: boolean
   /** The partitions of so many hosts, from this one on, go to a shard. */
   readonly moves: readonly { when: Moment; host: number; hosts: number; to: number }[]

@@ -1,25 +1,25 @@
 /** Makes happen what a scenario says: moves, deaths, threads that stand still, and the end. */
 
-import type { Patience } from '../../../src/engine/abort-grace.js'
-import type { Crew } from '../../../src/run/threads/worker-run.js'
+import type { AbortGrace } from '../../../src/engine/abort-grace.js'
+import type { WorkerRun } from '../../../src/run/threads/worker-run.js'
 import type { Clock } from '../../../src/time.js'
-import type { ToThread } from '../../../src/workers/messages.js'
+import type { ToWorker } from '../../../src/workers/messages.js'
 import type { Holdings } from './holdings.js'
 import type { CrewScenario, Moment } from './scenario.js'
 import type { SimThreads } from './threads.js'
 
 /** Who is on the stage. */
 export interface Cast {
-  readonly crew: Crew
+  readonly workerRun: WorkerRun
   readonly threads: SimThreads
-  readonly patience: Patience
+  readonly patience: AbortGrace
   readonly holdings: Holdings
   /** The partition of a host of the web, by its number. */
   partitionOf(host: number): number
 }
 
 interface Awaited {
-  readonly kind: ToThread['kind']
+  readonly kind: ToWorker['kind']
   readonly nth: number
   readonly afterMs: number
   act(shard: number): void
@@ -27,7 +27,7 @@ interface Awaited {
 
 export class Stage {
   readonly #clock: Clock
-  readonly #counts = new Map<ToThread['kind'], number>()
+  readonly #counts = new Map<ToWorker['kind'], number>()
   readonly #awaited: Awaited[] = []
 
   constructor(clock: Clock) {
@@ -35,18 +35,18 @@ export class Stage {
   }
 
   /** Messages of a kind that threads were sent. */
-  count(kind: ToThread['kind']): number {
+  count(kind: ToWorker['kind']): number {
     return this.#counts.get(kind) ?? 0
   }
 
   /** To be called when all threads are there. */
-  play(scenario: CrewScenario, { crew, threads, patience, holdings, partitionOf }: Cast): void {
+  play(scenario: CrewScenario, { workerRun, threads, patience, holdings, partitionOf }: Cast): void {
     const { moves, deaths, stalls, course, web } = scenario
     for (const { when, host, hosts, to } of moves) {
       const some = Array.from({ length: hosts }, (_, i) => partitionOf((host + i) % web.hosts))
       this.#at(when, () => {
         const { partitions, shard } = holdings.together([...new Set(some)])
-        if (shard !== to) crew.moves.start(partitions, shard, to)
+        if (shard !== to) workerRun.moves.start(partitions, shard, to)
       })
     }
     for (const { when, shard, acts } of deaths) {
@@ -59,20 +59,20 @@ export class Stage {
     for (const { when, shard, forMs } of stalls) {
       this.#at(when, () => (shard === 'main' ? threads.main : threads.threadOf(shard))?.stall(forMs))
     }
-    if (course.kind === 'stop') this.#at(course, () => crew.stop())
+    if (course.kind === 'stop') this.#at(course, () => workerRun.stop())
     if (course.kind === 'abort') {
       this.#at(course, () => {
         patience.abort()
-        crew.abort()
+        workerRun.abort()
       })
     }
     if (course.kind !== 'pause') return
-    this.#at(course, () => crew.pause())
-    this.#at({ afterMs: course.afterMs + course.forMs }, () => crew.resume())
+    this.#at(course, () => workerRun.pause())
+    this.#at({ afterMs: course.afterMs + course.forMs }, () => workerRun.resume())
   }
 
   /** A thread was sent something. */
-  posted(kind: ToThread['kind'], shard: number): void {
+  posted(kind: ToWorker['kind'], shard: number): void {
     const count = this.count(kind) + 1
     this.#counts.set(kind, count)
     for (const { kind: awaited, nth, afterMs, act } of this.#awaited) {

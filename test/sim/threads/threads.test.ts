@@ -4,7 +4,7 @@ import { crewRuns, oneCrewRun, warmUp } from './runs.js'
 import { drawCrewScenario } from './scenario.js'
 
 /**
- * A thousand crawls over several shards: here the first half, in crew-more.test.ts the other, so that two can work at it.
+ * A thousand crawls over several shards: here the first half, in workerRun-more.test.ts the other, so that two can work at it.
  * `KUMO_SEED=123` replays one run; `KUMO_RUNS=100000` makes a night of it.
  */
 const { KUMO_SEED, KUMO_RUNS = '500' } = process.env

@@ -1,9 +1,9 @@
 /** Threads for simulations of crawls over several shards: the shards are real, threads and ports are not. */
 
 import type { CrawlOptions } from '../../../src/options/options.js'
-import { Shard } from '../../../src/run/threads/shard.js'
+import { WorkerShard } from '../../../src/run/threads/shard.js'
 import type { Clock, Random } from '../../../src/time.js'
-import type { ThreadData, ToMain, ToThread } from '../../../src/workers/messages.js'
+import type { ToMain, ToWorker, WorkerData } from '../../../src/workers/messages.js'
 import type { MessagePort, Thread, ThreadEvents, Threads } from '../../../src/workers/thread.js'
 import { carried, Delays, SimPort, Wire } from './ports.js'
 import { SimThread } from './sim-thread.js'
@@ -22,12 +22,12 @@ export interface SimThreadsOptions {
   /** Told when a thread has died that was not through. */
   died?(thread: SimThread): void
   /** Told what a thread is sent by whoever started it. */
-  posted?(thread: SimThread, message: ToThread): void
+  posted?(thread: SimThread, message: ToWorker): void
 }
 
 /** The threads of a simulated process. */
 export interface SimThreads extends Threads {
-  /** The thread that starts the others: its clock is the crew's. */
+  /** The thread that starts the others: its clock is the workerRun's. */
   readonly main: SimThread
   /** The thread that runs this shard, if it lives. */
   threadOf(shard: number): SimThread | undefined
@@ -73,7 +73,7 @@ class Process implements SimThreads {
     return SimPort.pair(this.#options.clock, this.#delays) as never
   }
 
-  start(data: ThreadData, events: ThreadEvents): Thread {
+  start(data: WorkerData, events: ThreadEvents): Thread {
     const { clock, random, adapt, posted } = this.#options
     const thread = new SimThread(data.shard.index, this.#started++, {
       clock,
@@ -107,7 +107,7 @@ class Process implements SimThreads {
 interface ThreadParts {
   readonly thread: SimThread
   readonly main: SimThread
-  readonly data: ThreadData
+  readonly data: WorkerData
   readonly events: ThreadEvents
   readonly ways: { readonly toMain: Wire; readonly toThread: Wire }
   readonly posted: SimThreadsOptions['posted']
@@ -120,27 +120,27 @@ interface ThreadParts {
 class StartedThread implements Thread {
   readonly exited: Promise<void>
   readonly #parts: ThreadParts
-  readonly #shard: Shard
+  readonly #shard: WorkerShard
   readonly #budget: SharedArrayBuffer
   readonly #requestBudget: SharedArrayBuffer
-  readonly #underWay: SharedArrayBuffer
+  readonly #inFlight: SharedArrayBuffer
   /** It has said all it had to say, and ends by itself. */
   isThrough = false
   #gone: () => void = () => {}
 
   constructor(parts: ThreadParts) {
     this.#parts = parts
-    const { budget, requestBudget, underWay, ...rest } = parts.data
+    const { budget, requestBudget, inFlight, ...rest } = parts.data
     this.#budget = copyOf(budget)
     this.#requestBudget = copyOf(requestBudget)
-    this.#underWay = copyOf(underWay)
+    this.#inFlight = copyOf(inFlight)
     this.exited = new Promise((resolve) => {
       this.#gone = resolve
     })
-    const shared = { budget: this.#budget, requestBudget: this.#requestBudget, underWay: this.#underWay }
+    const shared = { budget: this.#budget, requestBudget: this.#requestBudget, inFlight: this.#inFlight }
     const given = { ...structuredClone(rest), ...shared }
     const post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => this.#tell(message, transfer)
-    this.#shard = new Shard(given, { post, close: () => this.#close() }, parts.thread.clock)
+    this.#shard = new WorkerShard(given, { post, close: () => this.#close() }, parts.thread.clock)
   }
 
   get thread(): SimThread {
@@ -154,13 +154,13 @@ class StartedThread implements Thread {
     })
   }
 
-  post(message: ToThread, transfer: readonly MessagePort[] = []): void {
+  post(message: ToWorker, transfer: readonly MessagePort[] = []): void {
     const { thread, main, ways, posted } = this.#parts
     const copy = carried(message, transfer)
     if (!main.acts()) return
     ways.toThread.send(() => {
       if (copy.kind === 'peer') (copy.port as unknown as SimPort).owner = thread
-      thread.run(() => this.#shard.hear(copy))
+      thread.run(() => this.#shard.receive(copy))
     })
     posted?.(thread, message)
   }
@@ -172,10 +172,10 @@ class StartedThread implements Thread {
 
   /** Others see what it has written. */
   publish(): void {
-    const { budget, requestBudget, underWay } = this.#parts.data
+    const { budget, requestBudget, inFlight } = this.#parts.data
     copy(this.#budget, budget)
     copy(this.#requestBudget, requestBudget)
-    copy(this.#underWay, underWay)
+    copy(this.#inFlight, inFlight)
   }
 
   /** It sees what others have written. */

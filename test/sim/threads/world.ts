@@ -1,7 +1,7 @@
 /** What outlasts the threads of a simulated crawl, and its process: the web, the disk, and what was seen from outside. */
 
 import type { WorkerEvent } from '../../../src/engine/events.js'
-import { made } from '../../../src/modules/recipe.js'
+import { withRecipe } from '../../../src/modules/recipe.js'
 import { type CrawlOptions, DEFAULTS } from '../../../src/options/options.js'
 import type { SeedInput } from '../../../src/options/seeds.js'
 import { byHost } from '../../../src/partition/by-host.js'
@@ -53,7 +53,7 @@ export class CrewWorld {
     return byHost(this.#scenario.partitions).partition(host)
   }
 
-  /** The options of a crew. What threads cannot be sent is put in by `adapt`. */
+  /** The options of a workerRun. What threads cannot be sent is put in by `adapt`. */
   options(shards: number): CrawlOptions {
     const { course, robots, concurrency, delayMs, partitions, balance, watchdogMs } = this.#scenario
     const disk = this.#disk
@@ -65,7 +65,7 @@ export class CrewWorld {
       workers: { count: shards, balance, watchdogMs },
       concurrency,
       delayMs,
-      partition: byHost(partitions),
+      partitioner: byHost(partitions),
       robots: { ...DEFAULTS.robots, obey: robots },
       limit: {
         ...limit,
@@ -73,9 +73,9 @@ export class CrewWorld {
         ...(course.kind === 'host limit' && { pagesPerHost: course.pagesPerHost }),
       },
       // Hosts are never given up, or what can be reached would depend on chance.
-      retries: { ...DEFAULTS.retries, setAsideMs: 8000, setAsides: 1000 },
+      retries: { ...DEFAULTS.retries, cooldownMs: 8000, cooldowns: 1000 },
       // By its recipe another thread would take it for the memory store.
-      store: made({ ...memory(), ...(disk && { share: () => sharedDisk(disk) }) }, 'memory'),
+      store: withRecipe({ ...memory(), ...(disk && { share: () => sharedDisk(disk) }) }, 'memory'),
       hooks: [{ name: 'observer', page: (page) => this.#deliver(page.url) }],
       listeners: [['worker', (event: WorkerEvent) => void this.replaced.push(event)]],
     }

@@ -6,7 +6,7 @@
 
 import { describe, expect, it, test } from 'vitest'
 import { seededRandom } from '../../../src/time.js'
-import { canonicalise, hostOf } from '../../../src/url/canonicalize.js'
+import { canonicalizeUrl, hostOf } from '../../../src/url/canonicalize.js'
 import { parameterFilter, SESSION_PARAMETERS } from '../../../src/url/tracking.js'
 import { sameContent } from '../../../src/url/traps/same-content.js'
 import { type TrapOptions, traps } from '../../../src/url/traps/traps.js'
@@ -48,7 +48,7 @@ function crawl(site: Site, most: number, options: TrapOptions = {}): Crawled {
       continue
     }
     for (const href of hrefs) {
-      const link = clean(canonicalise(href, url)!)
+      const link = clean(canonicalizeUrl(href, url)!)
       if (seen.has(link)) continue
       const reason = bounds.check(link)
       if (reason === undefined) seen.add(link)

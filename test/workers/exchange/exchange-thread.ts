@@ -4,7 +4,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../../src/time.js'
 import type { CrawlRequest } from '../../../src/types.js'
 import { PortExchange } from '../../../src/workers/exchange/port-exchange.js'
-import type { RestReport } from '../../../src/workers/exchange/termination-detector.js'
+import type { IdleReport } from '../../../src/workers/exchange/termination-detector.js'
 
 export interface ThreadStart {
   readonly self: number
@@ -23,7 +23,7 @@ export type ThreadOrder =
   | { readonly kind: 'over' }
 
 export type ThreadNews =
-  | { readonly kind: 'resting'; readonly report: RestReport }
+  | { readonly kind: 'resting'; readonly report: IdleReport }
   | { readonly kind: 'arrived'; readonly urls: readonly string[] }
 
 const { self, shards, requests, hops, delayMs, ports } = workerData as ThreadStart
@@ -63,7 +63,7 @@ exchange.receive(async (arrived) => {
   ask()
 })
 main.on('message', (order: ThreadOrder) => {
-  if (order.kind === 'over') return exchange.over()
+  if (order.kind === 'over') return exchange.end()
   exchange.connect(order.shard, order.port)
   exchange.orderDone()
 })

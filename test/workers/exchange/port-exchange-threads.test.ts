@@ -2,7 +2,7 @@
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { Quiet } from '../../../src/workers/exchange/termination-detector.js'
+import { TerminationDetector } from '../../../src/workers/exchange/termination-detector.js'
 import type { ThreadNews, ThreadOrder, ThreadStart } from './exchange-thread.js'
 
 const START = new URL('../typescript-thread.mjs', import.meta.url)
@@ -20,7 +20,7 @@ interface Plan {
 /** Runs threads until all rest. What arrived at each number, in order; those that died and their successors together. */
 async function run(plan: Plan): Promise<string[][]> {
   const { shards: count, kill } = plan
-  const quiet = new Quiet(count)
+  const quiet = new TerminationDetector(count)
   const arrived: string[][] = Array.from({ length: count }, () => [])
   const threads: Worker[] = []
   const ends: Promise<unknown>[] = []
@@ -46,7 +46,7 @@ async function run(plan: Plan): Promise<string[][]> {
         if (self === kill?.shard && --killAfter === 0) void replace(self)
       } else if (thread === threads[self]) {
         quiet.report(self, news.report)
-        if (quiet.isQuiet) for (let each = 0; each < count; each++) order(each, { kind: 'over' })
+        if (quiet.isTerminated) for (let each = 0; each < count; each++) order(each, { kind: 'over' })
       }
     })
   }
@@ -59,7 +59,7 @@ async function run(plan: Plan): Promise<string[][]> {
       if (other === dead) continue
       const { port1, port2 } = new MessageChannel()
       ports.push([other, port1])
-      quiet.ordered(other)
+      quiet.commandSent(other)
       order(other, { kind: 'peer', shard: dead, port: port2 }, [port2])
     }
     start(dead, 0, ports)

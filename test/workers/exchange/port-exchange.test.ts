@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { exchangeSuite } from '../../../src/conformance/exchange/exchange.js'
-import type { Spool } from '../../../src/stores/contract.js'
+import type { Outbox } from '../../../src/stores/contract.js'
 import type { CrawlRequest } from '../../../src/types.js'
 import { readBatch } from '../../../src/workers/exchange/codec.js'
 import { PortExchange, type PortExchangeOptions } from '../../../src/workers/exchange/port-exchange.js'
@@ -77,8 +77,8 @@ function sizesAt(exchange: PortExchange): number[] {
   return sizes
 }
 
-/** A spool whose commits are the test's. */
-class ManualSpool implements Spool {
+/** A outbox whose commits are the test's. */
+class ManualSpool implements Outbox {
   firstBatch = 0
   readonly held = new Map<number, string>()
   readonly log: string[] = []
@@ -119,10 +119,10 @@ describe('a mesh of ports without a filter', () => {
   exchangeSuite({ it, create: () => portMesh(3, { filter: false }).shards })
 })
 
-describe('a mesh of ports with spools', () => {
+describe('a mesh of ports with outboxes', () => {
   const create = () =>
     portMesh(3, () => ({
-      spool: {
+      outbox: {
         firstBatch: 0,
         put() {},
         remove() {},
@@ -295,8 +295,8 @@ describe('messages', () => {
     finish()
     await until(() => over === 2)
     expect(reports.map((all) => all.at(-1))).toEqual([
-      { sent: [0, 2], taken: [0, 0], orders: 0 },
-      { sent: [0, 0], taken: [2, 0], orders: 0 },
+      { sent: [0, 2], taken: [0, 0], commands: 0 },
+      { sent: [0, 0], taken: [2, 0], commands: 0 },
     ])
   })
 
@@ -317,7 +317,7 @@ describe('messages', () => {
     const { shards, reports } = mesh(2)
     expect(() => shards[0]!.post(1, () => {})).toThrow(/could not be cloned/)
     shards[0]!.rest()
-    expect(reports[0]).toEqual([{ sent: [0, 0], taken: [0, 0], orders: 0 }])
+    expect(reports[0]).toEqual([{ sent: [0, 0], taken: [0, 0], commands: 0 }])
   })
 })
 
@@ -334,33 +334,33 @@ describe('rest', () => {
     await until(() => a.inTransit === 0)
     expect(b.rest()).toBe(false)
     b.rest()
-    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], taken: [1, 0], orders: 0 }])
+    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], taken: [1, 0], commands: 0 }])
     b.send(0, requests(1))
     b.rest()
-    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], taken: [1, 0], orders: 0 }])
+    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], taken: [1, 0], commands: 0 }])
   })
 
   it('is over when the main thread says so, and not if something came first', async () => {
     const a = lone(0)
     let roused = 0
     a.watch(() => void roused++)
-    a.over()
+    a.end()
     expect([a.rest(), roused]).toEqual([false, 0])
     a.send(1, requests(1))
-    a.over()
+    a.end()
     expect([a.rest(), roused]).toEqual([false, 0])
-    a.over()
+    a.end()
     expect([a.rest(), roused]).toEqual([true, 1])
   })
 
   it('ends with an order, which counts in the next report', () => {
     const reports: unknown[] = []
-    const a = lone(0, { report: ({ orders }) => void reports.push(orders) })
+    const a = lone(0, { report: ({ commands: orders }) => void reports.push(orders) })
     let roused = 0
     a.watch(() => void roused++)
     a.rest()
     a.orderDone()
-    a.over()
+    a.end()
     expect([a.rest(), roused]).toEqual([false, 1])
     expect(reports).toEqual([0, 1])
   })
@@ -457,8 +457,8 @@ describe('a shard that died', () => {
     a.send(1, requests(1))
     a.rest()
     expect(reports[0]).toEqual([
-      { sent: [0, 1], taken: [0, 1], orders: 0 },
-      { sent: [0, 1], taken: [0, 0], orders: 0 },
+      { sent: [0, 1], taken: [0, 1], commands: 0 },
+      { sent: [0, 1], taken: [0, 0], commands: 0 },
     ])
   })
 
@@ -487,37 +487,37 @@ describe('a shard that died', () => {
   })
 })
 
-describe('a spool', () => {
+describe('a outbox', () => {
   it('holds a batch from the moment it leaves until its receiver has it for good', async () => {
-    const spools = [new ManualSpool(), new ManualSpool()] as const
-    spools[0].firstBatch = 100
+    const outboxes = [new ManualSpool(), new ManualSpool()] as const
+    outboxes[0].firstBatch = 100
     const { shards } = mesh(2, (self) => ({
-      spool: spools[self as 0 | 1],
+      outbox: outboxes[self as 0 | 1],
       batch: 2,
       clock: new ManualClock(),
     }))
     const [a, b] = shards as [PortExchange, PortExchange]
     const paths = pathsAt(b)
     a.send(1, requests(5))
-    expect(spools[0].log).toEqual(['put 100', 'put 101'])
+    expect(outboxes[0].log).toEqual(['put 100', 'put 101'])
     a.flush()
-    expect(spools[0].log).toEqual(['put 100', 'put 101', 'put 102'])
-    expect(spools[0].urls).toBe(5)
+    expect(outboxes[0].log).toEqual(['put 100', 'put 101', 'put 102'])
+    expect(outboxes[0].urls).toBe(5)
     await until(() => paths.length === 5)
     b.flush()
     await until(() => a.inTransit === 0)
-    expect(spools[0].held.size).toBe(3)
-    expect(spools[1].isAsked).toBe(true)
-    spools[1].commit()
+    expect(outboxes[0].held.size).toBe(3)
+    expect(outboxes[1].isAsked).toBe(true)
+    outboxes[1].commit()
     b.flush()
-    await until(() => spools[0].held.size === 0)
-    expect(spools[0].log.slice(3)).toEqual(['remove 100', 'remove 101', 'remove 102'])
-    expect(spools[1].log).toEqual([])
+    await until(() => outboxes[0].held.size === 0)
+    expect(outboxes[0].log.slice(3)).toEqual(['remove 100', 'remove 101', 'remove 102'])
+    expect(outboxes[1].log).toEqual([])
   })
 
   it('of the sender keeps what was taken in after the commit began', async () => {
-    const spools = [new ManualSpool(), new ManualSpool()] as const
-    const { shards } = mesh(2, (self) => ({ spool: spools[self as 0 | 1], clock: new ManualClock() }))
+    const outboxes = [new ManualSpool(), new ManualSpool()] as const
+    const { shards } = mesh(2, (self) => ({ outbox: outboxes[self as 0 | 1], clock: new ManualClock() }))
     const [a, b] = shards as [PortExchange, PortExchange]
     const paths = pathsAt(b)
     a.send(1, requests(1, 'a'))
@@ -527,19 +527,19 @@ describe('a spool', () => {
     a.send(1, requests(1, 'b'))
     a.flush()
     await until(() => paths.length === 2)
-    spools[1].commit()
+    outboxes[1].commit()
     b.flush()
     await until(() => a.inTransit === 0)
-    expect([...spools[0].held.keys()]).toEqual([1])
-    spools[1].commit()
+    expect([...outboxes[0].held.keys()]).toEqual([1])
+    outboxes[1].commit()
     b.flush()
-    await until(() => spools[0].held.size === 0)
+    await until(() => outboxes[0].held.size === 0)
   })
 
   it('lets a successor have what a dead shard had taken in but not kept', async () => {
-    const spool = new ManualSpool()
-    const a = lone(0, { spool })
-    const first = lone(1, { spool: new ManualSpool() })
+    const outbox = new ManualSpool()
+    const a = lone(0, { outbox: outbox })
+    const first = lone(1, { outbox: new ManualSpool() })
     const [portA, portB] = ports()
     a.connect(1, portA)
     first.connect(0, portB)
@@ -554,7 +554,7 @@ describe('a spool', () => {
     expect(a.inTransit).toBe(3)
 
     const kept = new ManualSpool()
-    const second = lone(1, { spool: kept })
+    const second = lone(1, { outbox: kept })
     const [portA2, portB2] = ports()
     a.connect(1, portA2)
     second.connect(0, portB2)
@@ -563,23 +563,23 @@ describe('a spool', () => {
     second.flush()
     kept.commit()
     second.flush()
-    await until(() => spool.held.size === 0)
-    expect([a.inTransit, spool.log]).toEqual([0, ['put 0', 'remove 0']])
+    await until(() => outbox.held.size === 0)
+    expect([a.inTransit, outbox.log]).toEqual([0, ['put 0', 'remove 0']])
   })
 
   it('is given what is held back when the exchange is closed', () => {
-    const spool = new ManualSpool()
-    const a = lone(0, { spool })
+    const outbox = new ManualSpool()
+    const a = lone(0, { outbox: outbox })
     a.send(1, requests(3))
     a.close()
-    expect([spool.urls, a.inTransit]).toEqual([3, 0])
+    expect([outbox.urls, a.inTransit]).toEqual([3, 0])
   })
 
   it('goes on holding what a handler failed to take in', async () => {
-    const spools = [new ManualSpool(), new ManualSpool()] as const
+    const outboxes = [new ManualSpool(), new ManualSpool()] as const
     const failures: number[] = []
     const { shards } = mesh(2, (self) => ({
-      spool: spools[self as 0 | 1],
+      outbox: outboxes[self as 0 | 1],
       batch: 1,
       onError: (_: unknown, failed: readonly CrawlRequest[]) => void failures.push(failed.length),
     }))
@@ -591,10 +591,10 @@ describe('a spool', () => {
     a.send(1, requests(3))
     await until(() => a.inTransit === 0)
     b.flush()
-    spools[1].commit()
+    outboxes[1].commit()
     b.flush()
     await someTurns()
-    expect([failures, spools[0].held.size]).toEqual([[1], 3])
+    expect([failures, outboxes[0].held.size]).toEqual([[1], 3])
   })
 })
 

@@ -3,13 +3,13 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../../src/time.js'
 import { PortExchange, type PortExchangeOptions } from '../../../src/workers/exchange/port-exchange.js'
-import { Quiet, type RestReport } from '../../../src/workers/exchange/termination-detector.js'
+import { type IdleReport, TerminationDetector } from '../../../src/workers/exchange/termination-detector.js'
 
 export interface PortMesh {
   readonly shards: PortExchange[]
-  readonly quiet: Quiet
+  readonly quiet: TerminationDetector
   /** By shard, all its reports. */
-  readonly reports: RestReport[][]
+  readonly reports: IdleReport[][]
 }
 
 /** Options for all shards, or for each. */
@@ -17,15 +17,15 @@ type Options = Partial<PortExchangeOptions> | ((shard: number) => Partial<PortEx
 
 /** A mesh in which all are connected. Reports take their time, as those of a thread would. */
 export function portMesh(count: number, options: Options = {}): PortMesh {
-  const quiet = new Quiet(count)
-  const reports: RestReport[][] = Array.from({ length: count }, () => [])
+  const quiet = new TerminationDetector(count)
+  const reports: IdleReport[][] = Array.from({ length: count }, () => [])
   const clock = systemClock()
   const shards = Array.from({ length: count }, (_, self) => {
-    const report = (told: RestReport) => {
+    const report = (told: IdleReport) => {
       reports[self]!.push(told)
       setImmediate(() => {
         quiet.report(self, told)
-        if (quiet.isQuiet) for (const shard of shards) shard.over()
+        if (quiet.isTerminated) for (const shard of shards) shard.end()
       })
     }
     const own = typeof options === 'function' ? options(self) : options

@@ -1,48 +1,52 @@
 import { describe, expect, it } from 'vitest'
 import { type Random, seededRandom } from '../../../src/time.js'
-import { Quiet, type RestReport } from '../../../src/workers/exchange/termination-detector.js'
+import { type IdleReport, TerminationDetector } from '../../../src/workers/exchange/termination-detector.js'
 
-const report = (sent: number[], taken: number[], orders = 0): RestReport => ({ sent, taken, orders })
+const report = (sent: number[], taken: number[], orders = 0): IdleReport => ({
+  sent,
+  taken,
+  commands: orders,
+})
 
 describe('all is quiet', () => {
   it('when every shard has reported, and the counts of every channel match', () => {
-    const quiet = new Quiet(2)
-    expect(quiet.isQuiet).toBe(false)
+    const quiet = new TerminationDetector(2)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(0, report([0, 3], [0, 1]))
-    expect(quiet.isQuiet).toBe(false)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(1, report([1, 0], [2, 0]))
-    expect(quiet.isQuiet).toBe(false)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(1, report([1, 0], [3, 0]))
-    expect(quiet.isQuiet).toBe(true)
+    expect(quiet.isTerminated).toBe(true)
     quiet.report(1, report([2, 0], [3, 0]))
-    expect(quiet.isQuiet).toBe(false)
+    expect(quiet.isTerminated).toBe(false)
   })
 
   it('if there is only one shard, when it rests', () => {
-    const quiet = new Quiet(1)
-    expect(quiet.isQuiet).toBe(false)
+    const quiet = new TerminationDetector(1)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(0, report([0], [0]))
-    expect(quiet.isQuiet).toBe(true)
+    expect(quiet.isTerminated).toBe(true)
   })
 
   it('not while an order is being carried out', () => {
-    const quiet = new Quiet(1)
+    const quiet = new TerminationDetector(1)
     quiet.report(0, report([0], [0]))
-    quiet.ordered(0)
-    expect(quiet.isQuiet).toBe(false)
+    quiet.commandSent(0)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(0, report([0], [0], 1))
-    expect(quiet.isQuiet).toBe(true)
+    expect(quiet.isTerminated).toBe(true)
   })
 
   it('not before the successor of a shard that died has reported', () => {
-    const quiet = new Quiet(2)
-    quiet.ordered(1)
+    const quiet = new TerminationDetector(2)
+    quiet.commandSent(1)
     for (const shard of [0, 1]) quiet.report(shard, report([0, 0], [0, 0], shard))
-    expect(quiet.isQuiet).toBe(true)
+    expect(quiet.isTerminated).toBe(true)
     quiet.reset(1)
-    expect(quiet.isQuiet).toBe(false)
+    expect(quiet.isTerminated).toBe(false)
     quiet.report(1, report([0, 0], [0, 0]))
-    expect(quiet.isQuiet).toBe(true)
+    expect(quiet.isTerminated).toBe(true)
   })
 })
 
@@ -69,14 +73,14 @@ interface Shard {
 class World {
   readonly #random: Random
   readonly #count: number
-  readonly #quiet: Quiet
+  readonly #quiet: TerminationDetector
   readonly #shards: Shard[]
   /** The present connection of two shards, by both numbers. */
   readonly #lives: number[][]
   /** On the wire, by sender and receiver: the connection that each batch was sent on. */
   readonly #wire: number[][][]
   readonly #orders: Order[][]
-  readonly #reports: RestReport[][]
+  readonly #reports: IdleReport[][]
   #batches = 60
   #newWork = 5
   #deaths = 2
@@ -84,7 +88,7 @@ class World {
   constructor(random: Random) {
     this.#random = random
     this.#count = 2 + this.#below(3)
-    this.#quiet = new Quiet(this.#count)
+    this.#quiet = new TerminationDetector(this.#count)
     this.#lives = this.#table(() => this.#table(() => 0))
     this.#wire = this.#table(() => this.#table(() => [] as number[]))
     this.#orders = this.#table(() => [])
@@ -95,7 +99,7 @@ class World {
 
   run(): string {
     for (let step = 0; step < 20_000; step++) {
-      if (this.#quiet.isQuiet) return this.#isTrulyQuiet() ? 'quiet' : 'a false end'
+      if (this.#quiet.isTerminated) return this.#isTrulyQuiet() ? 'quiet' : 'a false end'
       const shard = this.#below(this.#count)
       const other = this.#below(this.#count)
       const happenings = [
@@ -147,7 +151,7 @@ class World {
     const shard = this.#shards[number]!
     if (shard.work > 0 || shard.resting) return
     shard.resting = true
-    this.#reports[number]!.push({ sent: [...shard.sent], taken: [...shard.taken], orders: shard.orders })
+    this.#reports[number]!.push({ sent: [...shard.sent], taken: [...shard.taken], commands: shard.orders })
   }
 
   #hear(number: number): void {
@@ -156,7 +160,7 @@ class World {
   }
 
   #order(number: number, order: Order): void {
-    this.#quiet.ordered(number)
+    this.#quiet.commandSent(number)
     this.#orders[number]!.push(order)
   }
 

@@ -8,7 +8,7 @@ import { KumoError, messageOf } from '../../../errors.js'
 import { require } from '../../../require.js'
 import type { Clock } from '../../../time.js'
 import type { Resolver } from '../../dns/resolver.js'
-import { AddressRefusedError, isPublic, isTrustable, type NamedHosts } from '../address-guard.js'
+import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from '../address-guard.js'
 import { guardedConnector } from '../connector.js'
 import { type OriginClientOptions, originClient } from '../origin-client.js'
 import { literalAddress, type ProxyServer, proxiedClient } from '../proxy.js'
@@ -54,7 +54,7 @@ export interface DialerOptions {
   /** Default: real time. */
   readonly clock?: Clock | undefined
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
-  readonly named?: NamedHosts | undefined
+  readonly named?: TrustedHosts | undefined
 }
 
 /** What the owner of a client wants to do itself, or to hear of. */
@@ -96,8 +96,11 @@ export class Dialer {
     this.#tls = { ...options.tls, timeout: connectTimeoutMs, allowH2: http2 }
     const toServer = undici.buildConnector(this.#tls)
     const toProxy = undici.buildConnector({ ...this.#tls, allowH2: false })
-    const guarded = (connect: buildConnector.connector, allows: typeof allowsAddress, named?: NamedHosts) =>
-      resolver ? guardedConnector({ connect, resolver, allows, named, clock }) : connect
+    const guarded = (
+      connect: buildConnector.connector,
+      allows: typeof allowsAddress,
+      named?: TrustedHosts,
+    ) => (resolver ? guardedConnector({ connect, resolver, allows, named, clock }) : connect)
     this.#toServer = guarded(toServer, allowsAddress, options.named)
     this.#toProxy = guarded(toProxy, () => true)
   }
@@ -130,7 +133,7 @@ export class Dialer {
 export function checkLiteral(
   origin: string,
   allows: (hostname: string, address: string) => boolean,
-  named: NamedHosts | undefined,
+  named: TrustedHosts | undefined,
 ): void {
   const literal = literalAddress(origin)
   if (literal === undefined) return

@@ -8,8 +8,8 @@ import type { Level as LevelDatabase } from 'level'
 import { KumoError, messageOf } from '../../../errors.js'
 import { require } from '../../../require.js'
 import { kindOf } from '../format/keys.js'
-import type { Gate } from '../threads/gate.js'
-import { Hold, type Sharing } from '../threads/hold.js'
+import type { ReopenBarrier } from '../threads/reopen-barrier.js'
+import { SharedDatabase, type Sharing } from '../threads/shared-database.js'
 import { damaged, explained, gone, isLocked, isOfTheDisk, locked, openError } from './errors.js'
 import { OpenFolder } from './folder.js'
 import { isLeftOpen } from './left-open.js'
@@ -63,7 +63,7 @@ export class Database {
   readonly #level: LevelDatabase<string, string>
   readonly #folder: OpenFolder
   /** Present: other threads have it open too. */
-  readonly #hold: Hold | undefined
+  readonly #hold: SharedDatabase | undefined
   /** Whether nobody else in this thread may open it. */
   readonly #isGuarded: boolean
   /** Waits until the disk is well again after this error, or throws it. Whoever writes knows. */
@@ -86,7 +86,7 @@ export class Database {
     this.#sync = sync
     this.#level = level
     this.#folder = new OpenFolder(place)
-    this.#hold = sharing && new Hold(path, place, this.#folder, level, sharing)
+    this.#hold = sharing && new SharedDatabase(path, place, this.#folder, level, sharing)
     this.#isGuarded = isGuard(sharing)
     if (this.#isGuarded) inUse.add(place)
   }
@@ -103,7 +103,7 @@ export class Database {
       if (createIfMissing) await mkdir(path, { recursive: true })
       const place = await realpath(path)
       if (isGuard(sharing) && inUse.has(place)) throw locked(path)
-      if (sharing?.gate.isKeeper === false) await comeIn(path, sharing.gate)
+      if (sharing?.barrier.isKeeper === false) await comeIn(path, sharing.barrier)
       const multithreading = sharing !== undefined || isLeftOpen(place)
       const open = async () => {
         // Those who share it find each other by the spelling of its path.
@@ -112,10 +112,10 @@ export class Database {
         await level.open()
         return level
       }
-      const level = await (sharing?.gate.call(open) ?? open())
+      const level = await (sharing?.barrier.call(open) ?? open())
       return new Database(path, place, sync, level, sharing)
     } catch (error) {
-      sharing?.gate.leave()
+      sharing?.barrier.leave()
       throw openError(path, error)
     }
   }
@@ -334,10 +334,10 @@ const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 const inUse = new Set<string>()
 
 /** The keeper may be opening it anew: its buffers must be the database's own. */
-async function comeIn(path: string, gate: Gate): Promise<void> {
-  if (!(await gate.comeIn(() => gate.isRuined))) throw damaged(path, 'it cannot be opened again')
+async function comeIn(path: string, barrier: ReopenBarrier): Promise<void> {
+  if (!(await barrier.comeIn(() => barrier.isRuined))) throw damaged(path, 'it cannot be opened again')
 }
 
 function isGuard(sharing: Sharing | undefined): boolean {
-  return sharing === undefined || sharing.gate.isKeeper
+  return sharing === undefined || sharing.barrier.isKeeper
 }

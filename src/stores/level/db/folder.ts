@@ -10,14 +10,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { FIRST_LANE } from '../format/keys.js'
+import { FIRST_WRITER } from '../format/keys.js'
 
 const FILE = 'kumo-commits'
 /** As many as the largest number that can be counted exactly; a process number has fewer. */
 const DIGITS = 16
 
 /**
- * A file beside the database that says how many commits of a lane it must hold, and which process writes them. LevelDB
+ * A file beside the database that says how many commits of a writer it must hold, and which process writes them. LevelDB
  * makes a new, empty database where it does not find its files, and passes over the end of a log that it cannot read: this
  * notices both.
  */
@@ -26,14 +26,14 @@ export class CommitCount {
   #file: number | undefined = undefined
   #last = 0
 
-  constructor(folder: string, lane = FIRST_LANE) {
-    this.#path = join(folder, lane === FIRST_LANE ? FILE : `${FILE}-${lane}`)
+  constructor(folder: string, writer = FIRST_WRITER) {
+    this.#path = join(folder, writer === FIRST_WRITER ? FILE : `${FILE}-${writer}`)
   }
 
-  /** Those of all lanes that have one, by lane. */
+  /** Those of all writers that have one, by writer. */
   static allIn(folder: string): Map<number, CommitCount> {
-    const counts = new Map([[FIRST_LANE, new CommitCount(folder)]])
-    for (const lane of lanesWithFile(folder)) counts.set(lane, new CommitCount(folder, lane))
+    const counts = new Map([[FIRST_WRITER, new CommitCount(folder)]])
+    for (const writer of writersWithFile(folder)) counts.set(writer, new CommitCount(folder, writer))
     return counts
   }
 
@@ -123,7 +123,7 @@ const CONTENT = /^(\d{16})(\d{16})$/
 
 const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
 
-function lanesWithFile(folder: string): number[] {
+function writersWithFile(folder: string): number[] {
   let names: string[] = []
   try {
     names = readdirSync(folder)
@@ -131,8 +131,8 @@ function lanesWithFile(folder: string): number[] {
     // There is no folder: whoever makes it tells why it cannot.
   }
   return names.flatMap((name) => {
-    const lane = LANE_FILE.exec(name)?.[1]
-    return lane === undefined ? [] : [Number(lane)]
+    const writer = LANE_FILE.exec(name)?.[1]
+    return writer === undefined ? [] : [Number(writer)]
   })
 }
 

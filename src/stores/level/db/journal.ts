@@ -17,7 +17,7 @@ export const MARKS_KEPT = 65_536
 export interface JournalOptions {
   readonly database: Database
   /** Whose commits these are. */
-  readonly lane: number
+  readonly writer: number
   readonly clock: Clock
   readonly commitMs: number
   /** The number of the last commit that is on disk. */
@@ -53,7 +53,7 @@ export class Journal {
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
-  #books: () => void = () => {}
+  #meta: () => void = () => {}
   /** Who is to be called back, in order: `commit` is the one that must be on disk. */
   #keepers: { commit: number; then: () => void }[] = []
   /** The commit that takes what is changed now. */
@@ -85,7 +85,7 @@ export class Journal {
     if (this.#fatal !== undefined)
       return { state: 'paused', message: this.#fatal.message, failure: this.#fatal }
     if (this.#trouble !== undefined) return { state: 'paused', message: this.#trouble }
-    return { state: this.isBehind ? 'busy' : 'well' }
+    return { state: this.isBehind ? 'busy' : 'ok' }
   }
 
   /** Who has something to add to each commit. */
@@ -94,8 +94,8 @@ export class Journal {
   }
 
   /** Who writes down, last of all, what each commit makes of the counts. */
-  keepBooks(write: () => void): void {
-    this.#books = write
+  beforeWrite(write: () => void): void {
+    this.#meta = write
   }
 
   put(key: string, value: Staged): void {
@@ -193,13 +193,13 @@ export class Journal {
   #cut(): void {
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
-    this.#books()
+    this.#meta()
     // Not before: what is contributed would set it again.
     this.#stopTimer()
-    const { lane } = this.#options
+    const { writer } = this.#options
     const commit = this.commit++
-    this.#stage.set(commitKey(lane, commit), '')
-    if (commit > MARKS_KEPT) this.#stage.set(commitKey(lane, commit - MARKS_KEPT), null)
+    this.#stage.set(commitKey(writer, commit), '')
+    if (commit > MARKS_KEPT) this.#stage.set(commitKey(writer, commit - MARKS_KEPT), null)
     this.#writing = { values: this.#stage, once: this.#once }
     this.#stage = new Map()
     this.#once = []
@@ -219,10 +219,10 @@ export class Journal {
   }
 
   #written(): void {
-    const { database, lane, committed } = this.#options
+    const { database, writer, committed } = this.#options
     this.flushed = this.#writingCommit
     this.#writing = undefined
-    database.lastWritten = commitKey(lane, this.flushed)
+    database.lastWritten = commitKey(writer, this.flushed)
     committed(this.flushed)
     // That writing is possible says nothing about reading.
     if (!this.#cannotRead) this.#well()

@@ -1,4 +1,4 @@
-/** What the partitions of a lane hold: so a crawl that several threads have stored can be opened by any number of them. */
+/** What the partitions of a writer hold: so a crawl that several threads have stored can be opened by any number of them. */
 
 /** What one partition holds. */
 export interface PartitionCount {
@@ -14,8 +14,8 @@ const FIELD_END = ' '
 
 /**
  * Counts by partition. Filled by the frontier and the seen-set as requests come and go; written with every commit, into
- * the same commit as what they count. They are in one place on disk at any moment: in the meta of the lane whose
- * partition it is, or, while it moves from one lane to another, in a record of its own.
+ * the same commit as what they count. They are in one place on disk at any moment: in the meta of the writer whose
+ * partition it is, or, while it moves from one writer to another, in a record of its own.
  */
 export class Counts {
   readonly #pending: Float64Array
@@ -31,7 +31,7 @@ export class Counts {
     this.#owned = new Uint8Array(partitions)
   }
 
-  /** Requests pending in all partitions of this lane, those included that are leased. */
+  /** Requests pending in all partitions of this writer, those included that are leased. */
   get pending(): number {
     return this.#totalPending
   }
@@ -40,7 +40,7 @@ export class Counts {
     return this.#totalKnown
   }
 
-  /** The partitions of this lane, ascending. */
+  /** The partitions of this writer, ascending. */
   get partitions(): number[] {
     const owned: number[] = []
     for (let i = 0; i < this.#owned.length; i++) if (this.#owned[i] === OWNED) owned.push(i)
@@ -51,7 +51,7 @@ export class Counts {
     return this.#owned[partition] === OWNED
   }
 
-  /** The partition is this lane's from now on. */
+  /** The partition is this writer's from now on. */
   own({ partition, pending, known }: PartitionCount): void {
     this.#owned[partition] = OWNED
     this.#pending[partition] = pending
@@ -134,15 +134,15 @@ export function readCounts(text: string): PartitionCount[] {
 }
 
 /** A partition on its way: what it holds, and a number larger than that of any request of it. */
-export interface ParcelRecord extends PartitionCount {
+export interface MoveRecord extends PartitionCount {
   readonly seq: number
 }
 
-export function writeParcel({ pending, known, seq }: ParcelRecord): string {
+export function writeMove({ pending, known, seq }: MoveRecord): string {
   return JSON.stringify([pending, known, seq])
 }
 
-export function readParcel(partition: number, record: string): ParcelRecord {
+export function readMove(partition: number, record: string): MoveRecord {
   const [pending, known, seq] = JSON.parse(record) as [number, number, number]
   return { ...counted(partition, pending, known), seq }
 }

@@ -13,14 +13,14 @@
  *   f partition print               a page of sorted fingerprints, by the first of them
  *   b partition                     the filter over a partition's pages, and their number
  *   k partition space NUL key       a fact of a hook, or of the crawl
- *   n partition                     what a partition holds that is on its way from one lane to another
+ *   n partition                     what a partition holds that is on its way from one writer to another
  *
- * What is not of a partition is of a *lane*: of one thread that writes. Lane 0 is the thread that opened the store; those
- * of the shards, if there are any, are the lanes after it. A lane is written like a partition.
+ * What is not of a partition is of a *writer*: of one thread that writes. Writer 0 is the thread that opened the store; those
+ * of the shards, if there are any, are the writers after it. A writer is written like a partition.
  *
- *   m, m lane                       counts and versions of lane 0; of another lane
- *   j commit, y lane commit         a mark for each of the last commits of lane 0; of another lane
- *   x lane batch                    a batch that was sent to another shard, which may not have it for good
+ *   m, m writer                       counts and versions of writer 0; of another writer
+ *   j commit, y writer commit         a mark for each of the last commits of writer 0; of another writer
+ *   x writer batch                    a batch that was sent to another shard, which may not have it for good
  */
 
 /** Letters of kinds in words, for messages. */
@@ -54,13 +54,13 @@ const TURN = '\x01'
 /** Above every character of a key. */
 export const END = '\x7f'
 
-/** The lane of the thread that opens the store, alone or before its shards. */
-export const FIRST_LANE = 0
+/** The writer of the thread that opens the store, alone or before its shards. */
+export const FIRST_WRITER = 0
 
-/** Counts of the store as a whole, and of lane 0. */
+/** Counts of the store as a whole, and of writer 0. */
 export const META = 'm'
 
-/** The partition, or the lane, as it stands in keys. */
+/** The partition, or the writer, as it stands in keys. */
 export function partitionText(partition: number): string {
   return partition.toString(16).padStart(4, '0')
 }
@@ -157,42 +157,42 @@ export function factPrefix(partition: string, space: string): string {
   return `k${partition}${space}${NUL}`
 }
 
-export function metaKey(lane: number): string {
-  return lane === FIRST_LANE ? META : `${META}${partitionText(lane)}`
+export function metaKey(writer: number): string {
+  return writer === FIRST_WRITER ? META : `${META}${partitionText(writer)}`
 }
 
-/** The metas of all lanes but the first. */
-export const LANES = { from: 'm0', to: 'n' } as const
+/** The metas of all writers but the first. */
+export const WRITERS = { from: 'm0', to: 'n' } as const
 
-export function parcelKey(partition: number): string {
+export function moveKey(partition: number): string {
   return `n${partitionText(partition)}`
 }
 
-export const PARCELS = { from: 'n', to: 'o' } as const
+export const MOVES = { from: 'n', to: 'o' } as const
 
-export function commitKey(lane: number, commit: number): string {
-  return lane === FIRST_LANE ? `j${ordered(commit)}` : `y${partitionText(lane)}${ordered(commit)}`
+export function commitKey(writer: number, commit: number): string {
+  return writer === FIRST_WRITER ? `j${ordered(commit)}` : `y${partitionText(writer)}${ordered(commit)}`
 }
 
-/** The marks of the first lane, and of all others. */
+/** The marks of the first writer, and of all others. */
 export const MARKS = [
   { from: 'j', to: 'k' },
   { from: 'y', to: 'z' },
 ] as const
 
-export function markIn(key: string): { lane: number; commit: number } {
-  if (key.startsWith('j')) return { lane: FIRST_LANE, commit: fromOrdered(key.slice(1)) }
-  return { lane: partitionIn(key), commit: fromOrdered(key.slice(5)) }
+export function markIn(key: string): { writer: number; commit: number } {
+  if (key.startsWith('j')) return { writer: FIRST_WRITER, commit: fromOrdered(key.slice(1)) }
+  return { writer: partitionIn(key), commit: fromOrdered(key.slice(5)) }
 }
 
-export function spoolKey(lane: number, batch: number): string {
-  return `x${partitionText(lane)}${ordered(batch)}`
+export function outboxKey(writer: number, batch: number): string {
+  return `x${partitionText(writer)}${ordered(batch)}`
 }
 
-export const SPOOLS = { from: 'x', to: 'y' } as const
+export const OUTBOXES = { from: 'x', to: 'y' } as const
 
-export function batchIn(key: string): { lane: number; batch: number } {
-  return { lane: partitionIn(key), batch: fromOrdered(key.slice(5)) }
+export function batchIn(key: string): { writer: number; batch: number } {
+  return { writer: partitionIn(key), batch: fromOrdered(key.slice(5)) }
 }
 
 /**

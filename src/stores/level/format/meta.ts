@@ -5,35 +5,35 @@ import { META } from './keys.js'
 import { FORMAT, migrate } from './migrations.js'
 import type { TimeMark } from './time-scale.js'
 
-/** How far a lane has come. */
-export interface LaneEnd {
+/** How far a writer has come. */
+export interface WriterEnd {
   /** The number of its last commit. */
   readonly commit: number
   /** The first commit that has left a mark: 1, unless the store was mended. */
   readonly marksFrom: number
-  /** Larger than the number of any batch in its spool. */
+  /** Larger than the number of any batch in its outbox. */
   readonly nextBatch: number
 }
 
-/** What a lane knows of itself; written with every commit of it. */
-export interface LaneMeta extends LaneEnd, TimeMark {
+/** What a writer knows of itself; written with every commit of it. */
+export interface WriterMeta extends WriterEnd, TimeMark {
   /** The number of the next request. */
   readonly seq: number
   /** What its partitions hold: see `Counts`. */
   readonly counts: string
 }
 
-/** What a store knows of itself: the meta of its first lane. */
-export interface Meta extends LaneMeta {
+/** What a store knows of itself: the meta of its first writer. */
+export interface Meta extends WriterMeta {
   readonly format: number
   /** Options that give the data its meaning, by name. */
   readonly identity: Readonly<Record<string, string>>
-  /** The other lanes that there have been, by number, as they were when their partitions were last taken from them. */
-  readonly lanes: Readonly<Record<string, LaneEnd>>
+  /** The other writers that there have been, by number (stored under an older name), as they were when their partitions were last taken from them. */
+  readonly lanes: Readonly<Record<string, WriterEnd>>
 }
 
 /**
- * Spellings of URLs as `url/canonicalise` makes them: to be raised when that changes, for URLs spelled otherwise would
+ * Spellings of URLs as `url/canonicalizeUrl` makes them: to be raised when that changes, for URLs spelled otherwise would
  * not be recognised.
  */
 const CANONICALISER = '1'
@@ -43,8 +43,8 @@ export function wholeIdentity(given: Readonly<Record<string, string>> = {}): Rec
   return { ...given, 'the spelling of URLs (version of Kumo)': CANONICALISER }
 }
 
-/** What a lane has written of itself, or the first has of the store. */
-export function readLaneMeta<T extends LaneMeta = LaneMeta>(record: string): T {
+/** What a writer has written of itself, or the first has of the store. */
+export function readWriterMeta<T extends WriterMeta = WriterMeta>(record: string): T {
   const meta = JSON.parse(record) as T
   if (![meta.commit, meta.seq, meta.at].every(Number.isFinite)) throw new Error('not the counts of a crawl')
   readCounts(meta.counts ?? '')
@@ -60,7 +60,7 @@ export async function assertOurs(
   const record = await database.get(META)
   if (record === undefined) return
   try {
-    readLaneMeta(record)
+    readWriterMeta(record)
   } catch {
     return
   }
@@ -83,7 +83,7 @@ export async function readMeta(
 ): Promise<Meta | undefined> {
   const record = await database.get(META)
   if (record === undefined) return undefined
-  const meta = database.decode(META, readLaneMeta<Meta>, record)
+  const meta = database.decode(META, readWriterMeta<Meta>, record)
   checkOurs(path, meta, identity)
   return meta.format < FORMAT ? await migrate(database, meta) : meta
 }

@@ -23,7 +23,7 @@ interface Migrated {
 type Step = (database: Database, meta: AnyMeta) => Promise<Migrated>
 
 /** By the format that they start from. */
-const STEPS: Readonly<Record<number, Step>> = { 1: toLanes, 2: toTurns }
+const STEPS: Readonly<Record<number, Step>> = { 1: toWriters, 2: toTurns }
 
 export async function migrate(
   database: Database,
@@ -47,7 +47,7 @@ export async function migrate(
  * From 1 to 2: what the partitions hold is counted one by one. Lists of fingerprints, which had the numbers of commits,
  * have those of requests: the next of these must be larger than any of those.
  */
-async function toLanes(database: Database, meta: AnyMeta): Promise<Migrated> {
+async function toWriters(database: Database, meta: AnyMeta): Promise<Migrated> {
   const { pending: _, known: __, ...kept } = meta as AnyMeta & Record<string, unknown>
   const counts = (await countAll(database)).counts
   const seq = Math.max(kept.seq as number, (kept.commit as number) + 1)

@@ -7,11 +7,11 @@ import type { Journal } from '../db/journal.js'
 import type { Counts } from '../format/counts.js'
 import { partitionText, rangesOf } from '../format/keys.js'
 import type { TimeScale } from '../format/time-scale.js'
-import { type Carried, Moves } from '../threads/moves.js'
+import { type Carried, LevelMoves } from '../threads/moves.js'
 import { HostRecords, isActive } from './host-records.js'
-import { ColdHosts } from './hosts-on-disk.js'
-import { ColdRequest, LevelHost, StoredRequest } from './level-host.js'
-import { Heads } from './request-buffers.js'
+import { HostsOnDisk } from './hosts-on-disk.js'
+import { LevelHost, RequestOnDisk, StoredRequest } from './level-host.js'
+import { RequestBuffers } from './request-buffers.js'
 import { HostWindow } from './window.js'
 
 export interface LevelFrontierParts {
@@ -46,11 +46,11 @@ const NOBODY = { name: '', partition: 0, text: '' }
 export class LevelFrontier implements Frontier {
   readonly #parts: LevelFrontierParts
   readonly #workbench: Workbench<LevelHost>
-  readonly #cold: ColdHosts
-  readonly #heads: Heads
+  readonly #onDisk: HostsOnDisk
+  readonly #buffers: RequestBuffers
   readonly #window: HostWindow
   readonly #records: HostRecords
-  readonly moves: Moves
+  readonly moves: LevelMoves
   #rouse: () => void = () => {}
   #leased = 0
   /** Partitions that are being taken in. */
@@ -77,8 +77,8 @@ export class LevelFrontier implements Frontier {
     const failed = (error: unknown) => this.#fail(error)
     const { connections, growAt } = politeness
     this.#workbench = workbench
-    this.#cold = new ColdHosts(partitions, journal)
-    this.#heads = new Heads({
+    this.#onDisk = new HostsOnDisk(partitions, journal)
+    this.#buffers = new RequestBuffers({
       database,
       journal,
       workbench,
@@ -89,9 +89,19 @@ export class LevelFrontier implements Frontier {
       failed,
     })
     const { counts, hostsInMemory: most, partitionOf } = parts
-    const [cold, heads, mayGrow] = [this.#cold, this.#heads, connections > 1]
+    const [onDisk, buffers, mayGrow] = [this.#onDisk, this.#buffers, connections > 1]
     const window = new HostWindow({
-      ...{ database, journal, workbench, cold, heads, scale, most, mayGrow, partitionOf },
+      ...{
+        database,
+        journal,
+        workbench,
+        onDisk: onDisk,
+        buffers: buffers,
+        scale,
+        most,
+        mayGrow,
+        partitionOf,
+      },
       leased: () => this.#leased,
       isLeaving: (partition) => this.moves.isLeaving(partition),
       entered: (host, since) => this.#refilled(host, since),
@@ -99,7 +109,15 @@ export class LevelFrontier implements Frontier {
       failed,
     })
     this.#window = window
-    this.moves = new Moves({ workbench, cold, window, counts, mayGrow, partitionOf, now: () => this.#now })
+    this.moves = new LevelMoves({
+      workbench,
+      onDisk,
+      window,
+      counts,
+      mayGrow,
+      partitionOf,
+      now: () => this.#now,
+    })
     this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
     journal.onFlushed = () => this.#rouse()
   }
@@ -113,13 +131,13 @@ export class LevelFrontier implements Frontier {
   }
 
   get hosts(): number {
-    return this.#workbench.activeHosts + this.#cold.size
+    return this.#workbench.activeHosts + this.#onDisk.size
   }
 
   /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
   get isReading(): boolean {
     const { journal } = this.#parts
-    return this.#heads.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
+    return this.#buffers.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
   }
 
   /** The number of the next request. */
@@ -137,14 +155,14 @@ export class LevelFrontier implements Frontier {
       for (const partition of partitions) this.#window.cautiousSince.set(partition, now)
     }
     await this.#load(partitions, now)
-    if (this.#cold.size > 0) await this.#window.load(now)
+    if (this.#onDisk.size > 0) await this.#window.load(now)
     if (this.#failure !== undefined) throw this.#failure.error
     await journal.flush()
   }
 
   async #load(partitions: readonly number[], now: number): Promise<void> {
     const { database, partitionOf } = this.#parts
-    await this.#cold.load(database, partitions, partitionOf)
+    await this.#onDisk.load(database, partitions, partitionOf)
     for (const range of rangesOf('i', partitions)) {
       for await (const entries of database.scan(range)) {
         for (const [key, record] of entries) this.#window.remember(key, record, now)
@@ -197,7 +215,7 @@ export class LevelFrontier implements Frontier {
       host.leased.push(request)
       if (request.at === undefined) host.dueHeld--
       this.#leased++
-      if (!this.#window.isWantedByOthers(now)) this.#heads.refill(host)
+      if (!this.#window.isWantedByOthers(now)) this.#buffers.refill(host)
       this.#workbench.place(host, now)
       leases.push(request)
     }
@@ -225,7 +243,7 @@ export class LevelFrontier implements Frontier {
       this.#leased--
       host.leased.splice(host.leased.indexOf(request), 1)
       this.#parts.journal.withdraw(request)
-      this.#heads.gone(host, request)
+      this.#buffers.gone(host, request)
       if (request.at !== undefined) host.laterHeld--
       if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
       this.#changeHost(host, settlement)
@@ -261,12 +279,12 @@ export class LevelFrontier implements Frontier {
     if (host === undefined) {
       const partition = partitionOf(name)
       if (!counts.owns(partition)) throw foreign(request, partition)
-      const isCold = this.#cold.has(name, partition)
+      const isCold = this.#onDisk.has(name, partition)
       if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
         const now = this.#parts.scale.toStore(this.#now)
         const turn = ++this.#turns
-        if (isCold) this.#cold.wake(name, partition, now, turn)
-        else this.#cold.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
+        if (isCold) this.#onDisk.wake(name, partition, now, turn)
+        else this.#onDisk.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
         this.#lastCold = { name, partition, text: partitionText(partition) }
         this.#addCold(request)
         return
@@ -278,7 +296,7 @@ export class LevelFrontier implements Frontier {
     this.#workbench.enliven(host)
     const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
     journal.putOnce(stored)
-    this.#heads.keep(host, stored)
+    this.#buffers.keep(host, stored)
     if (!isActive(host)) this.#records.writeActive(host, this.#now)
     this.#workbench.place(host, this.#now)
   }
@@ -286,7 +304,7 @@ export class LevelFrontier implements Frontier {
   #addCold(request: CrawlRequest): void {
     const { partition, text } = this.#lastCold
     this.#takeIn(request, partition)
-    this.#parts.journal.putOnce(new ColdRequest(request, text, this.#seq++))
+    this.#parts.journal.putOnce(new RequestOnDisk(request, text, this.#seq++))
   }
 
   #takeIn(request: CrawlRequest, partition: number): void {
@@ -300,7 +318,7 @@ export class LevelFrontier implements Frontier {
     const own = at <= this.#now ? undefined : at
     const stored = new StoredRequest(request, host, attempt, this.#seq++, true, own, revisit)
     this.#parts.journal.putOnce(stored)
-    this.#heads.keep(host, stored)
+    this.#buffers.keep(host, stored)
   }
 
   #changeHost(host: LevelHost, { hostDelayMs, hostNotBefore, hostTrouble }: Settlement): void {
@@ -321,7 +339,7 @@ export class LevelFrontier implements Frontier {
         this.#window.leave(host, Math.max(now, this.#workbench.restedAt(host)))
         return
       }
-      this.#heads.refill(host)
+      this.#buffers.refill(host)
     }
     this.#workbench.place(host, now)
   }

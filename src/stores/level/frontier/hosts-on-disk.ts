@@ -17,7 +17,7 @@ import {
 } from '../format/keys.js'
 
 /** An entry of a host on disk. */
-export interface ColdEntry {
+export interface HostEntry {
   readonly key: string
   readonly host: string
   readonly record: string
@@ -26,7 +26,7 @@ export interface ColdEntry {
 }
 
 /** A host that goes to disk. */
-export interface ColdHost {
+export interface HostOnDisk {
   readonly host: string
   readonly partition: number
   /** When it may be visited. */
@@ -71,7 +71,7 @@ export interface Place {
  *
  * Instants are on the store's scale, in whole milliseconds.
  */
-export class ColdHosts {
+export class HostsOnDisk {
   readonly #names: Names
   /** Those that sleep. */
   readonly #sleepers: Names
@@ -132,7 +132,7 @@ export class ColdHosts {
   }
 
   /** Takes a host in. */
-  add({ host, partition, due, turn, record, sleeps }: ColdHost): void {
+  add({ host, partition, due, turn, record, sleeps }: HostOnDisk): void {
     const at = partitionText(partition)
     const key = entryKey(at, due, host, turn)
     this.#names.add(host, partition)
@@ -153,7 +153,7 @@ export class ColdHosts {
   }
 
   /** The host is in memory now. */
-  delete({ host, wake }: ColdEntry, partition: number): void {
+  delete({ host, wake }: HostEntry, partition: number): void {
     this.#names.delete(host, partition)
     this.#sleepers.delete(host, partition)
     this.#journal.remove(sleeperKey(partitionText(partition), host))
@@ -209,7 +209,7 @@ export class ColdHosts {
   }
 
   /** Hosts that may be visited at `now`, in their order, a slice at a time; at most so many. */
-  async *take(database: Database, now: number, most: number, slice: number): AsyncGenerator<ColdEntry[]> {
+  async *take(database: Database, now: number, most: number, slice: number): AsyncGenerator<HostEntry[]> {
     this.#addedMeanwhile = []
     try {
       await this.#journal.flush()
@@ -226,8 +226,8 @@ export class ColdHosts {
     }
   }
 
-  async #takeSome(database: Database, now: number, most: number): Promise<ColdEntry[]> {
-    const found: ColdEntry[] = []
+  async #takeSome(database: Database, now: number, most: number): Promise<HostEntry[]> {
+    const found: HostEntry[] = []
     while (found.length < most && this.earliestDue <= now) {
       const partition = this.#earliest
       const read = this.#read.get(partition)
@@ -286,7 +286,7 @@ export class ColdHosts {
     partition: number,
     wake: string,
     host: string,
-  ): Promise<ColdEntry | undefined> {
+  ): Promise<HostEntry | undefined> {
     const isHere = this.has(host, partition)
     const key = isHere ? await database.get(sleeperKey(partitionText(partition), host)) : undefined
     const record = key === undefined ? undefined : await database.get(key)

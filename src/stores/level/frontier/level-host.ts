@@ -52,7 +52,7 @@ export class StoredRequest extends PendingRequest implements Once {
 }
 
 /** A request on its way to disk, of a host that is there. */
-export class ColdRequest implements Once {
+export class RequestOnDisk implements Once {
   readonly #request: CrawlRequest
   readonly #partition: string
   readonly #seq: number

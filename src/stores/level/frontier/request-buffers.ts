@@ -11,7 +11,7 @@ const LONGEST_HEAD = 4096
 /** Heads that are read from disk at the same time; LevelDB has four threads for it. */
 const AT_ONCE = 32
 
-export interface HeadsParts {
+export interface RequestBuffersParts {
   readonly database: Database
   readonly journal: Journal
   readonly workbench: Workbench<LevelHost>
@@ -27,15 +27,15 @@ export interface HeadsParts {
 }
 
 /**
- * The heads of the hosts' requests: which are in memory, which on disk only. A head is refilled when half of it is
+ * The buffers of the hosts' requests: which are in memory, which on disk only. A head is refilled when half of it is
  * gone, beside the loop, so that it need not run dry.
  */
-export class Heads {
-  readonly #parts: HeadsParts
+export class RequestBuffers {
+  readonly #parts: RequestBuffersParts
   readonly #queue: (() => Promise<void>)[] = []
   #reading = 0
 
-  constructor(parts: HeadsParts) {
+  constructor(parts: RequestBuffersParts) {
     this.#parts = parts
   }
 
@@ -77,7 +77,7 @@ export class Heads {
     if (later.count > 0 && !later.isLoading && queue.later < half) this.#load(host, [later])
   }
 
-  /** Reads the heads of a host that comes back from disk: both, before it hands out anything, for the order's sake. */
+  /** Reads the buffers of a host that comes back from disk: both, before it hands out anything, for the order's sake. */
   enter(host: LevelHost, hasLater: boolean): Promise<void> {
     const tails = hasLater ? [host.due, host.later] : [host.due]
     for (const tail of tails) {

@@ -4,9 +4,9 @@ import type { Journal } from '../db/journal.js'
 import { entryOf, turnIn } from '../format/keys.js'
 import { readHost } from '../format/records.js'
 import type { TimeScale } from '../format/time-scale.js'
-import type { ColdEntry, ColdHosts, Place } from './hosts-on-disk.js'
+import type { HostEntry, HostsOnDisk, Place } from './hosts-on-disk.js'
 import type { LevelHost } from './level-host.js'
-import type { Heads } from './request-buffers.js'
+import type { RequestBuffers } from './request-buffers.js'
 
 /** Hosts that are brought in at once, unless that is more than this share of the window. */
 const LOAD = 1000
@@ -23,8 +23,8 @@ export interface WindowParts {
   readonly database: Database
   readonly journal: Journal
   readonly workbench: Workbench<LevelHost>
-  readonly cold: ColdHosts
-  readonly heads: Heads
+  readonly onDisk: HostsOnDisk
+  readonly buffers: RequestBuffers
   readonly scale: TimeScale
   /** Hosts in memory. */
   readonly most: number
@@ -87,11 +87,11 @@ export class HostWindow {
 
   /** When a host may be handed out or brought in; Infinity while others are brought in first: whoever waits is roused. */
   get nextDue(): number {
-    const { workbench, heads, scale, cold } = this.#parts
+    const { workbench, buffers, scale, onDisk } = this.#parts
     const here = workbench.nextDue()
     if (this.isLoading) return scale.toStore(here) >= this.#arriving.due + 1 ? Number.POSITIVE_INFINITY : here
-    if (this.isFull && heads.isReading) return here
-    return Math.min(here, scale.fromStore(cold.earliestDue))
+    if (this.isFull && buffers.isReading) return here
+    return Math.min(here, scale.fromStore(onDisk.earliestDue))
   }
 
   /** Whether others are being brought in that go before this host. */
@@ -133,12 +133,12 @@ export class HostWindow {
   }
 
   async #bringIn(now: number, most: number, slice: number): Promise<void> {
-    const { database, cold, scale } = this.#parts
-    this.#arriving = cold.first
+    const { database, onDisk, scale } = this.#parts
+    this.#arriving = onDisk.first
     try {
-      for await (const entries of cold.take(database, scale.toStore(now), most, slice)) {
+      for await (const entries of onDisk.take(database, scale.toStore(now), most, slice)) {
         await this.#enter(entries)
-        this.#arriving = cold.first
+        this.#arriving = onDisk.first
       }
     } catch (error) {
       this.#parts.failed(error)
@@ -147,13 +147,13 @@ export class HostWindow {
 
   /** Sends a host to disk, for it is not due before that. Its requests are there already, or on their way. */
   leave(host: LevelHost, due: number): void {
-    const { workbench, cold, journal, scale, mayGrow } = this.#parts
+    const { workbench, onDisk, journal, scale, mayGrow } = this.#parts
     // With more requests a host may be allowed more connections.
     const sleeps = mayGrow || due > workbench.restedAt(host)
     workbench.remove(host)
     if (host.key !== undefined) journal.remove(host.key)
     const { host: name, partitionNumber: partition, turn } = host
-    cold.add({ host: name, partition, due: scale.toStore(due), turn, record: host.write(), sleeps })
+    onDisk.add({ host: name, partition, due: scale.toStore(due), turn, record: host.write(), sleeps })
   }
 
   /** A host may have been visited just before a crash: if it asked for a pause of its own, that begins when we open. */
@@ -178,7 +178,7 @@ export class HostWindow {
   }
 
   #isDue(now: number): boolean {
-    return this.#parts.cold.earliestDue <= this.#parts.scale.toStore(now)
+    return this.#parts.onDisk.earliestDue <= this.#parts.scale.toStore(now)
   }
 
   #isBehind({ readyAt, turn }: LevelHost, place: Place): boolean {
@@ -187,7 +187,7 @@ export class HostWindow {
   }
 
   /** They take their places once all of them are read, in their order. */
-  async #enter(entries: readonly ColdEntry[]): Promise<void> {
+  async #enter(entries: readonly HostEntry[]): Promise<void> {
     const { entered, scale } = this.#parts
     const entering: { host: LevelHost; since: number }[] = []
     const reading: Promise<void>[] = []
@@ -205,12 +205,12 @@ export class HostWindow {
     this.#ahead += entering.length
   }
 
-  #comeIn(entry: ColdEntry, reading: Promise<void>[]): LevelHost | undefined {
-    const { workbench, cold, heads, partitionOf, database } = this.#parts
+  #comeIn(entry: HostEntry, reading: Promise<void>[]): LevelHost | undefined {
+    const { workbench, onDisk, buffers, partitionOf, database } = this.#parts
     const partition = partitionOf(entry.host)
     // Two entries of one host were found at once, or it goes elsewhere.
-    if (!cold.has(entry.host, partition) || this.#parts.isLeaving(partition)) return undefined
-    cold.delete(entry, partition)
+    if (!onDisk.has(entry.host, partition) || this.#parts.isLeaving(partition)) return undefined
+    onDisk.delete(entry, partition)
     const known = database.decode(entry.key, readHost, entry.record)
     const host = workbench.host(entry.host)
     host.restore(known)
@@ -219,13 +219,13 @@ export class HostWindow {
     host.turn = turnIn(entry.wake ?? entry.key)
     host.isEntering = true
     workbench.enliven(host)
-    reading.push(heads.enter(host, known.hasLater))
+    reading.push(buffers.enter(host, known.hasLater))
     return host
   }
 
   #countAhead(): void {
-    const { workbench, cold } = this.#parts
-    const { first } = cold
+    const { workbench, onDisk } = this.#parts
+    const { first } = onDisk
     this.#ahead = 0
     for (const host of workbench.all()) {
       if (host.standsIn !== undefined && host.pending > 0 && !this.#isBehind(host, first)) this.#ahead++
@@ -234,8 +234,8 @@ export class HostWindow {
 
   /** Those that stand last go, if they stand behind the first on disk. */
   #makeRoom(): void {
-    const { workbench, cold } = this.#parts
-    const { first } = cold
+    const { workbench, onDisk } = this.#parts
+    const { first } = onDisk
     const behind: LevelHost[] = []
     for (const host of workbench.all()) {
       if (host.standsIn !== undefined && this.mayLeave(host) && this.#isBehind(host, first)) behind.push(host)

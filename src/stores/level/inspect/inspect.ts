@@ -8,10 +8,10 @@ import type { Database } from '../db/database.js'
 import { CommitCount, holdsDatabase } from '../db/folder.js'
 import type { PartitionCount } from '../format/counts.js'
 import { entryOf, hostIn, META } from '../format/keys.js'
-import { type Meta, readLaneMeta, readMeta } from '../format/meta.js'
+import { type Meta, readMeta, readWriterMeta } from '../format/meta.js'
 import { type HostRecord, readHost } from '../format/records.js'
 import { TimeScale } from '../format/time-scale.js'
-import { readBooks } from '../opening/store-meta.js'
+import { readStoreMeta } from '../opening/store-meta.js'
 import { levelState } from '../state.js'
 
 /** How the crawl in a folder stands. */
@@ -77,9 +77,9 @@ const LISTED = 20
  * the original and is removed afterwards.
  *
  * @example
- * const { state, pages, pending } = await inspect('./crawl')
+ * const { state, pages, pending } = await inspectCrawl('./crawl')
  */
-export async function inspect(path: string, options: InspectOptions = {}): Promise<Inspection> {
+export async function inspectCrawl(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED } = options
   if (!holdsDatabase(folder)) throw none(folder)
@@ -98,11 +98,11 @@ async function read(
   failures: number,
 ): Promise<Inspection> {
   const record = await database.get(META)
-  const meta = await readMeta(folder, database, {})
-  if (record === undefined || meta === undefined) throw none(folder)
-  const { format } = database.decode(META, readLaneMeta<Meta>, record)
-  const books = await readBooks(database, meta)
-  const scale = new TimeScale(clock, books.time)
+  const stored = await readMeta(folder, database, {})
+  if (record === undefined || stored === undefined) throw none(folder)
+  const { format } = database.decode(META, readWriterMeta<Meta>, record)
+  const meta = await readStoreMeta(database, stored)
+  const scale = new TimeScale(clock, meta.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
   const crawl = await crawlFact(state.space('crawl'))
   const recent: FailureInspection[] = []
@@ -115,11 +115,11 @@ async function read(
     state: ended === undefined ? 'crashed or running' : (ENDINGS[ended] ?? 'unfinished'),
     inUse: new CommitCount(folder).isOwned(),
     runs: crawl?.runs ?? 0,
-    startedAt: crawl?.startedAt ?? scale.fromStore(books.time!.at),
-    lastCommitAt: scale.fromStore(books.time!.at),
+    startedAt: crawl?.startedAt ?? scale.fromStore(meta.time!.at),
+    lastCommitAt: scale.fromStore(meta.time!.at),
     bytesOnDisk: await sizeOf(folder),
-    known: total(books.counts, 'known'),
-    pending: total(books.counts, 'pending'),
+    known: total(meta.counts, 'known'),
+    pending: total(meta.counts, 'pending'),
     pages: crawl?.pages ?? 0,
     bytes: crawl?.bytes ?? 0,
     failed: crawl?.failed ?? 0,

@@ -3,7 +3,7 @@
 import { counted } from '../../../errors.js'
 import type { Fault } from '../check/examine.js'
 import type { Losses } from '../check/salvage.js'
-import type { Books } from './store-meta.js'
+import type { StoreMeta } from './store-meta.js'
 
 /** Undefined if nothing was lost at the end. */
 export function lostEnd(path: string, commits: number, tail: Fault | undefined): string | undefined {
@@ -18,9 +18,9 @@ export function lostEnd(path: string, commits: number, tail: Fault | undefined):
 export interface Repair {
   readonly path: string
   /** Undefined: nobody knows how much there was. */
-  readonly before: Books | undefined
+  readonly before: StoreMeta | undefined
   /** Undefined: there is nothing. */
-  readonly after: Books | undefined
+  readonly after: StoreMeta | undefined
   /** Undefined: no file was damaged. */
   readonly losses: Losses | undefined
   /** Files that are kept in the folder `aside`. */
@@ -69,6 +69,6 @@ function lostIn(losses: Losses | undefined): string | undefined {
   return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
 }
 
-function total(books: Books | undefined, what: 'known' | 'pending'): number {
-  return books?.counts.reduce((sum, count) => sum + count[what], 0) ?? 0
+function total(meta: StoreMeta | undefined, what: 'known' | 'pending'): number {
+  return meta?.counts.reduce((sum, count) => sum + count[what], 0) ?? 0
 }

@@ -1,9 +1,9 @@
 /** Finds records that cannot be understood, for in the middle of a crawl the first of them would end it. */
 
 import type { Database } from '../db/database.js'
-import { readParcel } from '../format/counts.js'
+import { readMove } from '../format/counts.js'
 import { entryOf, hostIn, partitionIn } from '../format/keys.js'
-import { readLaneMeta } from '../format/meta.js'
+import { readWriterMeta } from '../format/meta.js'
 import { readHost, readRequest } from '../format/records.js'
 import { readPrints, readShelf } from '../seen/archive.js'
 
@@ -22,8 +22,8 @@ const READERS: Readonly<Record<string, (key: string, record: Uint8Array) => unkn
   f: (_, record) => readPrints(record),
   b: (_, record) => readShelf(record),
   k: (_, record) => JSON.parse(text(record)),
-  n: (key, record) => readParcel(partitionIn(key), text(record)),
-  m: (_, record) => readLaneMeta(text(record)),
+  n: (key, record) => readMove(partitionIn(key), text(record)),
+  m: (_, record) => readWriterMeta(text(record)),
 }
 
 /** The keys of all records that make no sense. */

@@ -6,7 +6,7 @@ import { examine, type Fault, inWords } from '../check/examine.js'
 import { Database } from '../db/database.js'
 import { damaged, explained } from '../db/errors.js'
 import { CommitCount, hasLostItsList, holdsDatabase, isUnborn } from '../db/folder.js'
-import { FIRST_LANE, kindOf, MARKS } from '../format/keys.js'
+import { FIRST_WRITER, kindOf, MARKS } from '../format/keys.js'
 import { assertOurs, type Meta, readMeta, wholeIdentity } from '../format/meta.js'
 import type { TimeMark } from '../format/time-scale.js'
 import type { Settings } from '../settings.js'
@@ -14,22 +14,22 @@ import { lostEnd, whatIsLeft } from './losses.js'
 import { nonsenseIn } from './nonsense.js'
 import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
 import { mend } from './repair.js'
-import { type Books, blankBooks, checkMarks, readBooks, takeTogether } from './store-meta.js'
+import { checkMarks, emptyStoreMeta, readStoreMeta, type StoreMeta, takeTogether } from './store-meta.js'
 
 /** A crawl whose data can be trusted. Nobody else has it open. */
 export interface Crawl {
   readonly database: Database
   /** How it stands; blank for a new one. */
-  readonly books: Books
+  readonly meta: StoreMeta
   /** Whether whoever had it open last did not close it, or not all of it. */
   readonly wasCut: boolean
-  /** The files that say how many commits there are: of the first lane, and of others that have one. */
+  /** The files that say how many commits there are: of the first writer, and of others that have one. */
   readonly count: CommitCount
   readonly otherCounts: readonly CommitCount[]
 }
 
-/** How many commits there must be, by lane. */
-export type Told = ReadonlyMap<number, number>
+/** How many commits there must be, by writer. */
+export type Report = ReadonlyMap<number, number>
 
 export async function openCrawl(settings: Settings, context: StoreContext): Promise<Crawl> {
   const { path } = settings
@@ -37,17 +37,17 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   // Before a folder is made where there should have been one.
   if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
   const identity = wholeIdentity(context.identity)
-  const told = new Map([...counts].map(([lane, count]) => [lane, count.read()]))
-  const { database, books, wasMended } = await openWhole(settings, context, identity, told)
+  const told = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
+  const { database, meta, wasMended } = await openWhole(settings, context, identity, told)
   try {
-    checkResume(settings, books)
+    checkResume(settings, meta)
     // What is lost may have been visits.
-    const wasCut = wasMended || (books !== undefined && [...counts.values()].some((count) => count.wasCut))
-    const count = counts.get(FIRST_LANE)!
-    counts.delete(FIRST_LANE)
+    const wasCut = wasMended || (meta !== undefined && [...counts.values()].some((count) => count.wasCut))
+    const count = counts.get(FIRST_WRITER)!
+    counts.delete(FIRST_WRITER)
     return {
       database,
-      books: books ?? blankBooks(identity),
+      meta: meta ?? emptyStoreMeta(identity),
       wasCut,
       count,
       otherCounts: [...counts.values()],
@@ -58,13 +58,13 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   }
 }
 
-/** Makes one commit of what all lanes have left; from then on nothing of theirs is needed. See `takeTogether`. */
+/** Makes one commit of what all writers have left; from then on nothing of theirs is needed. See `takeTogether`. */
 export async function gather(
-  { database, books, count, otherCounts }: Crawl,
+  { database, meta, count, otherCounts }: Crawl,
   time: TimeMark,
   apart: boolean,
-): Promise<Books> {
-  const together = await takeTogether(database, books, time, apart)
+): Promise<StoreMeta> {
+  const together = await takeTogether(database, meta, time, apart)
   count.tell(together.first.commit)
   for (const other of otherCounts) {
     try {
@@ -79,7 +79,7 @@ export async function gather(
 interface Whole {
   readonly database: Database
   /** Undefined for a new crawl. */
-  readonly books: Books | undefined
+  readonly meta: StoreMeta | undefined
   readonly wasMended: boolean
 }
 
@@ -88,7 +88,7 @@ async function openWhole(
   settings: Settings,
   { report }: StoreContext,
   identity: Record<string, string>,
-  told: Told,
+  told: Report,
 ): Promise<Whole> {
   const { path, repair } = settings
   const { database, tail, rebuilt, ...opened } = await openDatabase(settings)
@@ -96,28 +96,28 @@ async function openWhole(
     // Before anything is removed that another version would understand.
     await assertOurs(path, database, identity)
     const nonsense = repair ? await dropNonsense(path, database) : undefined
-    const meta = await readMeta(path, database, identity)
+    const stored = await readMeta(path, database, identity)
     let problem: unknown = opened.problem ?? nonsense
-    let books: Books | undefined
+    let meta: StoreMeta | undefined
     if (problem === undefined) {
       try {
-        books = await checkedBooks(path, database, meta, told)
+        meta = await checkedMeta(path, database, stored, told)
       } catch (error) {
         if (!repair || !isDamaged(error)) throw error
         problem = error
       }
     }
     if (problem === undefined) {
-      const lost = lostEnd(path, lostCommits(told, books), tail)
+      const lost = lostEnd(path, lostCommits(told, meta), tail)
       if (lost !== undefined) report?.({ kind: 'repaired', message: lost })
-      return { database, books, wasMended: false }
+      return { database, meta, wasMended: false }
     }
-    const before = await booksBefore(database, meta, told)
-    const after = await mend(database, meta, identity, told)
+    const before = await metaBefore(database, stored, told)
+    const after = await mend(database, stored, identity, told)
     const files = (await rebuilt?.finish()) ?? []
     const message = whatIsLeft({ path, before, after, losses: rebuilt?.losses, files, aside: rebuilt?.aside })
     report?.({ kind: 'repaired', message, cause: problem })
-    return { database, books: after, wasMended: true }
+    return { database, meta: after, wasMended: true }
   } catch (error) {
     await database.close()
     throw error
@@ -129,30 +129,30 @@ function isDamaged(error: unknown): boolean {
 }
 
 /** Undefined for a new crawl. */
-async function checkedBooks(
+async function checkedMeta(
   path: string,
   database: Database,
-  meta: Meta | undefined,
-  told: Told,
-): Promise<Books | undefined> {
-  if (meta === undefined) {
+  stored: Meta | undefined,
+  told: Report,
+): Promise<StoreMeta | undefined> {
+  if (stored === undefined) {
     if ([...told.values()].some((commits) => commits > 0))
       throw damaged(path, 'its database is empty or gone')
     return undefined
   }
-  const books = await readBooks(database, meta)
-  await checkMarks(path, database, books)
-  return books
+  const meta = await readStoreMeta(database, stored)
+  await checkMarks(path, database, meta)
+  return meta
 }
 
 /** What there was before it was damaged, if that can be told: the last commit must be there. */
-async function booksBefore(
+async function metaBefore(
   database: Database,
-  meta: Meta | undefined,
-  told: Told,
-): Promise<Books | undefined> {
-  const books = meta && (await readBooks(database, meta))
-  return lostCommits(told, books) > 0 ? undefined : books
+  stored: Meta | undefined,
+  told: Report,
+): Promise<StoreMeta | undefined> {
+  const meta = stored && (await readStoreMeta(database, stored))
+  return lostCommits(told, meta) > 0 ? undefined : meta
 }
 
 /** Removes records that make no sense. Answers with the error that they are. */
@@ -167,10 +167,10 @@ async function dropNonsense(path: string, database: Database): Promise<KumoError
   return damaged(path, `${kindOf(keys[0]!)} cannot be read${more}`)
 }
 
-function lostCommits(told: Told, books: Books | undefined): number {
+function lostCommits(told: Report, meta: StoreMeta | undefined): number {
   let lost = 0
-  for (const [lane, commits] of told) {
-    const end = lane === FIRST_LANE ? books?.first : books?.lanes[lane]
+  for (const [writer, commits] of told) {
+    const end = writer === FIRST_WRITER ? meta?.first : meta?.writers[writer]
     lost += Math.max(0, commits - (end?.commit ?? 0))
   }
   return lost
@@ -227,12 +227,12 @@ async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown
   }
 }
 
-function checkResume({ path, resume }: Settings, books: Books | undefined): void {
-  if (resume === 'never' && books !== undefined) {
+function checkResume({ path, resume }: Settings, meta: StoreMeta | undefined): void {
+  if (resume === 'never' && meta !== undefined) {
     const message = `${path} holds a crawl already, and resume is 'never'; choose another folder, or remove this one`
     throw new KumoError('KUMO_STORE_RESUME', message)
   }
-  if (resume === 'must' && books === undefined) throw noCrawl(path)
+  if (resume === 'must' && meta === undefined) throw noCrawl(path)
 }
 
 function noCrawl(path: string): KumoError {

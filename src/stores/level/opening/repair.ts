@@ -3,7 +3,7 @@
  * have it, its name is known, and the counts are what is there.
  */
 
-import { Named } from '../../../seen/trusted-names.js'
+import { NameSet } from '../../../seen/trusted-names.js'
 import { fingerprint } from '../../../url/fingerprint.js'
 import { knownAs } from '../../../url/known-as.js'
 import type { Database, Staged } from '../db/database.js'
@@ -13,51 +13,51 @@ import {
   commitKey,
   entryKey,
   entryOf,
-  FIRST_LANE,
+  FIRST_WRITER,
   filterKey,
   hostIn,
-  LANES,
   MARKS,
   META,
-  PARCELS,
+  MOVES,
+  OUTBOXES,
   partitionIn,
   partitionText,
   printsKey,
   rangesOf,
-  SPOOLS,
+  WRITERS,
 } from '../format/keys.js'
-import { type LaneEnd, type Meta, readLaneMeta } from '../format/meta.js'
+import { type Meta, readWriterMeta, type WriterEnd } from '../format/meta.js'
 import { FORMAT } from '../format/migrations.js'
 import { readHost, readRequest, writeHost } from '../format/records.js'
 import { readShelf } from '../seen/archive.js'
 import { countAll, eachHost, PRINT_BYTES } from './recount.js'
-import { type Books, readBooks } from './store-meta.js'
+import { readStoreMeta, type StoreMeta } from './store-meta.js'
 
 /** Changes that are written at once. */
 const PORTION = 10_000
 
-/** `told` is the number of commits that there should be, by lane. Undefined if nothing of a crawl is left. */
+/** `told` is the number of commits that there should be, by writer. Undefined if nothing of a crawl is left. */
 export async function mend(
   database: Database,
   meta: Meta | undefined,
   identity: Readonly<Record<string, string>>,
   told: ReadonlyMap<number, number>,
-): Promise<Books | undefined> {
+): Promise<StoreMeta | undefined> {
   const changes = new Portions(database)
   await mendHosts(database, changes)
   const { counts, nextSeq: firstFree } = await countAll(database)
   if (meta === undefined && counts.length === 0) return undefined
-  const commit = Math.max(meta?.commit ?? 0, told.get(FIRST_LANE) ?? 0) + 1
-  const { lanes, seq } = await lanesLeft(database, meta, told)
+  const commit = Math.max(meta?.commit ?? 0, told.get(FIRST_WRITER) ?? 0) + 1
+  const { writers, seq } = await writersLeft(database, meta, told)
   let nextSeq = Math.max(meta?.seq ?? 0, seq, firstFree) + 1
   nextSeq = await mendArchive(database, changes, nextSeq)
   nextSeq = await knowPending(database, changes, nextSeq)
-  for (const range of [...MARKS, LANES, PARCELS]) {
+  for (const range of [...MARKS, WRITERS, MOVES]) {
     for await (const keys of database.scanKeys(range)) {
       for (const key of keys) await changes.put(key, null)
     }
   }
-  await changes.put(commitKey(FIRST_LANE, commit), '')
+  await changes.put(commitKey(FIRST_WRITER, commit), '')
   const whole: Meta = {
     ...(meta ?? { at: 0, identity, nextBatch: 0 }),
     format: FORMAT,
@@ -65,16 +65,16 @@ export async function mend(
     seq: nextSeq,
     commit,
     marksFrom: commit,
-    lanes,
+    lanes: writers,
   }
   await changes.put(META, JSON.stringify(whole))
   await changes.write(true)
-  return readBooks(database, whole)
+  return readStoreMeta(database, whole)
 }
 
 /** Every host with requests gets an entry, and entries say whether there are requests with a time of their own. */
 async function mendHosts(database: Database, changes: Portions): Promise<void> {
-  const withLater = new Named()
+  const withLater = new NameSet()
   await eachHost(database, 'l', (_, host) => withLater.add(host))
   const listed = await mendEntries(database, changes, withLater)
   const addMissing = async (partition: string, host: string) => {
@@ -91,8 +91,8 @@ async function mendHosts(database: Database, changes: Portions): Promise<void> {
  * The hosts that have an entry. Where one has several, because the removal of those before was lost, the last is true: it
  * has the host's latest pause.
  */
-async function mendEntries(database: Database, changes: Portions, withLater: Named): Promise<Named> {
-  const listed = new Named()
+async function mendEntries(database: Database, changes: Portions, withLater: NameSet): Promise<NameSet> {
+  const listed = new NameSet()
   /** The entries of hosts of this partition. */
   let keys = new Map<string, string>()
   let partition = -1
@@ -115,34 +115,34 @@ async function mendEntries(database: Database, changes: Portions, withLater: Nam
   return listed
 }
 
-/** How far the other lanes had come: no number that they have given may be given again. */
-async function lanesLeft(
+/** How far the other writers had come: no number that they have given may be given again. */
+async function writersLeft(
   database: Database,
   meta: Meta | undefined,
   told: ReadonlyMap<number, number>,
-): Promise<{ lanes: Record<string, LaneEnd>; seq: number }> {
-  const lanes: Record<string, LaneEnd> = {}
+): Promise<{ writers: Record<string, WriterEnd>; seq: number }> {
+  const writers: Record<string, WriterEnd> = {}
   let seq = 0
-  const reached = (lane: number, commit: number, nextBatch: number) => {
-    if (lane === FIRST_LANE) return
-    const before = lanes[lane] ?? { commit: 0, nextBatch: 0 }
+  const reached = (writer: number, commit: number, nextBatch: number) => {
+    if (writer === FIRST_WRITER) return
+    const before = writers[writer] ?? { commit: 0, nextBatch: 0 }
     const last = Math.max(commit, before.commit)
-    lanes[lane] = { commit: last, marksFrom: last + 1, nextBatch: Math.max(nextBatch, before.nextBatch) }
+    writers[writer] = { commit: last, marksFrom: last + 1, nextBatch: Math.max(nextBatch, before.nextBatch) }
   }
-  for (const [lane, commits] of told) reached(lane, commits, 0)
-  for (const [lane, end] of Object.entries(meta?.lanes ?? {}))
-    reached(Number(lane), end.commit, end.nextBatch)
-  for await (const entries of database.scan(LANES)) {
+  for (const [writer, commits] of told) reached(writer, commits, 0)
+  for (const [writer, end] of Object.entries(meta?.lanes ?? {}))
+    reached(Number(writer), end.commit, end.nextBatch)
+  for await (const entries of database.scan(WRITERS)) {
     for (const [key, record] of entries) {
-      const lane = database.decode(key, readLaneMeta, record)
-      reached(partitionIn(key), lane.commit, lane.nextBatch)
-      seq = Math.max(seq, lane.seq)
+      const writer = database.decode(key, readWriterMeta, record)
+      reached(partitionIn(key), writer.commit, writer.nextBatch)
+      seq = Math.max(seq, writer.seq)
     }
   }
-  for await (const keys of database.scanKeys(SPOOLS)) {
-    for (const key of keys) reached(batchIn(key).lane, 0, batchIn(key).batch + 1)
+  for await (const keys of database.scanKeys(OUTBOXES)) {
+    for (const key of keys) reached(batchIn(key).writer, 0, batchIn(key).batch + 1)
   }
-  return { lanes, seq }
+  return { writers, seq }
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the lanes of a store know, taken together. Several threads may have written it, and as many or fewer or more may go
+ * What the writers of a store know, taken together. Several threads may have written it, and as many or fewer or more may go
  * on with it, so it is read as one when a store is opened, and written as one before anybody changes anything.
  */
 
@@ -7,63 +7,63 @@ import type { KumoError } from '../../../errors.js'
 import type { Database, Staged } from '../db/database.js'
 import { damaged } from '../db/errors.js'
 import { MARKS_KEPT } from '../db/journal.js'
-import { type PartitionCount, readCounts, readParcel, writeCounts, writeParcel } from '../format/counts.js'
+import { type PartitionCount, readCounts, readMove, writeCounts, writeMove } from '../format/counts.js'
 import {
   commitKey,
-  FIRST_LANE,
-  LANES,
+  FIRST_WRITER,
   MARKS,
   META,
+  MOVES,
   markIn,
   metaKey,
-  PARCELS,
-  parcelKey,
+  moveKey,
   partitionIn,
+  WRITERS,
 } from '../format/keys.js'
-import { type LaneEnd, type LaneMeta, type Meta, readLaneMeta } from '../format/meta.js'
+import { type Meta, readWriterMeta, type WriterEnd, type WriterMeta } from '../format/meta.js'
 import { FORMAT } from '../format/migrations.js'
 import type { TimeMark } from '../format/time-scale.js'
 
-export interface Books {
+export interface StoreMeta {
   readonly identity: Readonly<Record<string, string>>
-  /** The latest commit of any lane. Undefined: there is none. */
+  /** The latest commit of any writer. Undefined: there is none. */
   readonly time: TimeMark | undefined
-  /** The number of the next request, larger than any lane has given. */
+  /** The number of the next request, larger than any writer has given. */
   readonly seq: number
   readonly counts: readonly PartitionCount[]
-  readonly first: LaneEnd
-  /** The other lanes that there are or have been, by number. */
-  readonly lanes: Readonly<Record<string, LaneEnd>>
-  /** Keys under which parts of this lie that are not in the first lane. */
+  readonly first: WriterEnd
+  /** The other writers that there are or have been, by number. */
+  readonly writers: Readonly<Record<string, WriterEnd>>
+  /** Keys under which parts of this lie that are not in the first writer. */
   readonly scattered: readonly string[]
 }
 
-export function blankBooks(identity: Readonly<Record<string, string>>): Books {
+export function emptyStoreMeta(identity: Readonly<Record<string, string>>): StoreMeta {
   const first = { commit: 0, marksFrom: 1, nextBatch: 0 }
-  return { identity, time: undefined, seq: 0, counts: [], first, lanes: {}, scattered: [] }
+  return { identity, time: undefined, seq: 0, counts: [], first, writers: {}, scattered: [] }
 }
 
-export async function readBooks(database: Database, meta: Meta): Promise<Books> {
+export async function readStoreMeta(database: Database, meta: Meta): Promise<StoreMeta> {
   const counts = new Map(readCounts(meta.counts).map((count) => [count.partition, count]))
-  const lanes: Record<string, LaneEnd> = { ...meta.lanes }
+  const writers: Record<string, WriterEnd> = { ...meta.lanes }
   const scattered: string[] = []
   let { seq } = meta
   let latest: TimeMark = meta
-  for await (const entries of database.scan(LANES)) {
+  for await (const entries of database.scan(WRITERS)) {
     for (const [key, record] of entries) {
-      const lane = database.decode(key, readLaneMeta, record)
-      for (const count of readCounts(lane.counts)) counts.set(count.partition, count)
-      lanes[partitionIn(key)] = endOf(lane)
-      seq = Math.max(seq, lane.seq)
-      if (lane.at > latest.at) latest = lane
+      const writer = database.decode(key, readWriterMeta, record)
+      for (const count of readCounts(writer.counts)) counts.set(count.partition, count)
+      writers[partitionIn(key)] = endOf(writer)
+      seq = Math.max(seq, writer.seq)
+      if (writer.at > latest.at) latest = writer
       scattered.push(key)
     }
   }
-  for await (const entries of database.scan(PARCELS)) {
+  for await (const entries of database.scan(MOVES)) {
     for (const [key, record] of entries) {
-      const parcel = database.decode(key, readParcel, partitionIn(key), record)
-      counts.set(parcel.partition, parcel)
-      seq = Math.max(seq, parcel.seq)
+      const move = database.decode(key, readMove, partitionIn(key), record)
+      counts.set(move.partition, move)
+      seq = Math.max(seq, move.seq)
       scattered.push(key)
     }
   }
@@ -74,30 +74,29 @@ export async function readBooks(database: Database, meta: Meta): Promise<Books> 
     seq,
     counts: [...counts.values()],
     first: endOf(meta),
-    lanes,
+    writers,
     scattered,
   }
 }
 
-function endOf({ commit, marksFrom, nextBatch }: LaneEnd): LaneEnd {
+function endOf({ commit, marksFrom, nextBatch }: WriterEnd): WriterEnd {
   return { commit, marksFrom, nextBatch }
 }
 
 /**
- * Makes all of it one commit of the first lane. `apart`: the partitions are laid out one by one, for other lanes to take
- * them up; otherwise they are the first lane's.
+ * Makes all of it one commit of the first writer. `apart`: the partitions are laid out one by one, for other writers to take
+ * them up; otherwise they are the first writer's.
  */
 export async function takeTogether(
   database: Database,
-  books: Books,
+  before: StoreMeta,
   time: TimeMark,
   apart: boolean,
-): Promise<Books> {
-  const { identity, seq, counts, lanes, scattered } = books
+): Promise<StoreMeta> {
+  const { identity, seq, counts, writers, scattered } = before
   const changes = new Map<string, Staged>(scattered.map((key) => [key, null]))
-  if (apart)
-    for (const count of counts) changes.set(parcelKey(count.partition), writeParcel({ ...count, seq }))
-  const first = { ...books.first, commit: books.first.commit + 1 }
+  if (apart) for (const count of counts) changes.set(moveKey(count.partition), writeMove({ ...count, seq }))
+  const first = { ...before.first, commit: before.first.commit + 1 }
   const meta: Meta = {
     format: FORMAT,
     identity,
@@ -105,42 +104,46 @@ export async function takeTogether(
     seq,
     ...first,
     counts: apart ? '' : writeCounts(counts),
-    lanes,
+    lanes: writers,
   }
   changes.set(META, JSON.stringify(meta))
-  changes.set(commitKey(FIRST_LANE, first.commit), '')
-  if (first.commit > MARKS_KEPT) changes.set(commitKey(FIRST_LANE, first.commit - MARKS_KEPT), null)
+  changes.set(commitKey(FIRST_WRITER, first.commit), '')
+  if (first.commit > MARKS_KEPT) changes.set(commitKey(FIRST_WRITER, first.commit - MARKS_KEPT), null)
   await database.write({ values: changes, once: [] })
-  return { ...books, time, first, scattered: [] }
+  return { ...before, time, first, scattered: [] }
 }
 
-/** What a lane has written of itself, in this run or in one before its partitions were last taken together. */
-export async function readLane(database: Database, lane: number): Promise<LaneMeta | undefined> {
-  const key = metaKey(lane)
+/** What a writer has written of itself, in this run or in one before its partitions were last taken together. */
+export async function readWriter(database: Database, writer: number): Promise<WriterMeta | undefined> {
+  const key = metaKey(writer)
   const record = await database.get(key)
-  return record === undefined ? undefined : database.decode(key, readLaneMeta, record)
+  return record === undefined ? undefined : database.decode(key, readWriterMeta, record)
 }
 
 /** Every commit leaves a mark, so that one that is missing is noticed: LevelDB passes over what it cannot read. */
-export async function checkMarks(path: string, database: Database, { first, lanes }: Books): Promise<void> {
-  const ends = new Map<number, LaneEnd>([[FIRST_LANE, first]])
-  for (const [lane, end] of Object.entries(lanes)) ends.set(Number(lane), end)
+export async function checkMarks(
+  path: string,
+  database: Database,
+  { first, writers }: StoreMeta,
+): Promise<void> {
+  const ends = new Map<number, WriterEnd>([[FIRST_WRITER, first]])
+  for (const [writer, end] of Object.entries(writers)) ends.set(Number(writer), end)
   const last = new Map<number, number>()
-  for (const [lane, { commit, marksFrom }] of ends) {
-    last.set(lane, Math.max(marksFrom, commit - MARKS_KEPT + 1) - 1)
+  for (const [writer, { commit, marksFrom }] of ends) {
+    last.set(writer, Math.max(marksFrom, commit - MARKS_KEPT + 1) - 1)
   }
   for (const range of MARKS) {
     for await (const keys of database.scanKeys(range)) {
       for (const key of keys) {
-        const { lane, commit } = markIn(key)
-        const before = last.get(lane) ?? 0
+        const { writer, commit } = markIn(key)
+        const before = last.get(writer) ?? 0
         if (commit !== before + 1) throw hole(path, before + 1, commit - 1)
-        last.set(lane, commit)
+        last.set(writer, commit)
       }
     }
   }
-  for (const [lane, at] of last) {
-    const { commit } = ends.get(lane) ?? { commit: 0 }
+  for (const [writer, at] of last) {
+    const { commit } = ends.get(writer) ?? { commit: 0 }
     if (at !== commit) throw hole(path, at + 1, commit)
   }
 }

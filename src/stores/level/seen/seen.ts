@@ -1,6 +1,6 @@
 import { KumoError } from '../../../errors.js'
 import type { SeenStore } from '../../../seen/contract.js'
-import { Homes } from '../../../seen/partition-lookup.js'
+import { PartitionLookup } from '../../../seen/partition-lookup.js'
 import type { CrawlRequest } from '../../../types.js'
 import { fingerprint } from '../../../url/fingerprint.js'
 import { knownAs } from '../../../url/known-as.js'
@@ -47,7 +47,7 @@ export class LevelSeen implements SeenStore {
   readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
   /** The shelf of each of them. */
   readonly #shelves = new Int32Array(CHUNK)
-  readonly #homes: Homes
+  readonly #homes: PartitionLookup
   readonly #whole = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
@@ -65,7 +65,7 @@ export class LevelSeen implements SeenStore {
   constructor(parts: LevelSeenParts) {
     this.#parts = parts
     this.#archive = new Archive(parts.database)
-    this.#homes = new Homes(parts.partitionOf)
+    this.#homes = new PartitionLookup(parts.partitionOf)
     this.#young = new Prints(!parts.mayLeave)
     this.#old = new Prints(!parts.mayLeave)
   }

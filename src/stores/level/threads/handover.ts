@@ -1,16 +1,16 @@
 import { KumoError } from '../../../errors.js'
-import type { HandedOver, Handover, PartitionLoad } from '../../contract.js'
+import type { Handover, PartitionLoad, StoreSnapshot } from '../../contract.js'
 import type { Database } from '../db/database.js'
 import type { Journal } from '../db/journal.js'
-import { type Counts, type ParcelRecord, readParcel, writeParcel } from '../format/counts.js'
-import { parcelKey } from '../format/keys.js'
+import { type Counts, type MoveRecord, readMove, writeMove } from '../format/counts.js'
+import { moveKey } from '../format/keys.js'
 import type { LevelFrontier } from '../frontier/frontier.js'
 import type { LevelSeen } from '../seen/seen.js'
 import type { Carried } from './moves.js'
 
 /** Partitions on their way to another thread, which finds all else on disk. */
-export interface LevelHandedOver extends HandedOver {
-  readonly parcels: readonly ParcelRecord[]
+export interface LevelSnapshot extends StoreSnapshot {
+  readonly parcels: readonly MoveRecord[]
   readonly carried: Carried
   /** What memory had of their known names. */
   readonly prints: readonly (readonly [partition: number, prints: Uint32Array])[]
@@ -37,7 +37,7 @@ export class LevelHandover implements Handover {
     this.#parts = parts
   }
 
-  async give(given: readonly number[], left?: () => void): Promise<LevelHandedOver> {
+  async release(given: readonly number[], left?: () => void): Promise<LevelSnapshot> {
     const { journal, counts, frontier, seen } = this.#parts
     const partitions = inOrder(given).filter((partition) => counts.owns(partition))
     await frontier.moves.hold(partitions)
@@ -57,29 +57,27 @@ export class LevelHandover implements Handover {
     return { partitions: given, parcels, carried, prints }
   }
 
-  async take(what: HandedOver): Promise<void> {
+  async adopt(what: StoreSnapshot): Promise<void> {
     const { journal, counts, frontier, seen } = this.#parts
-    const { carried, prints } = what as LevelHandedOver
-    const parcels = await Promise.all(
-      (what as LevelHandedOver).parcels.map((parcel) => this.#present(parcel)),
-    )
+    const { carried, prints } = what as LevelSnapshot
+    const parcels = await Promise.all((what as LevelSnapshot).parcels.map((parcel) => this.#present(parcel)))
     const partitions = inOrder(parcels.map(({ partition }) => partition))
     for (const partition of partitions) if (counts.owns(partition)) throw misdirected(partition)
     await seen.take(partitions, prints)
     for (const parcel of parcels) {
       counts.own(parcel)
-      journal.remove(parcelKey(parcel.partition))
+      journal.remove(moveKey(parcel.partition))
     }
     const seq = Math.max(carried.seq, ...parcels.map((parcel) => parcel.seq))
     await frontier.take(partitions, { ...carried, seq })
   }
 
   /** Whoever had taken it, and died, may have gone on with it for a while: the disk knows. */
-  async #present(parcel: ParcelRecord): Promise<ParcelRecord> {
+  async #present(parcel: MoveRecord): Promise<MoveRecord> {
     const { database } = this.#parts
-    const key = parcelKey(parcel.partition)
+    const key = moveKey(parcel.partition)
     const record = await database.get(key)
-    return record === undefined ? parcel : database.decode(key, readParcel, parcel.partition, record)
+    return record === undefined ? parcel : database.decode(key, readMove, parcel.partition, record)
   }
 
   load(): PartitionLoad[] {
@@ -95,7 +93,7 @@ export class LevelHandover implements Handover {
   writeParcels(): void {
     const { journal, counts, frontier } = this.#parts
     for (const partition of this.#departing) {
-      journal.put(parcelKey(partition), writeParcel({ ...counts.of(partition), seq: frontier.seq }))
+      journal.put(moveKey(partition), writeMove({ ...counts.of(partition), seq: frontier.seq }))
     }
   }
 }

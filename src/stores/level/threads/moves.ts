@@ -1,14 +1,14 @@
 import type { Workbench } from '../../../frontier/workbench.js'
 import type { PartitionLoad } from '../../contract.js'
 import type { Counts } from '../format/counts.js'
-import type { ColdHosts } from '../frontier/hosts-on-disk.js'
+import type { HostsOnDisk } from '../frontier/hosts-on-disk.js'
 import type { LevelHost } from '../frontier/level-host.js'
 import type { HostWindow } from '../frontier/window.js'
 import { Departure } from './departure.js'
 
 export interface MovesParts {
   readonly workbench: Workbench<LevelHost>
-  readonly cold: ColdHosts
+  readonly onDisk: HostsOnDisk
   readonly window: HostWindow
   readonly counts: Counts
   /** Whether the connections to a host depend on its requests. */
@@ -19,7 +19,7 @@ export interface MovesParts {
 }
 
 /** What goes along with hosts that leave, and is not on disk. */
-export interface Baggage {
+export interface MovedState {
   /** Pauses that hosts had asked for before they were forgotten. */
   readonly asked: readonly (readonly [host: string, delayMs: number])[]
   /** By partition, when it was opened after a crash: hosts may have been visited just before. */
@@ -29,7 +29,7 @@ export interface Baggage {
 }
 
 /** What must be known of hosts from another thread to go on with them, besides what is on disk. */
-export interface Carried extends Baggage {
+export interface Carried extends MovedState {
   /** Larger than the number of any of their requests. */
   readonly seq: number
   /** Nothing of them is handed out before this. */
@@ -37,7 +37,7 @@ export interface Carried extends Baggage {
 }
 
 /** How hosts leave a frontier with their partitions, and come to it. Their records and requests are on disk. */
-export class Moves {
+export class LevelMoves {
   readonly #parts: MovesParts
   #departure: Departure | undefined = undefined
   /** What a partition had when it came, or was about to leave. */
@@ -55,14 +55,14 @@ export class Moves {
 
   /** From now on nothing of these partitions is handed out; resolves once nothing of them is handed out or read. */
   async hold(partitions: readonly number[]): Promise<void> {
-    const { workbench, cold, window } = this.#parts
+    const { workbench, onDisk, window } = this.#parts
     const departure = new Departure(partitions, workbench.all())
     this.#departure = departure
     // While memory still holds the hosts.
     for (const { partition, pending, longest } of this.load()) {
       if (departure.partitions.has(partition)) this.#waiting.set(partition, { pending, longest })
     }
-    cold.hold(partitions)
+    onDisk.hold(partitions)
     for (const host of [...workbench.all()]) if (departure.has(host)) this.sendAway(host)
     await window.settled()
     await departure.quiet
@@ -104,14 +104,14 @@ export class Moves {
   }
 
   /** Forgets the hosts of what was held: all of it is on disk. */
-  drop(): Baggage {
-    const { workbench, cold, window, partitionOf } = this.#parts
+  drop(): MovedState {
+    const { workbench, onDisk, window, partitionOf } = this.#parts
     const departure = this.#departure!
     const { partitions } = departure
     const waiting = [...this.#waiting].filter(([partition]) => partitions.has(partition))
     workbench.takeOut((host) => departure.has(host))
     const asked = workbench.asked.takeOut((host) => partitions.has(partitionOf(host)))
-    cold.drop(partitions)
+    onDisk.drop(partitions)
     const cautiousSince = [...window.cautiousSince].filter(([partition]) => partitions.has(partition))
     for (const partition of partitions) {
       window.cautiousSince.delete(partition)
@@ -122,7 +122,7 @@ export class Moves {
     return { asked, cautiousSince, waiting }
   }
 
-  unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: Baggage): void {
+  unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
     const { workbench, window } = this.#parts
     for (const [host, delayMs] of asked) workbench.asked.remember(host, delayMs)
     for (const [partition, at] of cautiousSince) window.cautiousSince.set(partition, at)
@@ -144,15 +144,15 @@ export class Moves {
    * partition came.
    */
   load(): PartitionLoad[] {
-    const { workbench, cold, counts, now, mayGrow } = this.#parts
+    const { workbench, onDisk, counts, now, mayGrow } = this.#parts
     const loads = new Map<number, Load>()
     for (const partition of counts.partitions) {
-      const onDisk = cold.sizeOf(partition)
+      const sleeping = onDisk.sizeOf(partition)
       // Where requests allow connections all of them are ready to be woken, whatever they have.
-      const awake = mayGrow ? onDisk : cold.awakeIn(partition)
+      const awake = mayGrow ? sleeping : onDisk.awakeIn(partition)
       loads.set(partition, {
         ...{ hosts: awake, longest: 0, due: 0, held: 0, leased: 0 },
-        ...{ open: awake, asleep: onDisk - awake },
+        ...{ open: awake, asleep: sleeping - awake },
       })
     }
     for (const host of workbench.all()) {

@@ -1,31 +1,31 @@
 /** Batches that were sent to other shards, until their receivers have them for good. */
 
-import type { Leftover, Spool } from '../../contract.js'
+import type { Leftover, Outbox } from '../../contract.js'
 import type { Database } from '../db/database.js'
 import type { Journal } from '../db/journal.js'
-import { batchIn, SPOOLS, spoolKey } from '../format/keys.js'
+import { batchIn, OUTBOXES, outboxKey } from '../format/keys.js'
 
-export class LevelSpool implements Spool {
+export class LevelOutbox implements Outbox {
   readonly #journal: Journal
-  readonly #lane: number
+  readonly #writer: number
   readonly firstBatch: number
   /** Larger than the number of any batch that was put. */
   nextBatch: number
 
-  constructor(journal: Journal, lane: number, firstBatch: number) {
+  constructor(journal: Journal, writer: number, firstBatch: number) {
     this.#journal = journal
-    this.#lane = lane
+    this.#writer = writer
     this.firstBatch = firstBatch
     this.nextBatch = firstBatch
   }
 
   put(batch: number, text: string): void {
     this.nextBatch = Math.max(this.nextBatch, batch + 1)
-    this.#journal.put(spoolKey(this.#lane, batch), text)
+    this.#journal.put(outboxKey(this.#writer, batch), text)
   }
 
   remove(batch: number): void {
-    this.#journal.remove(spoolKey(this.#lane, batch))
+    this.#journal.remove(outboxKey(this.#writer, batch))
   }
 
   whenKept(then: () => void): void {
@@ -44,7 +44,7 @@ export class Leftovers {
   }
 
   /** In order. Which they are is decided now: whoever takes a sender's place may add others while they are read. */
-  read(isLeft: (lane: number, batch: number) => boolean): AsyncIterable<Leftover> {
+  read(isLeft: (writer: number, batch: number) => boolean): AsyncIterable<Leftover> {
     const keys = this.#keys(isLeft)
     // Whoever reads hears of it.
     keys.catch(() => {})
@@ -52,15 +52,15 @@ export class Leftovers {
   }
 
   drop(id: string): void {
-    if (id.startsWith(SPOOLS.from)) this.#journal.remove(id)
+    if (id.startsWith(OUTBOXES.from)) this.#journal.remove(id)
   }
 
-  async #keys(isLeft: (lane: number, batch: number) => boolean): Promise<string[]> {
+  async #keys(isLeft: (writer: number, batch: number) => boolean): Promise<string[]> {
     const left: string[] = []
-    for await (const keys of this.#database.scanKeys(SPOOLS)) {
+    for await (const keys of this.#database.scanKeys(OUTBOXES)) {
       for (const key of keys) {
-        const { lane, batch } = batchIn(key)
-        if (isLeft(lane, batch)) left.push(key)
+        const { writer, batch } = batchIn(key)
+        if (isLeft(writer, batch)) left.push(key)
       }
     }
     return left

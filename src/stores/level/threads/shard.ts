@@ -4,15 +4,15 @@ import { KumoError } from '../../../errors.js'
 import type { OpenStore, ShardContext, StoreContext } from '../../contract.js'
 import { Database } from '../db/database.js'
 import { CommitCount } from '../db/folder.js'
-import { Counts, type ParcelRecord, readCounts, readParcel, writeParcel } from '../format/counts.js'
-import { PARCELS, parcelKey, partitionIn } from '../format/keys.js'
-import type { LaneMeta } from '../format/meta.js'
+import { Counts, type MoveRecord, readCounts, readMove, writeMove } from '../format/counts.js'
+import { MOVES, moveKey, partitionIn } from '../format/keys.js'
+import type { WriterMeta } from '../format/meta.js'
 import { TimeScale } from '../format/time-scale.js'
-import { readLane } from '../opening/store-meta.js'
+import { readWriter } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
-import { Gate } from './gate.js'
-import { laneOf, NEW_LANE, type Shared } from './shared.js'
-import { openLane } from './writer-store.js'
+import { ReopenBarrier } from './reopen-barrier.js'
+import { NEW_WRITER, type SharedLayout, writerOf } from './shared.js'
+import { openWriter } from './writer-store.js'
 
 /** A shard that died may have sent batches of which nothing was committed: its successor's numbers begin far from theirs. */
 const BATCHES_UNKNOWN = 2 ** 20
@@ -22,19 +22,19 @@ export async function openShard(
   context: StoreContext,
   shard: ShardContext,
 ): Promise<OpenStore> {
-  const shared = shard.shared as Shared | undefined
-  if (shared?.gate === undefined) throw unshared()
+  const shared = shard.shared as SharedLayout | undefined
+  if (shared?.barrier === undefined) throw unshared()
   const { path, durability } = settings
-  const lane = laneOf(shard.index)
-  const sharing = { gate: new Gate(shared.gate, lane), clock: context.clock }
+  const writer = writerOf(shard.index)
+  const sharing = { barrier: new ReopenBarrier(shared.barrier, writer), clock: context.clock }
   const database = await Database.open(path, durability === 'machine', sharing)
   try {
-    const before = await readLane(database, lane)
+    const before = await readWriter(database, writer)
     const { counts, seq, changes } = await partitionsOf(context, shard, database, before)
-    const end = before ?? shared.lanes[lane] ?? NEW_LANE
-    const { lane: _, ...opened } = await openLane(settings, context, database, {
-      lane,
-      count: new CommitCount(path, lane),
+    const end = before ?? shared.writers[writer] ?? NEW_WRITER
+    const { writer: _, ...opened } = await openWriter(settings, context, database, {
+      writer: writer,
+      count: new CommitCount(path, writer),
       end: before === undefined ? end : { ...end, nextBatch: end.nextBatch + BATCHES_UNKNOWN },
       seq: Math.max(shared.seq, before?.seq ?? 0, seq),
       scale: new TimeScale(context.clock, shared.offset),
@@ -51,21 +51,21 @@ export async function openShard(
 }
 
 /**
- * What the partitions of a shard hold: in the meta of its lane if it has had them before, laid out for it if not. Whatever
- * else its lane has had is laid out again.
+ * What the partitions of a shard hold: in the meta of its writer if it has had them before, laid out for it if not. Whatever
+ * else its writer has had is laid out again.
  */
 async function partitionsOf(
   { partitions }: StoreContext,
   shard: ShardContext,
   database: Database,
-  before: LaneMeta | undefined,
+  before: WriterMeta | undefined,
 ): Promise<{ counts: Counts; seq: number; changes: Map<string, string | null> }> {
   const counts = new Counts(partitions)
   const changes = new Map<string, string | null>()
-  const parcels = new Map<number, ParcelRecord>()
-  for await (const entries of database.scan(PARCELS)) {
+  const parcels = new Map<number, MoveRecord>()
+  for await (const entries of database.scan(MOVES)) {
     for (const [key, record] of entries) {
-      const parcel = database.decode(key, readParcel, partitionIn(key), record)
+      const parcel = database.decode(key, readMove, partitionIn(key), record)
       parcels.set(parcel.partition, parcel)
     }
   }
@@ -77,10 +77,10 @@ async function partitionsOf(
     had.delete(partition)
     if (parcel === undefined) continue
     seq = Math.max(seq, parcel.seq)
-    changes.set(parcelKey(partition), null)
+    changes.set(moveKey(partition), null)
   }
   for (const count of had.values()) {
-    changes.set(parcelKey(count.partition), writeParcel({ ...count, seq: before!.seq }))
+    changes.set(moveKey(count.partition), writeMove({ ...count, seq: before!.seq }))
   }
   return { counts, seq, changes }
 }

@@ -4,19 +4,19 @@ import { KumoError } from '../../../errors.js'
 import type { SharedStore, StoreContext } from '../../contract.js'
 import { Database } from '../db/database.js'
 import { locked } from '../db/errors.js'
-import { FIRST_LANE } from '../format/keys.js'
-import type { LaneEnd } from '../format/meta.js'
+import { FIRST_WRITER } from '../format/keys.js'
+import type { WriterEnd } from '../format/meta.js'
 import { TimeScale } from '../format/time-scale.js'
 import { type Crawl, gather, openCrawl } from '../opening/opening.js'
-import { type Books, readLane } from '../opening/store-meta.js'
+import { readWriter, type StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 import { levelState } from '../state.js'
-import { Gate } from './gate.js'
 import { Leftovers } from './outbox.js'
-import { Lane } from './writer.js'
+import { ReopenBarrier } from './reopen-barrier.js'
+import { Writer } from './writer.js'
 
 /** What shards must know to open the store: can be posted to another thread. */
-export interface Shared {
+export interface SharedLayout {
   readonly shards: number
   /** Of the scale of time that all share. */
   readonly offset: number
@@ -24,18 +24,18 @@ export interface Shared {
   readonly wasCut: boolean
   /** The number of the next request. */
   readonly seq: number
-  /** How far the lanes had come, by number. */
-  readonly lanes: Readonly<Record<string, LaneEnd>>
-  readonly gate: SharedArrayBuffer
+  /** How far the writers had come, by number. */
+  readonly writers: Readonly<Record<string, WriterEnd>>
+  readonly barrier: SharedArrayBuffer
 }
 
-/** The first lane is that of the thread that starts the shards. */
-export function laneOf(shard: number): number {
-  return FIRST_LANE + 1 + shard
+/** The first writer is that of the thread that starts the shards. */
+export function writerOf(shard: number): number {
+  return FIRST_WRITER + 1 + shard
 }
 
-/** Where a lane begins that has never committed anything. */
-export const NEW_LANE: LaneEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
+/** Where a writer begins that has never committed anything. */
+export const NEW_WRITER: WriterEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
 
 export async function share(settings: Settings, context: StoreContext, shards: number): Promise<SharedStore> {
   if (!Number.isInteger(shards) || shards < 1) {
@@ -43,37 +43,37 @@ export async function share(settings: Settings, context: StoreContext, shards: n
   }
   const crawl = await openCrawl(settings, context)
   const { count, wasCut } = crawl
-  const scale = new TimeScale(context.clock, crawl.books.time)
-  const memory = Gate.make(1 + shards)
-  const gate = new Gate(memory, FIRST_LANE)
+  const scale = new TimeScale(context.clock, crawl.meta.time)
+  const memory = ReopenBarrier.make(1 + shards)
+  const barrier = new ReopenBarrier(memory, FIRST_WRITER)
   try {
-    const books = await layOut(crawl, scale)
-    const sharing = { gate, clock: context.clock }
+    const meta = await layOut(crawl, scale)
+    const sharing = { barrier, clock: context.clock }
     const database = await Database.open(settings.path, settings.durability === 'machine', sharing)
     try {
-      await assertOurs(settings, database, books)
+      await assertOurs(settings, database, meta)
     } catch (error) {
       await database.close().catch(() => {})
       throw error
     }
-    const lane = new Lane(
+    const writer = new Writer(
       settings,
       context,
       database,
-      { lane: FIRST_LANE, count, end: books.first, scale, whole: books },
-      () => ({ seq: books.seq, counts: '', nextBatch: 0 }),
+      { writer: FIRST_WRITER, count, end: meta.first, scale, whole: meta },
+      () => ({ seq: meta.seq, counts: '', nextBatch: 0 }),
     )
-    const { seq, lanes } = books
-    const shared: Shared = { shards, offset: scale.offset, wasCut, seq, lanes, gate: memory }
-    return sharedStore(context, database, lane, shared, gate)
+    const { seq, writers } = meta
+    const shared: SharedLayout = { shards, offset: scale.offset, wasCut, seq, writers, barrier: memory }
+    return sharedStore(context, database, writer, shared, barrier)
   } catch (error) {
     count.abandon()
     throw error
   }
 }
 
-/** Takes together what the lanes of the last run have left, and lays it out for those of this one. */
-async function layOut(crawl: Crawl, scale: TimeScale): Promise<Books> {
+/** Takes together what the writers of the last run have left, and lays it out for those of this one. */
+async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
   try {
     return await gather(crawl, scale.mark(), true)
   } finally {
@@ -85,27 +85,27 @@ async function layOut(crawl: Crawl, scale: TimeScale): Promise<Books> {
  * Nobody else could have the database open until now, but whoever opens it to share it is let in: so another crawl of this
  * process may have come in between. Then it has made a commit as we have, and it was the last.
  */
-async function assertOurs({ path }: Settings, database: Database, { first }: Books): Promise<void> {
-  const last = await readLane(database, FIRST_LANE)
+async function assertOurs({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
+  const last = await readWriter(database, FIRST_WRITER)
   if (last?.commit !== first.commit) throw locked(path)
 }
 
 function sharedStore(
   context: StoreContext,
   database: Database,
-  lane: Lane,
-  shared: Shared,
-  gate: Gate,
+  writer: Writer,
+  shared: SharedLayout,
+  barrier: ReopenBarrier,
 ): SharedStore {
-  const { journal } = lane
+  const { journal } = writer
   const { partitions, clock } = context
-  const leave = onProcessExit(() => gate.barAll())
+  const leave = onProcessExit(() => barrier.barAll())
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const leftovers = new Leftovers(database, journal)
   /** Batches of this run have larger numbers. */
   const isOfEarlierRun = (number: number, batch: number) => {
-    const isOfThisRun = number > FIRST_LANE && number <= laneOf(shared.shards - 1)
-    return !isOfThisRun || batch < (shared.lanes[number] ?? NEW_LANE).nextBatch
+    const isOfThisRun = number > FIRST_WRITER && number <= writerOf(shared.shards - 1)
+    return !isOfThisRun || batch < (shared.writers[number] ?? NEW_WRITER).nextBatch
   }
   let closing: Promise<void> | undefined
   return {
@@ -114,13 +114,13 @@ function sharedStore(
     flush: () => journal.flush(),
     leftovers(shard) {
       if (shard === undefined) return leftovers.read(isOfEarlierRun)
-      return leftovers.read((number) => number === laneOf(shard))
+      return leftovers.read((number) => number === writerOf(shard))
     },
     dropLeftover: (id) => leftovers.drop(id),
-    ending: (shard) => gate.bar(laneOf(shard), clock),
-    ended: (shard) => gate.gone(laneOf(shard)),
+    ending: (shard) => barrier.bar(writerOf(shard), clock),
+    ended: (shard) => barrier.gone(writerOf(shard)),
     close() {
-      closing ??= lane.close().finally(leave)
+      closing ??= writer.close().finally(leave)
       return closing
     },
   }

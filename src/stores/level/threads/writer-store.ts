@@ -1,17 +1,17 @@
 import type { OpenStore, StoreContext } from '../../contract.js'
 import type { Database } from '../db/database.js'
 import type { Counts } from '../format/counts.js'
-import { FIRST_LANE } from '../format/keys.js'
+import { FIRST_WRITER } from '../format/keys.js'
 import { LevelFrontier } from '../frontier/frontier.js'
 import { LevelSeen } from '../seen/seen.js'
 import type { Settings } from '../settings.js'
 import { levelState } from '../state.js'
 import { LevelHandover } from './handover.js'
-import { LevelSpool } from './outbox.js'
-import { Lane, type LaneStart, type LaneState } from './writer.js'
+import { LevelOutbox } from './outbox.js'
+import { Writer, type WriterStart, type WriterState } from './writer.js'
 
 /** What a thread begins with that crawls. */
-export interface CrawlStart extends LaneStart {
+export interface CrawlStart extends WriterStart {
   /** The number of the next request. */
   readonly seq: number
   /** Its partitions, and what they hold. */
@@ -24,40 +24,40 @@ export interface CrawlStart extends LaneStart {
   readonly changes: ReadonlyMap<string, string | null>
 }
 
-export interface LaneStore extends OpenStore {
-  readonly lane: Lane
+export interface WriterStore extends OpenStore {
+  readonly writer: Writer
   readonly handover: LevelHandover
-  readonly spool: LevelSpool
+  readonly outbox: LevelOutbox
 }
 
 /** The parts of a store, as one thread has them. */
-export async function openLane(
+export async function openWriter(
   settings: Settings,
   context: StoreContext,
   database: Database,
   start: CrawlStart,
-): Promise<LaneStore> {
+): Promise<WriterStore> {
   const { clock, politeness, policy, partitions } = context
   const { counts, scale, seq, isCautious } = start
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const share = (amount: number) => Math.ceil(amount / start.sharers)
-  const lane: Lane = new Lane(settings, context, database, start, (): LaneState => {
+  const writer: Writer = new Writer(settings, context, database, start, (): WriterState => {
     seen.contribute()
     handover.writeParcels()
     return {
       seq: frontier.seq,
       counts: counts.write((partition) => handover.isDeparting(partition)),
-      nextBatch: spool.nextBatch,
+      nextBatch: outbox.nextBatch,
     }
   })
-  const { journal } = lane
+  const { journal } = writer
   const seen = new LevelSeen({
     database,
     journal,
     counts,
     partitionOf,
     inMemory: share(settings.seenInMemory),
-    mayLeave: lane.number !== FIRST_LANE,
+    mayLeave: writer.number !== FIRST_WRITER,
     nextSeq: () => frontier.seq,
   })
   const frontier: LevelFrontier = new LevelFrontier({
@@ -76,7 +76,7 @@ export async function openLane(
     taken: (request, partition) => seen.taken(request, partition),
   })
   const handover = new LevelHandover({ database, journal, counts, frontier, seen })
-  const spool = new LevelSpool(journal, lane.number, start.end.nextBatch)
+  const outbox = new LevelOutbox(journal, writer.number, start.end.nextBatch)
   for (const [key, value] of start.changes) journal.put(key, value)
   seen.load()
   await frontier.open(clock.now())
@@ -84,26 +84,26 @@ export async function openLane(
   const touched = (partition: number) => frontier.moves.touched(partition)
   let closing: Promise<void> | undefined
   return {
-    lane,
+    writer: writer,
     frontier,
     seen,
     handover,
-    spool,
+    outbox: outbox,
     state: levelState({ database, journal, partitions, partitionOf, owns, touched }),
     flush: () => journal.flush(),
     onCommit: (write) => journal.beforeCommit(write),
     condition: () => journal.condition,
     close() {
-      closing ??= closeAll(frontier, seen, lane)
+      closing ??= closeAll(frontier, seen, writer)
       return closing
     },
   }
 }
 
-async function closeAll(frontier: LevelFrontier, seen: LevelSeen, lane: Lane): Promise<void> {
+async function closeAll(frontier: LevelFrontier, seen: LevelSeen, writer: Writer): Promise<void> {
   frontier.close()
   try {
-    await lane.close()
+    await writer.close()
   } finally {
     seen.close()
   }

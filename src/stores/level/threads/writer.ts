@@ -2,29 +2,30 @@ import type { StoreContext } from '../../contract.js'
 import type { Database } from '../db/database.js'
 import type { CommitCount } from '../db/folder.js'
 import { Journal } from '../db/journal.js'
-import { FIRST_LANE, metaKey } from '../format/keys.js'
-import type { LaneEnd, LaneMeta, Meta } from '../format/meta.js'
+import { FIRST_WRITER, metaKey } from '../format/keys.js'
+import type { WriterEnd, WriterMeta } from '../format/meta.js'
 import { FORMAT } from '../format/migrations.js'
 import type { TimeScale } from '../format/time-scale.js'
+import type { StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 
 /** What a thread begins with that writes to a store. */
-export interface LaneStart {
-  readonly lane: number
+export interface WriterStart {
+  readonly writer: number
   /** Where the number of its commits is told. */
   readonly count: CommitCount
-  /** How far the lane has come. */
-  readonly end: LaneEnd
+  /** How far the writer has come. */
+  readonly end: WriterEnd
   readonly scale: TimeScale
-  /** What the first lane writes of the store as a whole. */
-  readonly whole?: Pick<Meta, 'identity' | 'lanes'>
+  /** What the first writer writes of the store as a whole. */
+  readonly whole?: Pick<StoreMeta, 'identity' | 'writers'>
 }
 
-/** What changes in the meta of a lane, besides its commits and the time. */
-export type LaneState = Pick<LaneMeta, 'seq' | 'counts' | 'nextBatch'>
+/** What changes in the meta of a writer, besides its commits and the time. */
+export type WriterState = Pick<WriterMeta, 'seq' | 'counts' | 'nextBatch'>
 
-/** One thread that writes to a store: its commits, and the books that it keeps of them. */
-export class Lane {
+/** One thread that writes to a store: its commits, and the meta that it keeps of them. */
+export class Writer {
   readonly number: number
   readonly journal: Journal
   readonly #database: Database
@@ -35,15 +36,15 @@ export class Lane {
     { commitMs }: Settings,
     { clock, report }: StoreContext,
     database: Database,
-    { lane, count, end, scale, whole }: LaneStart,
-    state: () => LaneState,
+    { writer, count, end, scale, whole }: WriterStart,
+    state: () => WriterState,
   ) {
-    this.number = lane
+    this.number = writer
     this.#database = database
     this.#count = count
     this.journal = new Journal({
       database,
-      lane,
+      writer,
       clock,
       commitMs,
       lastCommit: end.commit,
@@ -53,10 +54,10 @@ export class Lane {
     const { journal } = this
     const { marksFrom } = end
     const fixed =
-      lane === FIRST_LANE ? { format: FORMAT, identity: whole!.identity, lanes: whole!.lanes } : {}
-    journal.keepBooks(() => {
-      const now: LaneMeta = { ...fixed, ...state(), ...scale.mark(), commit: journal.commit, marksFrom }
-      journal.put(metaKey(lane), JSON.stringify(now))
+      writer === FIRST_WRITER ? { format: FORMAT, identity: whole!.identity, lanes: whole!.writers } : {}
+    journal.beforeWrite(() => {
+      const now: WriterMeta = { ...fixed, ...state(), ...scale.mark(), commit: journal.commit, marksFrom }
+      journal.put(metaKey(writer), JSON.stringify(now))
     })
   }
 

@@ -2,7 +2,7 @@
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { inspect } from 'kumo'
+import { inspectCrawl } from 'kumo'
 import { expect, test } from 'vitest'
 import { copyOf, sizeOf } from '../../../../src/stores/level/db/copy.js'
 import { readCounts } from '../../../../src/stores/level/format/counts.js'
@@ -59,7 +59,7 @@ test('what a killed process left is removed by the next, and what a living one u
     onOutput: (_, child) => void child.kill('SIGKILL'),
   })
   expect((await readdir(dirname(path))).length).toBe(3)
-  await inspect(path)
+  await inspectCrawl(path)
   expect((await readdir(dirname(path))).sort()).toEqual([basename(here.path), 'crawl'])
   await here.remove()
   expect(await readdir(dirname(path))).toEqual(['crawl'])
@@ -103,7 +103,7 @@ test('tables that are not finished when a copy is made are not touched by whoeve
   // The numbers that whoever writes takes next, and so does whoever opens the copy.
   const begun = Array.from({ length: 6 }, (_, i) => `${String(log + 1 + i).padStart(6, '0')}.ldb`)
   for (const name of begun) await writeFile(join(path, name), 'not finished')
-  expect((await inspect(path)).pending).toBe(1)
+  expect((await inspectCrawl(path)).pending).toBe(1)
   for (const name of begun) expect(await readFile(join(path, name), 'utf8')).toBe('not finished')
   for (const name of begun) await rm(join(path, name))
   await opened.close()

@@ -23,7 +23,7 @@ const LONG_MS = 2300
 const COUNT = 120
 
 /** A crawl of one host that is under way, and what it tells of its store. */
-async function underWay(options: LevelOptions = {}) {
+async function inFlight(options: LevelOptions = {}) {
   const started = await site(linkedPages(COUNT))
   const path = await folder()
   const events: StoreEvent[] = []
@@ -51,7 +51,7 @@ test.for(FAULTS)(
   '%s fail for some seconds: the crawl pauses, and goes on by itself',
   async ([what, options]) => {
     const disk = failingDisk()
-    const { started, crawler, running, events, kinds, paused } = await underWay(options)
+    const { started, crawler, running, events, kinds, paused } = await inFlight(options)
     disk[what] = true
     await paused()
     expect(events[0]!.message).toMatch(
@@ -73,7 +73,7 @@ test.for(FAULTS)(
     disk[what] = false
     const summary = await running
     expect(kinds()).toEqual(['paused', 'resumed'])
-    expect(summary).toMatchObject({ reason: 'done', pages: COUNT, pending: 0, store: { state: 'well' } })
+    expect(summary).toMatchObject({ reason: 'done', pages: COUNT, pending: 0, store: { state: 'ok' } })
     expect(askedPaths(started)).toHaveLength(COUNT)
     expect(await crawler.run()).toMatchObject({ reason: 'already-done', pages: COUNT, known: COUNT })
     expect(askedPaths(started)).toHaveLength(COUNT)
@@ -82,7 +82,7 @@ test.for(FAULTS)(
 
 test('a crawl that is paused twice tells it twice', async () => {
   const disk = failingDisk()
-  const { running, kinds, started } = await underWay()
+  const { running, kinds, started } = await inFlight()
   for (const times of [1, 2]) {
     disk.writes = true
     await until(() => kinds().length === 2 * times - 1, 'the crawl pauses')
@@ -96,7 +96,7 @@ test('a crawl that is paused twice tells it twice', async () => {
 
 test('writes fail for good and the crawl is stopped: it ends at once, says what is kept, and goes on later', async () => {
   const disk = failingDisk()
-  const { started, crawler, running, paused } = await underWay()
+  const { started, crawler, running, paused } = await inFlight()
   disk.writes = true
   await paused()
   const time = new LoopTime()
@@ -121,7 +121,7 @@ test('writes fail for good and the crawl is stopped: it ends at once, says what 
 
 test('a crawl that is stopped while paused keeps everything if the disk is well again at the last moment', async () => {
   const disk = failingDisk()
-  const { started, crawler, running, paused } = await underWay()
+  const { started, crawler, running, paused } = await inFlight()
   disk.writes = true
   await paused()
   await sleep(100)
@@ -138,7 +138,7 @@ test.for(['writes', 'reads'] as const)(
   async (what) => {
     const disk = failingDisk()
     const unhandled = watchRejections()
-    const { started, crawler, running, controller, paused } = await underWay({ requestsInMemory: 1 })
+    const { started, crawler, running, controller, paused } = await inFlight({ requestsInMemory: 1 })
     disk[what] = true
     await paused()
     const time = new LoopTime()
@@ -160,7 +160,7 @@ test.for(['writes', 'reads'] as const)(
 
 test('an error that is not of the disk ends the crawl, for waiting would not help', async () => {
   const disk = failingDisk()
-  const { running, path, kinds } = await underWay()
+  const { running, path, kinds } = await inFlight()
   Object.defineProperty(disk, 'writes', {
     get() {
       throw Object.assign(new Error('Corruption: bad block'), { code: 'LEVEL_CORRUPTION' })

@@ -49,7 +49,7 @@ function setUp() {
   const committed: number[] = []
   const journal = new Journal({
     database: disk as unknown as Database,
-    lane: 0,
+    writer: 0,
     clock,
     commitMs: COMMIT_MS,
     lastCommit: 0,
@@ -57,7 +57,7 @@ function setUp() {
     report: ({ kind }) => void events.push(kind),
   })
   // As the store does: counts go into every commit.
-  journal.keepBooks(() => journal.put('m', ''))
+  journal.beforeWrite(() => journal.put('m', ''))
   return { disk, clock, events, committed, journal }
 }
 
@@ -153,7 +153,7 @@ describe('a write that fails because of the disk', () => {
       else disk.writes[i]!.done()
       await turns()
     }
-    expect([events, journal.condition.state]).toEqual([['paused', 'resumed'], 'well'])
+    expect([events, journal.condition.state]).toEqual([['paused', 'resumed'], 'ok'])
     expect(committed).toEqual([1])
   })
 

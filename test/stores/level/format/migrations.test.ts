@@ -98,7 +98,7 @@ test('hosts of a crawl that had no turns are all found', async () => {
 
 /** Totals instead of counts by partition, and lists of fingerprints under the numbers of their commits. */
 async function makeFirstFormat(database: Level): Promise<void> {
-  const { counts, lanes: _, nextBatch: __, ...meta } = JSON.parse((await database.get(META))!)
+  const { counts, writers: _, nextBatch: __, ...meta } = JSON.parse((await database.get(META))!)
   const pending = readCounts(counts).reduce((sum, each) => sum + each.pending, 0)
   const known = readCounts(counts).reduce((sum, each) => sum + each.known, 0)
   const batch = database.batch()

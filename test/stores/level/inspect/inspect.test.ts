@@ -2,7 +2,7 @@
 
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Crawler, type Inspection, inspect, level } from 'kumo'
+import { type Crawler, type Inspection, inspectCrawl, level } from 'kumo'
 import { expect, onTestFinished, test } from 'vitest'
 import { direct, linkedPages, linksTo, site, sleep, until } from '../../../crawler/support.js'
 import { requestFor } from '../../../fetch/support.js'
@@ -30,7 +30,7 @@ test('a crawl that is going on is looked at without disturbing it', async () => 
   await until(() => (crawler.stats()?.pages ?? 0) >= 20, 'some pages')
   const looks: Inspection[] = []
   for (let i = 0; i < 5; i++) {
-    looks.push(await inspect(path))
+    looks.push(await inspectCrawl(path))
     await sleep(50)
   }
   expect(await running).toMatchObject({ reason: 'done', pages: count, pending: 0 })
@@ -58,7 +58,7 @@ test('a crawl that is over is told with its counts and its last failures', async
   const before = Date.now()
   await direct.seeds(started.url()).scope('host').store(level(path)).run()
   const files = await readdir(path)
-  const look = await inspect(path)
+  const look = await inspectCrawl(path)
   expect(look).toMatchObject({
     state: 'done',
     inUse: false,
@@ -82,7 +82,7 @@ test('a crawl that is over is told with its counts and its last failures', async
   expect(look.bytesOnDisk).toBeGreaterThan(100)
   expect(await readdir(path)).toEqual(files)
   expect(await leftBehind()).toEqual([])
-  expect((await inspect(path, { failures: 1 })).recentFailures).toHaveLength(1)
+  expect((await inspectCrawl(path, { failures: 1 })).recentFailures).toHaveLength(1)
 })
 
 test.for([
@@ -97,7 +97,7 @@ test.for([
     const running: Crawler = crawler.on('page', () => running.stop())
     await running.run()
   }
-  expect(await inspect(path)).toMatchObject({ state, inUse: false, runs: 1 })
+  expect(await inspectCrawl(path)).toMatchObject({ state, inUse: false, runs: 1 })
 })
 
 test('hosts are listed by what is pending, with how long they rest', async () => {
@@ -114,7 +114,7 @@ test('hosts are listed by what is pending, with how long they rest', async () =>
   const again = { at: now + 120_000, attempt: 1 }
   await opened.frontier.settle([{ request: lease!, visitedAt: now, hostTrouble, again }])
   await opened.flush()
-  const all = await inspect(path, { hosts: 100 })
+  const all = await inspectCrawl(path, { hosts: 100 })
   expect(all.pending).toBe((30 * 31) / 2)
   expect(all.hosts.total).toBe(30)
   expect(all.hosts.withMostPending.map(({ pending }) => pending)).toEqual(
@@ -124,7 +124,7 @@ test('hosts are listed by what is pending, with how long they rest', async () =>
   expect(visited).toMatchObject({ incidents: 2 })
   expect(visited!.notBefore).toBeGreaterThan(now + 59_000)
   expect(visited!.notBefore).toBeLessThan(now + 61_000)
-  expect((await inspect(path, { hosts: 3 })).hosts).toMatchObject({
+  expect((await inspectCrawl(path, { hosts: 3 })).hosts).toMatchObject({
     total: 30,
     withMostPending: [{ host: 'h30.example' }, { host: 'h29.example' }, { host: 'h28.example' }],
   })
@@ -153,7 +153,7 @@ test('what several shards have stored is told as one, while they have it open an
     await shard.flush()
   }
   // Partitions that are on their way count too.
-  await shards.all[0]!.handover.give([0, 3])
+  await shards.all[0]!.handover.release([0, 3])
   const expected = {
     known: 200,
     pending: 199,
@@ -166,16 +166,16 @@ test('what several shards have stored is told as one, while they have it open an
     startedAt: 7,
     state: 'crashed or running',
   }
-  expect(await inspect(path)).toMatchObject({ ...expected, inUse: true })
+  expect(await inspectCrawl(path)).toMatchObject({ ...expected, inUse: true })
   await shards.close()
-  expect(await inspect(path)).toMatchObject({ ...expected, inUse: false })
+  expect(await inspectCrawl(path)).toMatchObject({ ...expected, inUse: false })
 })
 
 test('a folder without a crawl, or none at all, is named, and nothing is made', async () => {
   const { path, leftBehind } = await alone()
-  await expectRefusal(inspect(path), 'KUMO_STORE_RESUME', path, /no crawl; is the path right/)
+  await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path, /no crawl; is the path right/)
   await mkdir(path)
-  await expectRefusal(inspect(path), 'KUMO_STORE_RESUME', path)
+  await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path)
   expect([...(await readdir(path)), ...(await leftBehind())]).toEqual([])
 })
 
@@ -183,6 +183,6 @@ test('a folder that was opened and never written to holds no crawl', async () =>
   const { path, leftBehind } = await alone()
   const opened = await openStore(path)
   onTestFinished(() => opened.close())
-  await expectRefusal(inspect(path), 'KUMO_STORE_RESUME', path)
+  await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path)
   expect(await leftBehind()).toEqual([])
 })

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { inspect, type LevelOptions } from 'kumo'
+import { inspectCrawl, type LevelOptions } from 'kumo'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { leaseSoon } from '../../../../src/conformance/durable/lives.js'
 import { readTable } from '../../../../src/stores/level/check/table.js'
@@ -50,7 +50,7 @@ test('a database that was killed while it was made is made again, without a word
   expect(store.events).toEqual([])
   await takeIn(store, [requestFor('https://a.example/')])
   await store.close()
-  expect((await inspect(path)).pending).toBe(1)
+  expect((await inspectCrawl(path)).pending).toBe(1)
 })
 
 describe.for([0, 0.2, 0.4, 0.6, 0.8, 0.95, 1])('a bit flipped at %f of a table', (share) => {
@@ -59,7 +59,7 @@ describe.for([0, 0.2, 0.4, 0.6, 0.8, 0.95, 1])('a bit flipped at %f of a table',
     const [table] = tablesOf(path)
     flip(table!, share)
     await expectRefusal(openStore(path), 'KUMO_STORE_DAMAGED', path, basename(table!), /repair: true/)
-    await expectRefusal(inspect(path), 'KUMO_STORE_DAMAGED', path, basename(table!))
+    await expectRefusal(inspectCrawl(path), 'KUMO_STORE_DAMAGED', path, basename(table!))
     // Nothing was changed by that.
     await expectRefusal(openStore(path), 'KUMO_STORE_DAMAGED', path, basename(table!))
   })
@@ -77,7 +77,7 @@ describe.for([0, 0.2, 0.4, 0.6, 0.8, 0.95, 1])('a bit flipped at %f of a table',
     const most = /Up to (\d+) pending URLs are missing/.exec(events[0]!)?.[1] ?? 0
     expect(missing).toBeLessThanOrEqual(Number(most))
     expect(await sizeOf(path)).toBeGreaterThan(size)
-    expect(await inspect(path)).toMatchObject({ pending: pending.length })
+    expect(await inspectCrawl(path)).toMatchObject({ pending: pending.length })
     expect(await contentOf(path)).toMatchObject({ pending, events: [] })
   })
 })
@@ -148,7 +148,7 @@ describe('a repair that was interrupted', () => {
       const { path } = await left(crawl.path)
       await cut(path)
       await expectRefusal(openStore(path), 'KUMO_STORE_DAMAGED', path, /interrupted|CURRENT/)
-      await expectRefusal(inspect(path), 'KUMO_STORE_DAMAGED', path)
+      await expectRefusal(inspectCrawl(path), 'KUMO_STORE_DAMAGED', path)
       const { pending, events } = await contentOf(path, { repair: true })
       expect(pending).toEqual(crawl.states.at(-1))
       expect(events).toEqual([expect.stringMatching(/^repaired: /)])

@@ -93,7 +93,7 @@ test('a crawl goes on only with the options that its data was made with', async 
   await crawler.run()
   const others = {
     'urls({ drop })': crawler.urls({ drop: ['utm_source', 'session'] }),
-    'partition (number of partitions)': crawler.partition(byHost(17)),
+    'partition (number of partitions)': crawler.partitioner(byHost(17)),
   }
   for (const [option, other] of Object.entries(others)) {
     await expectRefusal(other.run(), 'KUMO_STORE_MISMATCH', path, option, /anew in another folder/)
@@ -113,7 +113,7 @@ test('a partitioner that puts hosts elsewhere is refused by the name of a host, 
   const started = await site(linkedPages(10))
   const path = await folder()
   const crawler = direct.seeds(started.url()).limit({ pages: 3 }).store(level(path))
-  const at = (partition: number) => crawler.partition({ partitions: 8, partition: () => partition })
+  const at = (partition: number) => crawler.partitioner({ partitions: 8, partition: () => partition })
   await at(3).run()
   const { host } = new URL(started.url())
   await expectRefusal(

@@ -17,12 +17,12 @@ test('a batch is kept in one commit with what was changed before it', async () =
   const path = await folder()
   const { all, shared } = await openShards(path, 2, { commitEvery: '1m' })
   const [page] = requestsOf(100).filter(({ host }) => partitionOf(host) === 0)
-  const { frontier, spool } = all[0]!
+  const { frontier, outbox } = all[0]!
   await frontier.add([page!])
   await all[0]!.flush()
   const [lease] = await frontier.lease(1, Date.now())
   await frontier.settle([{ request: lease!, visitedAt: undefined }])
-  spool.put(spool.firstBatch, 'links')
+  outbox.put(outbox.firstBatch, 'links')
   const before = removeLater((await copyOf(path)).path)
   await all[0]!.flush()
   const after = removeLater((await copyOf(path)).path)
@@ -44,9 +44,9 @@ test('a batch is kept in one commit with what was changed before it', async () =
 test('what earlier runs left is told in order until it is dropped, and numbers go on behind it', async () => {
   const path = await folder()
   const first = await openShards(path, 3)
-  for (const [i, { spool }] of first.all.entries()) {
-    for (let batch = 0; batch < 12; batch++) spool.put(spool.firstBatch + batch, `${i} ${batch}`)
-    spool.remove(spool.firstBatch + 3)
+  for (const [i, { outbox }] of first.all.entries()) {
+    for (let batch = 0; batch < 12; batch++) outbox.put(outbox.firstBatch + batch, `${i} ${batch}`)
+    outbox.remove(outbox.firstBatch + 3)
   }
   await first.close()
   const second = await openShards(path, 2)
@@ -54,7 +54,7 @@ test('what earlier runs left is told in order until it is dropped, and numbers g
     [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11].map((batch) => `${i} ${batch}`),
   )
   expect(await textsOf(second.shared.leftovers())).toEqual(expected)
-  for (const { spool } of second.all) spool.put(spool.firstBatch, 'new')
+  for (const { outbox } of second.all) outbox.put(outbox.firstBatch, 'new')
   for (const shard of second.all) await shard.flush()
   expect(await textsOf(second.shared.leftovers())).toEqual(expected)
   for await (const { id, text } of second.shared.leftovers()) {
@@ -75,23 +75,23 @@ test('what earlier runs left is told in order until it is dropped, and numbers g
   await alone.close()
   const third = await openShards(path, 1)
   expect(await textsOf(third.shared.leftovers())).toEqual([])
-  expect(third.all[0]!.spool.firstBatch).toBeGreaterThanOrEqual(13)
+  expect(third.all[0]!.outbox.firstBatch).toBeGreaterThanOrEqual(13)
 })
 
 test('of a shard that died, what it had sent is told, and nothing that its successor or others send', async () => {
   const path = await folder()
   const shards = await openShards(path, 2)
   const [dead, other] = [shards.all[0]!, shards.all[1]!]
-  dead.spool.put(dead.spool.firstBatch, 'of the dead')
-  other.spool.put(other.spool.firstBatch, 'of the other')
+  dead.outbox.put(dead.outbox.firstBatch, 'of the dead')
+  other.outbox.put(other.outbox.firstBatch, 'of the other')
   await other.flush()
   await dead.close()
   const leftovers = shards.shared.leftovers(0)
   const successor = await shards.open({ index: 0, replaces: true })
   shards.all[0] = successor
-  const { firstBatch } = successor.spool
-  expect(firstBatch).toBeGreaterThan(dead.spool.firstBatch + 1000)
-  successor.spool.put(firstBatch, 'of the successor')
+  const { firstBatch } = successor.outbox
+  expect(firstBatch).toBeGreaterThan(dead.outbox.firstBatch + 1000)
+  successor.outbox.put(firstBatch, 'of the successor')
   await successor.flush()
   const told: string[] = []
   for await (const { id, text } of leftovers) {
@@ -108,30 +108,30 @@ test('of a shard that died, what it had sent is told, and nothing that its succe
 
 test('who waits is called back in order, when all before is on disk, and at once if all is', async () => {
   const { all } = await openShards(await folder(), 1, { commitEvery: 20 })
-  const { spool, frontier } = all[0]!
+  const { outbox, frontier } = all[0]!
   await all[0]!.flush()
   const called: string[] = []
-  spool.whenKept(() => called.push('nothing to wait for'))
+  outbox.whenKept(() => called.push('nothing to wait for'))
   expect(called, 'not within the call').toEqual([])
   await Promise.resolve()
   expect(called).toEqual(['nothing to wait for'])
   const wait = (name: string) =>
-    new Promise<void>((resolve) => spool.whenKept(() => resolve(void called.push(name))))
+    new Promise<void>((resolve) => outbox.whenKept(() => resolve(void called.push(name))))
   const waits = [wait('a')]
   await frontier.add(requestsOf(1))
   waits.push(wait('b'))
-  spool.put(spool.firstBatch, 'text')
+  outbox.put(outbox.firstBatch, 'text')
   waits.push(wait('c'), wait('d'))
   await Promise.resolve()
   expect(called.slice(1)).toEqual(['a'])
   await Promise.all(waits)
   expect(called.slice(1)).toEqual(['a', 'b', 'c', 'd'])
   // While one commit is written, others wait for the next.
-  spool.put(spool.firstBatch + 1, 'text')
+  outbox.put(outbox.firstBatch + 1, 'text')
   const flushing = all[0]!.flush()
   await Promise.resolve()
   const during = wait('during')
-  spool.put(spool.firstBatch + 2, 'text')
+  outbox.put(outbox.firstBatch + 2, 'text')
   const next = wait('next')
   await flushing
   await Promise.all([during, next])
@@ -140,10 +140,10 @@ test('who waits is called back in order, when all before is on disk, and at once
 
 test('who waits when the store is closed is called back', async () => {
   const shards = await openShards(await folder(), 1, { commitEvery: '1m' })
-  const { spool } = shards.all[0]!
-  spool.put(spool.firstBatch, 'text')
+  const { outbox } = shards.all[0]!
+  outbox.put(outbox.firstBatch, 'text')
   let isKept = false
-  spool.whenKept(() => {
+  outbox.whenKept(() => {
     isKept = true
   })
   await shards.close()

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Level } from 'level'
 
-const { path, lane, death } = workerData
+const { path, writer, death } = workerData
 const database = new Level(path, { multithreading: true })
 await database.open()
 let written = 0
@@ -11,7 +11,7 @@ let written = 0
 async function write() {
   for (;;) {
     const batch = database.batch()
-    for (let i = 0; i < 500; i++) batch.put(`${lane} ${written++}`, 'x'.repeat(100))
+    for (let i = 0; i < 500; i++) batch.put(`${writer} ${written++}`, 'x'.repeat(100))
     await batch.write()
     parentPort.postMessage({ written })
     // Not before there is something to be found afterwards.

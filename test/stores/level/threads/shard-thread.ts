@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { leaseSoon } from '../../../../src/conformance/durable/lives.js'
-import type { HandedOver, Handover, ShardContext, Spool } from '../../../../src/stores/contract.js'
+import type { Handover, Outbox, ShardContext, StoreSnapshot } from '../../../../src/stores/contract.js'
 import { level } from '../../../../src/stores/level/level.js'
 import { systemClock, type TimeOrigin } from '../../../../src/time.js'
 import type { CrawlRequest } from '../../../../src/types.js'
@@ -13,7 +13,7 @@ const context = contextFor(systemClock(origin))
 const opened = await level(path, { commitEvery: 1 }).open({ ...context, shard })
 const { frontier, seen } = opened
 const handover = opened.handover as Handover
-const spool = opened.spool as Spool
+const outbox = opened.outbox as Outbox
 
 const ORDERS = {
   async add(requests: readonly CrawlRequest[]) {
@@ -22,9 +22,9 @@ const ORDERS = {
     await opened.flush!()
     return fresh.filter((isNew) => isNew).length
   },
-  counts: () => ({ pending: frontier.pending, known: seen.size, firstBatch: spool.firstBatch }),
-  give: (partitions: readonly number[]) => handover.give(partitions),
-  take: (what: HandedOver) => handover.take(what),
+  counts: () => ({ pending: frontier.pending, known: seen.size, firstBatch: outbox.firstBatch }),
+  give: (partitions: readonly number[]) => handover.release(partitions),
+  take: (what: StoreSnapshot) => handover.adopt(what),
   async lease(count: number, now: number) {
     return (await leaseSoon(frontier, count, now)).map(({ url }) => url)
   },
@@ -32,8 +32,8 @@ const ORDERS = {
   async work(requests: readonly CrawlRequest[]) {
     for (const [i, request] of requests.entries()) {
       await ORDERS.add([request])
-      spool.put(spool.firstBatch + i, request.url)
-      spool.whenKept(() => parentPort!.postMessage({ kept: request.url }))
+      outbox.put(outbox.firstBatch + i, request.url)
+      outbox.whenKept(() => parentPort!.postMessage({ kept: request.url }))
     }
   },
   close: () => opened.close(),

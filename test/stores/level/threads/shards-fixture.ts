@@ -14,7 +14,7 @@ import { afterAll } from 'vitest'
 import { EVERYTHING } from '../../../../src/conformance/durable/lives.js'
 import { firstCome } from '../../../../src/frontier/selection.js'
 import { dealt } from '../../../../src/partition/ownership.js'
-import type { Handover, ShardContext, SharedStore, Spool } from '../../../../src/stores/contract.js'
+import type { Handover, Outbox, ShardContext, SharedStore } from '../../../../src/stores/contract.js'
 import { requestFor } from '../../../fetch/support.js'
 import { pendingUrls, takeIn } from '../support.js'
 
@@ -22,7 +22,11 @@ export const PARTITIONS = 16
 
 const partitioner = byHost(PARTITIONS)
 
-export type Shard = OpenStore & { readonly handover: Handover; readonly spool: Spool; flush(): Promise<void> }
+export type Shard = OpenStore & {
+  readonly handover: Handover
+  readonly outbox: Outbox
+  flush(): Promise<void>
+}
 
 export interface Shards {
   readonly shared: Required<SharedStore>

@@ -7,7 +7,7 @@ import { level } from 'kumo'
 import { Level } from 'level'
 import { expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../../src/stores/level/db/database.js'
-import { Gate } from '../../../../src/stores/level/threads/gate.js'
+import { ReopenBarrier } from '../../../../src/stores/level/threads/reopen-barrier.js'
 import { rejectionOf, sleep, until } from '../../../crawler/support.js'
 import { failingDisk } from '../db/failing-disk.js'
 import { folder } from '../folders.js'
@@ -90,7 +90,7 @@ test('it cannot be opened anew for a while: whoever waits is told each time, and
   await addTo(shards, requests.slice(100, 110))
   await until(() => events.includes('paused'), 'it pauses')
   await until(() => openings.failed === 2, 'it could not be opened twice')
-  await until(() => shards.all.every((shard) => shard.condition!().state === 'well'), 'all go on')
+  await until(() => shards.all.every((shard) => shard.condition!().state === 'ok'), 'all go on')
   for (const shard of shards.all) await shard.flush()
   await shards.close()
   const alone = await level(path).open(contextOf())
@@ -119,10 +119,10 @@ test('a crawl that ends while the disk fails says so, and leaves what was commit
 
 test('what another thread wrote behind a write that broke off, and is gone, is noticed', async () => {
   const path = await folder()
-  const memory = Gate.make(2)
+  const memory = ReopenBarrier.make(2)
   const { clock } = contextOf()
-  const keeper = await Database.open(path, false, { gate: new Gate(memory, 0), clock })
-  const other = await Database.open(path, false, { gate: new Gate(memory, 1), clock })
+  const keeper = await Database.open(path, false, { barrier: new ReopenBarrier(memory, 0), clock })
+  const other = await Database.open(path, false, { barrier: new ReopenBarrier(memory, 1), clock })
   await other.write({ values: new Map([['a', '1']]), once: [] })
   other.lastWritten = 'a'
   // As if the log had lost it.

@@ -9,8 +9,8 @@ import { build } from 'esbuild'
 import { type CrawlRequest, level, systemClock } from 'kumo'
 import { Level } from 'level'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { HandedOver, ShardContext, SharedStore } from '../../../../src/stores/contract.js'
-import { originOf } from '../../../../src/time.js'
+import type { ShardContext, SharedStore, StoreSnapshot } from '../../../../src/stores/contract.js'
+import { timeOrigin } from '../../../../src/time.js'
 import { until } from '../../../crawler/support.js'
 import { PROJECT } from '../../../run-program.js'
 import { folder } from '../folders.js'
@@ -34,7 +34,7 @@ describe('threads with the same database open', () => {
     await Promise.all(
       DEATHS.map(async (death) => {
         const thread = new Worker(here('plain-thread.mjs'), {
-          workerData: { path, lane: death, death },
+          workerData: { path, writer: death, death },
           resourceLimits: { maxOldGenerationSizeMb: 60 },
           stderr: true,
         })
@@ -86,7 +86,7 @@ class Thread {
   #orders = 0
 
   constructor(path: string, shard: ShardContext) {
-    const origin = originOf(clock)
+    const origin = timeOrigin(clock)
     this.worker = new Worker(program, { workerData: { path, shard, origin } })
     this.worker.on('message', ({ id, answer, kept }) => {
       if (kept !== undefined) this.kept.push(kept)
@@ -142,7 +142,7 @@ describe('shards in threads of their own', () => {
       threads.map((thread, index) => thread.order<number>('add', mine(requests, index))),
     )
     expect(added.reduce((sum, count) => sum + count, 0)).toBe(requests.length)
-    const given = await threads[0]!.order<HandedOver>('give', [0, 3, 6])
+    const given = await threads[0]!.order<StoreSnapshot>('give', [0, 3, 6])
     await threads[1]!.order('take', given)
     const counts = await Promise.all(threads.map((thread) => thread.order<Counted>('counts')))
     expect(counts.reduce((sum, { pending }) => sum + pending, 0)).toBe(requests.length)

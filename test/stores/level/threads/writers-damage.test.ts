@@ -80,7 +80,7 @@ describe('the end of the log is gone', () => {
     },
   )
 
-  test('and the count of one lane alone says so', async () => {
+  test('and the count of one writer alone says so', async () => {
     const copy = await damaged((copy) => {
       const file = join(copy, 'kumo-commits-2')
       const told = readFileSync(file, 'latin1')
@@ -133,7 +133,7 @@ test('of a folder of which only the counts are left, no new crawl is made', asyn
   await expectRefusal(openShards(copy, 2), 'KUMO_STORE_DAMAGED', copy)
 })
 
-test('counts of lanes that are gone or make no sense do not matter', async () => {
+test('counts of writers that are gone or make no sense do not matter', async () => {
   const copy = await damaged((copy) => {
     rmSync(join(copy, 'kumo-commits-1'))
     writeFileSync(join(copy, 'kumo-commits-2'), '\0'.repeat(64))

@@ -98,14 +98,14 @@ describe('a crawl that was stored by three', () => {
 type Moment = (from: Shard, to: Shard, moved: number[]) => Promise<void>
 
 async function move(from: Shard, to: Shard, moved: readonly number[]): Promise<void> {
-  await to.handover.take(structuredClone(await from.handover.give(moved)))
+  await to.handover.adopt(structuredClone(await from.handover.release(moved)))
 }
 
 const MOMENTS: readonly (readonly [string, Moment])[] = [
   [
     'after they were given, before they are taken',
     async (from, _, moved) => {
-      await from.handover.give(moved)
+      await from.handover.release(moved)
     },
   ],
   ['after they were taken, before that is committed', move],
@@ -192,14 +192,14 @@ describe('a crash while partitions move', () => {
       Database.prototype.write = write
     })
     const { length } = late
-    const given = await all[0]!.handover.give([0])
+    const given = await all[0]!.handover.release([0])
     Database.prototype.write = write
     const copy = await crashed(path)
     await new Promise((resolve) => setImmediate(resolve))
     expect(isWaiting, 'who added it may go on').toBe(false)
     expect(length).toBeGreaterThan(1)
     expect(late).toEqual([])
-    await all[1]!.handover.take(given)
+    await all[1]!.handover.adopt(given)
     expect(all[1]!.frontier.pending).toBe(length)
     const alone = await level(copy).open(contextOf())
     expect(alone.frontier.pending).toBe(length)
@@ -224,12 +224,12 @@ describe('a crash while partitions move', () => {
       }
     })()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    const given = await from.handover.give(moved, () => {
+    const given = await from.handover.release(moved, () => {
       hasLeft = true
     })
     const copy = await crashed(path)
     await adding
-    await to.handover.take(structuredClone(given))
+    await to.handover.adopt(structuredClone(given))
     const expected = urlsOf(requests.slice(0, added))
     expect(from.frontier.pending).toBe(0)
     expect(to.frontier.pending).toBe(expected.length)
@@ -242,13 +242,13 @@ describe('a crash while partitions move', () => {
   test('what is added to a shard that has given its partition is refused', async () => {
     const { all } = await openShards(await folder(), 2)
     const [request] = requestsOf(100).filter(({ host }) => partitionOf(host) === 0)
-    await all[0]!.handover.give([0])
+    await all[0]!.handover.release([0])
     expect(() => all[0]!.frontier.add([request!])).toThrow(/its partition, 0, is not that shard's/)
   })
 })
 
 describe('a partition that goes to and fro', () => {
-  test('keeps every name, however the numbers of the lanes lie', async () => {
+  test('keeps every name, however the numbers of the writers lie', async () => {
     const path = await folder()
     const shards = await openShards(path, 2, { seenInMemory: 40 })
     const [one, two] = [shards.all[0]!, shards.all[1]!]
@@ -266,7 +266,7 @@ describe('a partition that goes to and fro', () => {
       if (round < 4) for (const each of others.splice(0, 5)) await one.frontier.add([each])
       await holder.flush()
       if (round % 3 !== 2) continue
-      await other.handover.take(structuredClone(await holder.handover.give([0])))
+      await other.handover.adopt(structuredClone(await holder.handover.release([0])))
       ;[holder, other] = [other, holder]
       expect((await holder.seen.addAll(known)).filter((isNew) => isNew)).toEqual([])
     }
@@ -345,9 +345,9 @@ test.for([
     const requests = requestsOf(COUNT)
     await takeInAll(shards, requests)
     const moved = [0, 2, 4]
-    const parcel = await shards.all[0]!.handover.give(moved)
+    const parcel = await shards.all[0]!.handover.release(moved)
     const dead = shards.all[1]!
-    await dead.handover.take(structuredClone(parcel))
+    await dead.handover.adopt(structuredClone(parcel))
     const more = requestsOf(COUNT + 200)
       .slice(COUNT)
       .filter(({ host }) => moved.includes(partitionOf(host)))
@@ -369,7 +369,7 @@ test.for([
     const others = Array.from({ length: PARTITIONS }, (_, i) => i).filter((i) => i % 2 === 1)
     const successor = await shards.open({ index: 1, partitions: others, replaces: true })
     shards.all[1] = successor
-    await successor.handover.take(structuredClone(parcel))
+    await successor.handover.adopt(structuredClone(parcel))
     expect(await allPending(shards.all)).toEqual(expected)
     const names = commits ? [...requests, ...more] : requests
     const known = names.filter(({ host }) => partitionOf(host) % 2 === 1 || moved.includes(partitionOf(host)))
@@ -417,7 +417,7 @@ test('the memory of a store is shared out among its shards', async () => {
   expect(new Set(leases.map(({ host }) => host)).size).toBe(2)
 })
 
-test('a meta that lies in the folder tells of each lane what is its own', async () => {
+test('a meta that lies in the folder tells of each writer what is its own', async () => {
   const path = await folder()
   const shards = await openShards(path, 2)
   await takeInAll(shards, requestsOf(COUNT))

@@ -2,7 +2,7 @@ import { owned } from '../../owned.js'
 import type { Clock } from '../../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
 import type { AdmissionReport } from '../admission/admission-filter.js'
-import type { Outlet } from '../delivery.js'
+import type { Delivery } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
 import type { Fate, Tally } from './tally.js'
 
@@ -10,22 +10,23 @@ import type { Fate, Tally } from './tally.js'
 type Note = (fate: Fate, request: CrawlRequest | undefined) => void
 
 /** What did not become a page, counted and told. */
-export class Reports {
-  readonly #outlet: Outlet
+export class Reporter {
+  readonly #delivery: Delivery
   readonly #tally: Tally
   readonly #clock: Clock
   readonly #note: Note
 
-  constructor(outlet: Outlet, tally: Tally, clock: Clock, note: Note) {
+  constructor(delivery: Delivery, tally: Tally, clock: Clock, note: Note) {
     this.#clock = clock
-    this.#outlet = outlet
+    this.#delivery = delivery
     this.#tally = tally
     this.#note = note
   }
 
   skipped(url: string, reason: SkipReason, parent: string | undefined): void {
     this.#tally.skip(reason)
-    if (this.#outlet.hears('skip')) void this.#outlet.tell('skip', { url: owned(url), reason, parent })
+    if (this.#delivery.hasListeners('skip'))
+      void this.#delivery.emit('skip', { url: owned(url), reason, parent })
   }
 
   async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
@@ -36,13 +37,13 @@ export class Reports {
       this.#tally.retries++
       this.#note({ kind: 'retry' }, request)
     }
-    await this.#outlet.fail(failure)
+    await this.#delivery.fail(failure)
   }
 
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
     this.#tally.redirects++
     this.#note({ kind: 'redirect' }, request)
-    await this.#outlet.tell('redirect', { url: request.url, to, status })
+    await this.#delivery.emit('redirect', { url: request.url, to, status })
   }
 
   /** The failure of a request. */
@@ -59,7 +60,7 @@ export class Reports {
 
 /** What admission tells of URLs that are not wanted, and asks of hosts that may be full. */
 export function admissionReport(
-  reports: Reports,
+  reports: Reporter,
   quotas: { readonly host: HostQuota; readonly site: HostQuota },
   siteOf: (host: string) => string,
 ): AdmissionReport {

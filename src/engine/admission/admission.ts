@@ -4,16 +4,16 @@ import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import { sitemapName } from '../../url/known-as.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
-import type { EngineRules, Parts } from '../parts.js'
+import type { EngineParts, EngineRules } from '../parts.js'
 import { toPlain } from '../visit/plain-answer.js'
-import { type AdmissionReport, Wanted } from './admission-filter.js'
+import { AdmissionFilter, type AdmissionReport } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
 import { Batch } from './batch.js'
-import { Passage } from './in-progress.js'
+import { AdmissionsInProgress } from './in-progress.js'
 import { isNofollow, leadsToPage } from './link-kinds.js'
-import { MINE, Places } from './origin-cache.js'
-import { MetLinks } from './recent-links.js'
-import { type Make, request, withHint, wrongAnswer } from './requests.js'
+import { MINE, OriginCache } from './origin-cache.js'
+import { RecentLinks } from './recent-links.js'
+import { type MakeRequest, request, withHint, wrongAnswer } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
@@ -34,40 +34,40 @@ export type AdmissionRules = Pick<
 >
 
 /**
- * The door of the crawl: canonicalise → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
+ * The door of the crawl: canonicalizeUrl → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
  * hosts leave through the exchange and are checked against the seen-set by their owner.
  *
  * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
  * already costs no object.
  */
 export class Admission {
-  readonly #parts: Parts
+  readonly #parts: EngineParts
   readonly #rules: AdmissionRules
   readonly #report: AdmissionReport
-  readonly #places: Places
-  readonly #met = new MetLinks()
+  readonly #places: OriginCache
+  readonly #met = new RecentLinks()
   /** Of the ownership under which they were met. */
   #version = 0
   readonly #sitemapQuota: SitemapQuota
-  readonly #wanted: Wanted
+  readonly #wanted: AdmissionFilter
   /** Requests of visits stay in it until those are settled. */
-  readonly passage = new Passage()
+  readonly inProgress = new AdmissionsInProgress()
   /** What comes from other shards. */
   readonly arrivals: Arrivals
 
-  constructor(parts: Parts, rules: AdmissionRules, report: AdmissionReport) {
+  constructor(parts: EngineParts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
-    this.#places = new Places(parts)
-    this.#wanted = new Wanted(parts, rules, report)
-    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.passage)
+    this.#places = new OriginCache(parts)
+    this.#wanted = new AdmissionFilter(parts, rules, report)
+    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
   async seeds(urls: readonly string[], all = urls): Promise<void> {
-    const { scope, named } = this.#parts
+    const { scope, onSeed: named } = this.#parts
     if (scope.addSeed !== undefined) {
       for (const url of all) scope.addSeed(url)
       this.#places.forget()
@@ -130,7 +130,7 @@ export class Admission {
         origin = isOf(url, home) ? home : originOf(url)
         place = origin === home ? here : this.#places.of(origin)
       }
-      if (!this.#wanted.isWanted(url, place, depth, from)) continue
+      if (!this.#wanted.admits(url, place, depth, from)) continue
       batch.put(url, place)
       if (comparable) met.add(link.href)
       if (link.priority !== undefined) {
@@ -139,7 +139,7 @@ export class Admission {
       }
     }
     if (batch.isEmpty && !this.#wanted.hasFailures) return
-    this.passage.enter(from)
+    this.inProgress.enter(from)
     return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
   }
 
@@ -157,7 +157,7 @@ export class Admission {
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
     }
     const batch = new Batch()
-    this.passage.enter(from)
+    this.inProgress.enter(from)
     if (purpose !== undefined) {
       // A sitemap is no page: the scope has no say, but the operator has.
       if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
@@ -165,13 +165,13 @@ export class Admission {
     }
     const isCircle = via.includes(to)
     if (isCircle && !this.#rules.circles) return undefined
-    if (this.#wanted.isWanted(to, place, depth, from)) batch.put(to, place)
+    if (this.#wanted.admits(to, place, depth, from)) batch.put(to, place)
     // With cookies a page may lead back to itself, and answer differently the second time.
     return isCircle ? this.#unasked(batch, make) : this.#fresh(batch, make)
   }
 
   /** A request that pages wait for. False if the operator has closed the way. */
-  async errand(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
+  async robots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const place = this.#places.of(originOf(url))
     if (this.#wanted.isBlocked(url, place, from.depth, from.url)) {
       await this.#wanted.reportFailures()
@@ -179,13 +179,13 @@ export class Admission {
     }
     const batch = new Batch()
     batch.put(url, place)
-    this.passage.enter(batch)
+    this.inProgress.enter(batch)
     const made = await this.#unasked(batch, (each, host) => ({
       ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
       purpose,
     }))
     await this.#add(made)
-    this.passage.leave(batch)
+    this.inProgress.leave(batch)
     return true
   }
 
@@ -235,7 +235,7 @@ export class Admission {
       if (resolved === undefined) continue
       const url = this.#spelled(resolved)
       const place = this.#places.of(originOf(url))
-      if (!this.#wanted.isWanted(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
+      if (!this.#wanted.admits(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
       batch.put(url, place)
       hints.set(url, entry)
     }
@@ -267,7 +267,7 @@ export class Admission {
   }
 
   /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
-  #metNow(): MetLinks {
+  #metNow(): RecentLinks {
     const { version } = this.#parts.ownership
     if (version !== this.#version) this.#met.forget()
     this.#version = version
@@ -289,15 +289,19 @@ export class Admission {
   }
 
   /** Takes in what is new. */
-  async #take(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<void> {
-    this.passage.enter(batch)
+  async #take(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
+    this.inProgress.enter(batch)
     const added = this.#add(await this.#fresh(batch, make, nameOf))
     if (added instanceof Promise) await added
-    this.passage.leave(batch)
+    this.inProgress.leave(batch)
   }
 
   /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
-  async #fresh(batch: Batch, make: Make, nameOf?: (url: string) => string): Promise<readonly CrawlRequest[]> {
+  async #fresh(
+    batch: Batch,
+    make: MakeRequest,
+    nameOf?: (url: string) => string,
+  ): Promise<readonly CrawlRequest[]> {
     const requests: CrawlRequest[] = []
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
@@ -316,7 +320,7 @@ export class Admission {
   }
 
   /** The requests of whatever it is, known or not. */
-  async #unasked(batch: Batch, make: Make): Promise<readonly CrawlRequest[]> {
+  async #unasked(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
     this.#send(batch, make)
     await this.#wanted.reportFailures()
     return batch.mine.map((url, i) => make(url, batch.hosts[i]!))
@@ -326,7 +330,7 @@ export class Admission {
     return requests.length > 0 ? this.#parts.frontier.add(requests) : undefined
   }
 
-  #send(batch: Batch, make: Make): void {
+  #send(batch: Batch, make: MakeRequest): void {
     if (batch.others === undefined) return
     for (const [owner, urls] of batch.others) {
       this.#parts.exchange.send(

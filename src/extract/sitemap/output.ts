@@ -19,7 +19,7 @@ const MESSAGES: Readonly<Record<SitemapProblemCode, string>> = {
 }
 
 /** Filled by the format that reads; emptied by the reader at the end of each call. */
-export class SitemapOutlet {
+export class SitemapOutput {
   readonly #maxEntries: number
   readonly #met = new Map<SitemapProblemCode, number>()
   #entries: SitemapEntry[] = []

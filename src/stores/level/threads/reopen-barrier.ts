@@ -2,13 +2,13 @@
  * How threads that share a database close it and open it anew together, and how they end without harm to it. After a
  * failed write LevelDB writes nothing more, and the database itself is closed only when the last of them has closed it.
  *
- * All know by a few numbers in memory that they share: the gate is open or shut, who is inside, who is in the middle of a
+ * All know by a few numbers in memory that they share: the barrier is open or shut, who is inside, who is in the middle of a
  * call, and a bell that rings whenever one of these has changed.
  */
 
 import type { Clock } from '../../../time.js'
 
-/** Grows by one whenever the gate is shut, and whenever it is opened again: odd while it is shut. */
+/** Grows by one whenever the barrier is shut, and whenever it is opened again: odd while it is shut. */
 const GENERATION = 0
 /** How often it could not be opened again. */
 const FAILURES = 1
@@ -18,11 +18,11 @@ const RUIN = 2
 const BELL = 3
 /** 1: a thread ended in the middle of a call, and may have left an iterator behind that holds the database for ever. */
 const CUT_OFF = 4
-/** From here on there are some cells for each lane. */
-const LANES = 5
-const CELLS_PER_LANE = 3
+/** From here on there are some cells for each writer. */
+const WRITERS = 5
+const CELLS_PER_WRITER = 3
 
-/** Cells of a lane. Whether its thread has the database open. */
+/** Cells of a writer. Whether its thread has the database open. */
 const INSIDE = 0
 /** Whether its thread is in the middle of a call of the database's native code. */
 const IN_CALL = 1
@@ -45,22 +45,22 @@ interface Waiting {
   ): { async: false } | { async: true; value: Promise<unknown> }
 }
 
-export class Gate {
+export class ReopenBarrier {
   readonly #cells: Int32Array
-  /** Where its lane's cells begin. */
+  /** Where its writer's cells begin. */
   readonly #own: number
-  /** The first lane opens first and closes last. */
+  /** The first writer opens first and closes last. */
   readonly isKeeper: boolean
 
-  /** `lanes` is the number of all. */
-  static make(lanes: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(cellsOf(lanes) * Int32Array.BYTES_PER_ELEMENT)
+  /** `writers` is the number of all. */
+  static make(writers: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(cellsOf(writers) * Int32Array.BYTES_PER_ELEMENT)
   }
 
-  constructor(memory: SharedArrayBuffer, lane: number) {
+  constructor(memory: SharedArrayBuffer, writer: number) {
     this.#cells = new Int32Array(memory)
-    this.#own = cellsOf(lane)
-    this.isKeeper = lane === 0
+    this.#own = cellsOf(writer)
+    this.isKeeper = writer === 0
   }
 
   get isShut(): boolean {
@@ -109,7 +109,7 @@ export class Gate {
   }
 
   /**
-   * Goes inside as soon as the gate is open: from then on the keeper waits for this thread before it closes the database.
+   * Goes inside as soon as the barrier is open: from then on the keeper waits for this thread before it closes the database.
    * A thread that died inside is waited for too, until `gone`. False: it was given up.
    */
   async comeIn(isGivenUp: () => boolean): Promise<boolean> {
@@ -125,7 +125,7 @@ export class Gate {
 
   /** Whether anybody else is inside. */
   get isOccupied(): boolean {
-    for (let at = LANES; at < this.#cells.length; at += CELLS_PER_LANE) {
+    for (let at = WRITERS; at < this.#cells.length; at += CELLS_PER_WRITER) {
       if (at !== this.#own && this.#is(at + INSIDE)) return true
     }
     return false
@@ -153,9 +153,9 @@ export class Gate {
     }
   }
 
-  /** Lets a lane's thread make no more calls. Resolves when it is in none, so that it can be ended. */
-  async bar(lane: number, clock: Clock): Promise<void> {
-    const at = cellsOf(lane)
+  /** Lets a writer's thread make no more calls. Resolves when it is in none, so that it can be ended. */
+  async bar(writer: number, clock: Clock): Promise<void> {
+    const at = cellsOf(writer)
     Atomics.store(this.#cells, at + BARRED, 1)
     let isLate = false
     const timer = clock.wakeAt(clock.now() + LONGEST_CALL_MS, () => {
@@ -168,7 +168,7 @@ export class Gate {
 
   /** The same for all, and at once: for the end of the process, after which nothing resolves. */
   barAll(): void {
-    for (let at = LANES; at < this.#cells.length; at += CELLS_PER_LANE) {
+    for (let at = WRITERS; at < this.#cells.length; at += CELLS_PER_WRITER) {
       Atomics.store(this.#cells, at + BARRED, 1)
       for (let ms = 0; ms < LONGEST_CALL_MS && this.#is(at + IN_CALL); ms += LOOK_MS) {
         Atomics.wait(this.#cells, at + IN_CALL, 1, LOOK_MS)
@@ -176,11 +176,11 @@ export class Gate {
     }
   }
 
-  /** A lane's thread is dead. Another may take its place. */
-  gone(lane: number): void {
-    const at = cellsOf(lane)
+  /** A writer's thread is dead. Another may take its place. */
+  gone(writer: number): void {
+    const at = cellsOf(writer)
     if (this.#is(at + IN_CALL)) Atomics.store(this.#cells, CUT_OFF, 1)
-    for (let cell = at; cell < at + CELLS_PER_LANE; cell++) Atomics.store(this.#cells, cell, 0)
+    for (let cell = at; cell < at + CELLS_PER_WRITER; cell++) Atomics.store(this.#cells, cell, 0)
     this.ring()
   }
 
@@ -205,7 +205,7 @@ export class Gate {
   }
 }
 
-/** Where the cells of a lane begin; with the number of lanes, where all end. */
-function cellsOf(lane: number): number {
-  return LANES + lane * CELLS_PER_LANE
+/** Where the cells of a writer begin; with the number of writers, where all end. */
+function cellsOf(writer: number): number {
+  return WRITERS + writer * CELLS_PER_WRITER
 }

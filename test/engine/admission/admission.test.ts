@@ -1,8 +1,8 @@
 /** The door: what gets in, what is sent away and what is reported, with parts that write everything down. */
 
 import { describe, expect, test } from 'vitest'
-import { Admission, type AdmissionRules } from '../../../src/engine/admission/admit.js'
-import type { Parts } from '../../../src/engine/parts.js'
+import { Admission, type AdmissionRules } from '../../../src/engine/admission/admission.js'
+import type { EngineParts } from '../../../src/engine/parts.js'
 import type { WrittenLinks } from '../../../src/extract/contract.js'
 import type { CrawlRequest, Link } from '../../../src/types.js'
 import { fingerprint } from '../../../src/url/fingerprint.js'
@@ -21,7 +21,7 @@ interface Circumstances {
   foreign?: string[]
   async?: boolean
   block?: ScopeRule
-  trap?: Parts['trap']
+  trap?: EngineParts['trap']
   drop?: string[]
   rules?: Partial<AdmissionRules>
 }
@@ -80,7 +80,7 @@ function setUp({
     blocked: block?.start(),
     trap,
     withoutParameters: drop && parameterFilter(drop),
-  } as unknown as Parts
+  } as unknown as EngineParts
   const defaults = {
     maxLinksPerPage: 1000,
     nofollow: true,
@@ -376,7 +376,7 @@ describe('the block-list', () => {
     log.asked.length = 0
     await links(['/secret/link', '/open'])
     await redirect('https://site.example/secret/target', page(HOME))
-    expect(await admission.errand('https://site.example/secret/robots.txt', page(HOME), ROBOTS)).toBe(false)
+    expect(await admission.robots('https://site.example/secret/robots.txt', page(HOME), ROBOTS)).toBe(false)
     expect(urls()).toEqual([HOME, 'https://site.example/open'])
     expect(log.skipped).toEqual([
       'blocked https://site.example/secret/seed',

@@ -1,14 +1,14 @@
-import type { Refresh, ServerRecord } from '../refresh/contract.js'
-import type { HandedOver, PartitionLoad } from '../stores/contract.js'
+import type { RefreshScheduler, ServerRecord } from '../refresh/contract.js'
+import type { PartitionLoad, StoreSnapshot } from '../stores/contract.js'
 import { hostOf } from '../url/canonicalize.js'
-import type { Passage } from './admission/in-progress.js'
-import type { Parts } from './parts.js'
+import type { AdmissionsInProgress } from './admission/in-progress.js'
+import type { EngineParts } from './parts.js'
 import type { HostQuota } from './visit/host-quota.js'
 
 /** Partitions on their way from one shard to another, with all that belongs to them, as data that can be posted. */
-export interface Parcel {
+export interface PartitionSnapshot {
   readonly partitions: readonly number[]
-  readonly stored: HandedOver
+  readonly stored: StoreSnapshot
   /** Rules of their origins, as records. */
   readonly robots: readonly unknown[]
   /** Pages that hosts and sites have given, where that is limited. */
@@ -23,24 +23,29 @@ const MANY_PAGES = 10_000
 const DEMAND_MS = 30_000
 
 /** How partitions leave this shard and come to it. What the store holds it hands over; what the engine knows goes along. */
-export class Moving {
-  readonly #parts: Parts
+export class PartitionMoves {
+  readonly #parts: EngineParts
   readonly #hostQuota: HostQuota
   readonly #siteQuota: HostQuota
-  readonly #passage: Passage
+  readonly #inProgress: AdmissionsInProgress
   #giving = 0
   /** What known pages ask for, by partition; undefined: to be summed up again, for partitions have left or come. */
   #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
 
-  constructor(parts: Parts, hostQuota: HostQuota, siteQuota: HostQuota, passage: Passage) {
+  constructor(
+    parts: EngineParts,
+    hostQuota: HostQuota,
+    siteQuota: HostQuota,
+    inProgress: AdmissionsInProgress,
+  ) {
     this.#parts = parts
-    this.#passage = passage
+    this.#inProgress = inProgress
     this.#hostQuota = hostQuota
     this.#siteQuota = siteQuota
   }
 
   /** While partitions are on their way out this shard is not done. */
-  get isGiving(): boolean {
+  get isReleasing(): boolean {
     return this.#giving > 0
   }
 
@@ -48,12 +53,12 @@ export class Moving {
    * `leave` is called at once: from then on what is found for them goes to whoever gets them, who holds it until they
    * come. What was found before goes along.
    */
-  async give(partitions: readonly number[], leave: () => void): Promise<Parcel> {
+  async release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
     this.#giving++
     try {
       leave()
-      await this.#passage.cleared()
-      const stored = await this.#parts.handover!.give(partitions)
+      await this.#inProgress.drained()
+      const stored = await this.#parts.handover!.release(partitions)
       return { partitions, stored, ...this.#known(new Set(partitions)) }
     } finally {
       this.#giving--
@@ -78,7 +83,7 @@ export class Moving {
     return loads
   }
 
-  #demandOf(schedule: Refresh): ReadonlyMap<number, number> {
+  #demandOf(schedule: RefreshScheduler): ReadonlyMap<number, number> {
     const now = this.#parts.clock.now()
     const last = this.#demand
     if (last !== undefined && schedule.pages > MANY_PAGES && now - last.at < DEMAND_MS) return last.by
@@ -87,16 +92,18 @@ export class Moving {
     return by
   }
 
-  async take({ stored, robots, hostPages, sitePages, servers }: Parcel): Promise<void> {
+  async adopt({ stored, robots, hostPages, sitePages, servers }: PartitionSnapshot): Promise<void> {
     for (const record of robots) this.#parts.robots.restore?.(record)
     for (const [host, pages] of hostPages) this.#hostQuota.restore(host, pages)
     for (const [site, pages] of sitePages) this.#siteQuota.restore(site, pages)
     for (const [host, server] of servers) this.#parts.refresh?.schedule.restore(host, server)
     this.#demand = undefined
-    await this.#parts.handover!.take(stored)
+    await this.#parts.handover!.adopt(stored)
   }
 
-  #known(partitions: ReadonlySet<number>): Pick<Parcel, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
+  #known(
+    partitions: ReadonlySet<number>,
+  ): Pick<PartitionSnapshot, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
     const { partitioner, robots, refresh } = this.#parts
     const isGone = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]

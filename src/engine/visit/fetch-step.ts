@@ -3,14 +3,14 @@ import type { Fetcher, Outcome, Validators } from '../../fetch/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
 import { Deadlines } from '../deadlines.js'
-import type { Outlet } from '../delivery.js'
+import type { Delivery } from '../delivery.js'
 import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
 import { VisitContext } from './fetch-context.js'
 import { isOurs } from './verdict.js'
 
 /** What is wanted of an answer. */
-export interface Wish {
+export interface FetchExpectation {
   wants(mediaType: string): boolean
   /** If not as for pages. */
   readonly maxBodyBytes?: number | undefined
@@ -24,26 +24,26 @@ export interface Wish {
 const SHORTAGE_PAUSE_MS = 1000
 
 /** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
-export class Fetching {
+export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
   readonly #timeoutMs: number
   readonly #meters: Meters
   readonly #tally: Tally
   readonly #running: Deadlines<VisitContext>
-  readonly #outlet: Outlet
+  readonly #delivery: Delivery
   /** Visits that came short of something. Filled by `#comeShort`, emptied all at once by `#goOn`. */
   readonly #short: (() => void)[] = []
   #pause: Timer | undefined
   #aborted = false
 
   constructor(
-    parts: { fetcher: Fetcher; clock: Clock; outlet: Outlet },
+    parts: { fetcher: Fetcher; clock: Clock; delivery: Delivery },
     timeoutMs: number,
     meters: Meters,
     tally: Tally,
   ) {
-    this.#outlet = parts.outlet
+    this.#delivery = parts.delivery
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
     this.#timeoutMs = timeoutMs
@@ -69,11 +69,11 @@ export class Fetching {
     this.#goOn()
   }
 
-  async fetch(request: CrawlRequest, wish: Wish): Promise<Outcome> {
+  async fetch(request: CrawlRequest, expectation: FetchExpectation): Promise<Outcome> {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
-    const context = new VisitContext(wish)
+    const context = new VisitContext(expectation)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()
     const outcome = await this.#race(request, context)
@@ -93,7 +93,7 @@ export class Fetching {
 
   /** Waits, and reports it once. The deadline is over by now: it is for servers. */
   #comeShort(message: string): Promise<void> | undefined {
-    this.#outlet.advise(`${message} ${WHAT_IS_DONE}`)
+    this.#delivery.advise(`${message} ${WHAT_IS_DONE}`)
     if (this.#aborted) return undefined
     this.#pause ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_PAUSE_MS, () => this.#goOn())
     return new Promise((resolve) => this.#short.push(resolve))

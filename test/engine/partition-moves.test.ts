@@ -1,14 +1,14 @@
 /** What a shard tells of its load: what is due now, and what the schedule will ask for. */
 
 import { expect, test } from 'vitest'
-import { Passage } from '../../src/engine/admission/in-progress.js'
-import { Moving } from '../../src/engine/moving.js'
-import type { Parts } from '../../src/engine/parts.js'
+import { AdmissionsInProgress } from '../../src/engine/admission/in-progress.js'
+import { PartitionMoves } from '../../src/engine/partition-moves.js'
+import type { EngineParts } from '../../src/engine/parts.js'
 import { HostQuota } from '../../src/engine/visit/host-quota.js'
 import { firstCome } from '../../src/frontier/selection.js'
 import { refreshOptions } from '../../src/options/check-refresh.js'
 import { loadsOf, plannedMove } from '../../src/partition/balance.js'
-import { Refresher } from '../../src/refresh/refresh-schedule.js'
+import { RefreshSchedule } from '../../src/refresh/refresh-schedule.js'
 import { memoryShard } from '../../src/stores/memory-shard.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { ManualClock } from './manual-clock.js'
@@ -38,7 +38,7 @@ async function shardWith(everyMs: number) {
     replaces: false,
     shared: undefined,
   })
-  const schedule = new Refresher(refreshOptions({}).refresh, { sockets: 10, minIntervalMs: 0 })
+  const schedule = new RefreshSchedule(refreshOptions({}).refresh, { sockets: 10, minIntervalMs: 0 })
   const now = clock.now()
   for (const partition of partitions) {
     const host = `${partition}-a.example`
@@ -60,7 +60,10 @@ async function shardWith(everyMs: number) {
     partitioner: { partitions: SERVERS, partition: partitionOf },
   }
   const none = new HostQuota(Number.POSITIVE_INFINITY)
-  return { frontier, moving: new Moving(parts as unknown as Parts, none, none, new Passage()) }
+  return {
+    frontier,
+    moving: new PartitionMoves(parts as unknown as EngineParts, none, none, new AdmissionsInProgress()),
+  }
 }
 
 test('1,600 pages that are not due for a month are next to no work, and work comes to them', async () => {
@@ -83,7 +86,7 @@ test('what is due counts beside that, and partitions that have left do not', asy
   const due = () => moving.load()!.filter(({ pending }) => pending > 0)
   expect(due()).toMatchObject([{ partition: 3, pending: 7, hosts: 1, longest: 7 }])
   expect(moving.load()).toHaveLength(SERVERS)
-  await moving.give([3, 4], () => {})
+  await moving.release([3, 4], () => {})
   expect(due()).toEqual([])
   expect(moving.load()).toHaveLength(SERVERS - 2)
 })

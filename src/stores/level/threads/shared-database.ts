@@ -4,14 +4,14 @@ import type { Clock } from '../../../time.js'
 import { damaged, explained, gone, isClosed, isOfTheDisk } from '../db/errors.js'
 import type { OpenFolder } from '../db/folder.js'
 import { leaveOpen } from '../db/left-open.js'
-import type { Gate } from './gate.js'
+import type { ReopenBarrier } from './reopen-barrier.js'
 
 /** How long after it could not be opened again it is tried once more. */
 const RETRY_MS = 1000
 
 /** What threads need to share a database. */
 export interface Sharing {
-  readonly gate: Gate
+  readonly barrier: ReopenBarrier
   readonly clock: Clock
 }
 
@@ -19,13 +19,13 @@ export interface Sharing {
  * One thread's hold of a database that several share. When one of them has met an error of the disk, all let go, the
  * keeper opens it anew, and the others follow. Who reads or writes meanwhile finds it closed, and waits as for a disk.
  */
-export class Hold {
+export class SharedDatabase {
   readonly #path: string
   /** The same without links. */
   readonly #place: string
   readonly #folder: OpenFolder
   readonly #level: Level<string, string>
-  readonly #gate: Gate
+  readonly #barrier: ReopenBarrier
   readonly #clock: Clock
   readonly #attending: Promise<void>
   /** When an error was met last: what is older is seen to. */
@@ -43,28 +43,28 @@ export class Hold {
     place: string,
     folder: OpenFolder,
     level: Level<string, string>,
-    { gate, clock }: Sharing,
+    { barrier, clock }: Sharing,
   ) {
     this.#path = path
     this.#place = place
     this.#folder = folder
     this.#level = level
-    this.#gate = gate
+    this.#barrier = barrier
     this.#clock = clock
-    if (gate.isKeeper) gate.enter()
+    if (barrier.isKeeper) barrier.enter()
     this.#attending = this.#attend()
   }
 
   /** To be asked before each reading and writing, for `trouble`; throws if it makes no sense. */
   begin(): number {
     if (this.#ruin !== undefined) throw this.#ruin
-    return this.#gate.generation
+    return this.#barrier.generation
   }
 
   /** The same for writing: what would be written behind a record that is broken off would not be found again. */
   beginWriting(): number {
     const generation = this.begin()
-    if (this.#gate.isShut) throw inconvenient('another thread has met an error of the disk')
+    if (this.#barrier.isShut) throw inconvenient('another thread has met an error of the disk')
     return generation
   }
 
@@ -72,33 +72,33 @@ export class Hold {
   trouble(error: unknown, generation: number): void {
     if (!isOfTheDisk(error) || isClosed(error)) return
     this.#troubledAt = generation
-    this.#gate.shut(generation)
+    this.#barrier.shut(generation)
   }
 
   /** Resolves once the database was opened anew, and rejects if that was not possible. */
   async renewed(): Promise<void> {
-    const gate = this.#gate
-    gate.shut(this.#troubledAt ?? gate.generation)
+    const barrier = this.#barrier
+    barrier.shut(this.#troubledAt ?? barrier.generation)
     this.#troubledAt = undefined
-    const { failures } = gate
-    const isSettled = () => this.#ruin !== undefined || (this.#isInside && !gate.isShut)
-    await gate.until(() => this.#closed || gate.failures > failures || isSettled())
-    if (gate.isRuined) this.#ruin ??= damaged(this.#path, 'it cannot be opened again')
+    const { failures } = barrier
+    const isSettled = () => this.#ruin !== undefined || (this.#isInside && !barrier.isShut)
+    await barrier.until(() => this.#closed || barrier.failures > failures || isSettled())
+    if (barrier.isRuined) this.#ruin ??= damaged(this.#path, 'it cannot be opened again')
     if (this.#ruin !== undefined) throw this.#ruin
     if (!this.#isInside) throw inconvenient('it could not be opened again')
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    this.#gate.ring()
+    this.#barrier.ring()
     await this.#attending
     await this.#letGo()
-    this.#gate.leave()
+    this.#barrier.leave()
   }
 
   /** Calls the database where this thread may not be ended: see `Gate.call`. */
   call<T>(act: () => Promise<T>): Promise<T> {
-    return this.#gate.call(act)
+    return this.#barrier.call(act)
   }
 
   /**
@@ -106,19 +106,19 @@ export class Hold {
    * that would abort the process: then it stays open until the process ends.
    */
   async #letGo(): Promise<void> {
-    const { isKeeper, isOccupied, wasCutOff } = this.#gate
+    const { isKeeper, isOccupied, wasCutOff } = this.#barrier
     if (isKeeper && (isOccupied || wasCutOff)) await leaveOpen(this.#path, this.#place, this.#level)
     await this.#level.close()
   }
 
   async #attend(): Promise<void> {
-    const gate = this.#gate
+    const barrier = this.#barrier
     for (;;) {
-      await gate.until(() => gate.isShut || this.#closed)
+      await barrier.until(() => barrier.isShut || this.#closed)
       if (this.#closed) return
       this.#isInside = false
       try {
-        if (gate.isKeeper) await this.#openAnew()
+        if (barrier.isKeeper) await this.#openAnew()
         else await this.#follow()
         await this.#check()
       } catch (error) {
@@ -126,22 +126,22 @@ export class Hold {
       }
       if (this.#closed || this.#ruin !== undefined) return
       this.#isInside = true
-      if (gate.isKeeper) gate.open()
-      else gate.ring()
+      if (barrier.isKeeper) barrier.open()
+      else barrier.ring()
     }
   }
 
   async #follow(): Promise<void> {
     await this.#level.close()
-    if (await this.#gate.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
+    if (await this.#barrier.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
   }
 
   /** The keeper's buffers are the database's own, so it must be the last to close it, and the first to open it. */
   async #openAnew(): Promise<void> {
-    const gate = this.#gate
-    await gate.until(() => !gate.isOccupied || this.#closed)
+    const barrier = this.#barrier
+    await barrier.until(() => !barrier.isOccupied || this.#closed)
     while (!this.#closed) {
-      if (gate.wasCutOff) throw cutOff(this.#path)
+      if (barrier.wasCutOff) throw cutOff(this.#path)
       if (this.#folder.isGone()) throw gone(this.#path)
       await this.#level.close()
       try {
@@ -149,7 +149,7 @@ export class Hold {
         return
       } catch (error) {
         if (!isOfTheDisk(error)) throw error
-        gate.failed(false)
+        barrier.failed(false)
       }
       await this.#pause()
     }
@@ -159,17 +159,17 @@ export class Hold {
     let isOver = false
     const timer = this.#clock.wakeAt(this.#clock.now() + RETRY_MS, () => {
       isOver = true
-      this.#gate.ring()
+      this.#barrier.ring()
     })
-    await this.#gate.until(() => isOver || this.#closed)
+    await this.#barrier.until(() => isOver || this.#closed)
     timer.cancel()
   }
 
   async #giveUp(error: unknown): Promise<void> {
     this.#ruin = explained(this.#path, error)
     await this.#letGo().catch(() => {})
-    if (this.#gate.isKeeper) this.#gate.failed(true)
-    else this.#gate.ring()
+    if (this.#barrier.isKeeper) this.#barrier.failed(true)
+    else this.#barrier.ring()
   }
 
   /** What others wrote after a write was broken off may be lost with that, though it counted as written. */

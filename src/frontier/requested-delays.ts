@@ -2,7 +2,7 @@
 const PAUSES_REMEMBERED = 100_000
 
 /** The pauses that hosts had asked for when they were forgotten; only those that differ from everybody's. */
-export class AskedPauses {
+export class RequestedDelays {
   readonly #delaysMs = new Map<string, number>()
 
   /** 0: none, as far as is known. */

@@ -9,15 +9,15 @@ import { systemClock } from 'kumo'
 import { Level } from 'level'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Database } from '../../../../src/stores/level/db/database.js'
-import { Gate } from '../../../../src/stores/level/threads/gate.js'
+import { ReopenBarrier } from '../../../../src/stores/level/threads/reopen-barrier.js'
 import { sleep, until } from '../../../crawler/support.js'
 import { PROJECT } from '../../../run-program.js'
 import { folder } from '../folders.js'
 
 test('the keeper waits for those inside, and for one that died until its successor comes', async () => {
-  const memory = Gate.make(3)
-  const [keeper, one, dead, successor] = [0, 1, 2, 2].map((lane) => new Gate(memory, lane))
-  for (const gate of [keeper!, one!, dead!]) gate.enter()
+  const memory = ReopenBarrier.make(3)
+  const [keeper, one, dead, successor] = [0, 1, 2, 2].map((writer) => new ReopenBarrier(memory, writer))
+  for (const barrier of [keeper!, one!, dead!]) barrier.enter()
   let isEmpty = false
   void keeper!.until(() => !keeper!.isOccupied).then(() => (isEmpty = true))
   one!.shut(one!.generation)
@@ -34,25 +34,25 @@ test('the keeper waits for those inside, and for one that died until its success
 })
 
 test('it is not shut for what was met before it was opened', () => {
-  const gate = new Gate(Gate.make(1), 0)
-  const before = gate.generation
-  gate.shut(before)
-  gate.open()
-  gate.shut(before)
-  expect(gate.isShut).toBe(false)
+  const barrier = new ReopenBarrier(ReopenBarrier.make(1), 0)
+  const before = barrier.generation
+  barrier.shut(before)
+  barrier.open()
+  barrier.shut(before)
+  expect(barrier.isShut).toBe(false)
 })
 
-const program = join(PROJECT, `node_modules/.kumo-test/gate-thread.${process.pid}.mjs`)
+const program = join(PROJECT, `node_modules/.kumo-test/reopen-barrier-thread.${process.pid}.mjs`)
 
 beforeAll(async () => {
-  const source = fileURLToPath(new URL('gate-thread.ts', import.meta.url))
+  const source = fileURLToPath(new URL('reopen-barrier-thread.ts', import.meta.url))
   await build({ entryPoints: [source], bundle: true, platform: 'node', format: 'esm', outfile: program })
   return () => rm(program)
 })
 
 describe('a thread in the middle of a call', () => {
   async function callingThread() {
-    const memory = Gate.make(2)
+    const memory = ReopenBarrier.make(2)
     const mayGoOn = new Int32Array(new SharedArrayBuffer(4))
     const worker = new Worker(program, { workerData: { memory, mayGoOn } })
     onTestFinished(async () => void (await worker.terminate()))
@@ -63,7 +63,7 @@ describe('a thread in the middle of a call', () => {
       Atomics.store(mayGoOn, 0, 1)
       Atomics.notify(mayGoOn, 0)
     }
-    return { memory, keeper: new Gate(memory, 0), worker, told, letGoOn }
+    return { memory, keeper: new ReopenBarrier(memory, 0), worker, told, letGoOn }
   }
 
   test('is not ended before it is out of it, and makes no other', async () => {
@@ -88,7 +88,7 @@ describe('a thread in the middle of a call', () => {
     keeper.gone(1)
     expect(keeper.wasCutOff).toBe(true)
     let calls = 0
-    await new Gate(memory, 1).call(async () => calls++)
+    await new ReopenBarrier(memory, 1).call(async () => calls++)
     expect(calls).toBe(1)
   })
 })
@@ -97,12 +97,12 @@ test('a database that a thread was cut off in stays open, and the same process g
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   onTestFinished(() => warned.mockRestore())
   const path = await folder()
-  const memory = Gate.make(2)
-  const keeper = new Gate(memory, 0)
+  const memory = ReopenBarrier.make(2)
+  const keeper = new ReopenBarrier(memory, 0)
   const clock = systemClock()
-  const database = await Database.open(path, false, { gate: keeper, clock })
+  const database = await Database.open(path, false, { barrier: keeper, clock })
   await database.write({ values: new Map([['a', '1']]), once: [] })
-  await new Gate(memory, 1).call(async () => keeper.gone(1))
+  await new ReopenBarrier(memory, 1).call(async () => keeper.gone(1))
   await database.close()
   expect(warned.mock.calls[0]![0]).toContain(`the database in ${path} stays open`)
   await expect(new Level(path).open()).rejects.toMatchObject({ cause: { code: 'LEVEL_LOCKED' } })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { AskedPauses } from '../../src/frontier/asked-pauses.js'
+import { RequestedDelays } from '../../src/frontier/requested-delays.js'
 
 describe('AskedPauses', () => {
   it('remembers until it is told to forget', () => {
-    const asked = new AskedPauses()
+    const asked = new RequestedDelays()
     expect(asked.of('a')).toBe(0)
     asked.remember('a', 500)
     asked.remember('a', 700)
@@ -13,13 +13,13 @@ describe('AskedPauses', () => {
   })
 
   it('of very many remembers the last', () => {
-    const asked = new AskedPauses()
+    const asked = new RequestedDelays()
     for (let i = 0; i < 100_010; i++) asked.remember(`h${i}`, i)
     expect([asked.of('h9'), asked.of('h10'), asked.of('h100009')]).toEqual([0, 10, 100_009])
   })
 
   it('lists what leaves, and forgets it', () => {
-    const asked = new AskedPauses()
+    const asked = new RequestedDelays()
     for (const name of ['a1', 'b1', 'a2']) asked.remember(name, 100)
     const expected = [
       ['a1', 100],

@@ -1,12 +1,12 @@
 /** The loop's sleep: no call is missed, and no alarm is left behind. */
 
 import { describe, expect, test } from 'vitest'
-import { Wake } from '../../src/engine/wake.js'
+import { WakeSignal } from '../../src/engine/wake-signal.js'
 import { ManualClock } from './manual-clock.js'
 
 function setUp() {
   const clock = new ManualClock(0)
-  return { clock, wake: new Wake(clock) }
+  return { clock, wake: new WakeSignal(clock) }
 }
 
 /** Whether the sleep is over, once everything that can happen now has happened. */
@@ -22,15 +22,15 @@ describe('sleep', () => {
     const { wake } = setUp()
     const sleep = wake.sleep(Number.POSITIVE_INFINITY)
     expect(await isOver(sleep)).toBe(false)
-    wake.rouse()
+    wake.wakeUp()
     expect(await isOver(sleep)).toBe(true)
   })
 
   test('a call that comes before it makes it end at once, but only once', async () => {
     const { wake } = setUp()
-    wake.rouse()
-    wake.rouse()
-    wake.rouse()
+    wake.wakeUp()
+    wake.wakeUp()
+    wake.wakeUp()
     expect(await isOver(wake.sleep(Number.POSITIVE_INFINITY))).toBe(true)
     expect(await isOver(wake.sleep(Number.POSITIVE_INFINITY))).toBe(false)
   })
@@ -57,10 +57,10 @@ describe('sleep', () => {
   test('an alarm for earlier is kept, one for later is replaced', async () => {
     const { wake, clock } = setUp()
     void wake.sleep(100)
-    wake.rouse()
+    wake.wakeUp()
     void wake.sleep(200)
     expect(clock.alarms).toEqual([100])
-    wake.rouse()
+    wake.wakeUp()
     await wake.sleep(0)
     void wake.sleep(50)
     expect(clock.alarms).toEqual([50])
@@ -69,7 +69,7 @@ describe('sleep', () => {
   test('an alarm that rings while nobody sleeps counts as a call', async () => {
     const { wake, clock } = setUp()
     const sleep = wake.sleep(100)
-    wake.rouse()
+    wake.wakeUp()
     await sleep
     clock.advance(100)
     expect(await isOver(wake.sleep(Number.POSITIVE_INFINITY))).toBe(true)

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../time.js'
  * rouse that comes while the loop is awake makes the next sleep end at once. So no completion is missed and
  * nothing polls.
  */
-export class Wake {
+export class WakeSignal {
   readonly #clock: Clock
   #roused = false
   #resolve: (() => void) | undefined = undefined
@@ -16,7 +16,7 @@ export class Wake {
     this.#clock = clock
   }
 
-  rouse = (): void => {
+  wakeUp = (): void => {
     this.#roused = true
     const resolve = this.#resolve
     this.#resolve = undefined
@@ -48,7 +48,7 @@ export class Wake {
     this.#timer = this.#clock.wakeAt(at, () => {
       this.#timer = undefined
       this.#timerAt = Number.POSITIVE_INFINITY
-      this.rouse()
+      this.wakeUp()
     })
   }
 }

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'eventemitter3'
 import { expect, it } from 'vitest'
-import { Outlet } from '../../../src/engine/delivery.js'
+import { Delivery } from '../../../src/engine/delivery.js'
 import { Meters } from '../../../src/engine/stats/meters.js'
 import { Tally } from '../../../src/engine/stats/tally.js'
-import { Fetching } from '../../../src/engine/visit/fetching.js'
+import { FetchStep } from '../../../src/engine/visit/fetch-step.js'
 import { systemClock } from '../../../src/time.js'
 import { makeFetcher, rawServer, reply, requestFor } from '../../fetch/support.js'
 
@@ -17,10 +17,21 @@ function blockLoop(): void {
 
 const WHOLE = reply('page')
 
-function fetchingFor(timeoutMs: number): Fetching {
+function fetchingFor(timeoutMs: number): FetchStep {
   const clock = systemClock()
-  const outlet = new Outlet({ clock, hooks: [], events: new EventEmitter(), reader: undefined, timeoutMs })
-  return new Fetching({ fetcher: makeFetcher(), clock, outlet }, timeoutMs, new Meters(clock, 1), new Tally())
+  const delivery = new Delivery({
+    clock,
+    hooks: [],
+    events: new EventEmitter(),
+    reader: undefined,
+    timeoutMs,
+  })
+  return new FetchStep(
+    { fetcher: makeFetcher(), clock, delivery },
+    timeoutMs,
+    new Meters(clock, 1),
+    new Tally(),
+  )
 }
 
 it.each<[string, () => Parameters<typeof rawServer>[0]]>([
