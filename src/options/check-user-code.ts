@@ -38,7 +38,7 @@ export function fetcher(value: unknown): Fetcher {
   const what = 'a Fetcher'
   if (value === globalThis.fetch) {
     const allowed = `${what}, which makes an Outcome of a CrawlRequest: docs/extending.md shows one`
-    throw new KumoError('KUMO_INVALID_OPTION', `fetch: got the global fetch function; allowed: ${allowed}`)
+    throw new KumoError('KUMO_INVALID_OPTION', `fetcher: got the global fetch function; allowed: ${allowed}`)
   }
   return part('fetcher', typeof value === 'function' ? { fetch: value } : value, ['fetch'], what)
 }

@@ -461,7 +461,7 @@ describe('loadModules', () => {
 
   test('what the thread that starts workers needs is loaded without the rest', async () => {
     const broken = holding('throw new Error("not here")')
-    const options = optionsOf(crawler.use(broken).partition(holding(`export default ${PARTITION}`)))
+    const options = optionsOf(crawler.use(broken).partitioner(holding(`export default ${PARTITION}`)))
     expect((await loadShared(options)).partitioner?.partitions).toBe(8)
     expect((await loadShared(options)).store).toBeUndefined()
   })

@@ -287,7 +287,7 @@ const mistakes: Mistake[] = [
 
   ['extract(5)', () => crawler.extract(5), ['extract: got 5;', 'functions', 'name and extract()']],
   [
-    'fetch(globalThis.fetch)',
+    'fetcher(globalThis.fetch)',
     () => crawler.fetcher(globalThis.fetch),
     ['fetcher: got the global fetch function;', 'docs/extending.md'],
   ],
