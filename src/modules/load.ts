@@ -4,11 +4,11 @@
  * a frontier), it makes it only if `with` is given.
  */
 
-import { KumoError, messageOf } from '../errors.js'
+import { invalidOption, KumoError, messageOf } from '../errors.js'
 import type { Extractor, Page } from '../extract/contract.js'
 import { fieldExtractor } from '../extract/fields.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
-import { invalidOption, part } from '../options/check.js'
+import { part } from '../options/check.js'
 import * as access from '../options/check-access.js'
 import * as check from '../options/check-user-code.js'
 import type { CrawlOptions, GivenNetwork, GivenOptions, NetworkOptions } from '../options/options.js'

@@ -5,8 +5,8 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { KumoError, messageOf } from '../errors.js'
-import { invalidOption, record, show, text } from '../options/check.js'
+import { invalidOption, KumoError, messageOf, show } from '../errors.js'
+import { record, text } from '../options/check.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { isPackageName, mainFolders, packageUrl } from './packages.js'
 import { withRecipe } from './recipe.js'

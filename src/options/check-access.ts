@@ -1,21 +1,16 @@
 /** Checks of the options that say who the crawler is and how it gets to servers. */
 
-import { KumoError, messageOf } from '../errors.js'
+import { invalidOption } from '../errors.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import { checkAccess, type AccessOptions as FetchAccess } from '../fetch/http/access/access.js'
 import { parseUrl } from '../url/canonicalize.js'
-import { invalidOption, record } from './check.js'
+import { record } from './check.js'
 import type { NetworkOptions } from './options.js'
 
-/** Options that the fetcher checks itself; its words, with the name by which a crawler knows them. */
+/** Options that the fetcher checks too; here they have the names of the crawler's methods. */
 export function checked<Access extends FetchAccess>(access: Access): Access {
-  try {
-    checkAccess(access)
-    return access
-  } catch (error) {
-    const message = messageOf(error).replace(/^httpFetcher\./, '')
-    throw new KumoError('KUMO_INVALID_OPTION', message, { cause: error })
-  }
+  checkAccess(access, '')
+  return access
 }
 
 /** Name servers, or a resolver. */

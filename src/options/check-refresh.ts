@@ -1,10 +1,11 @@
 /** What `.refresh({ … })` is told, checked. */
 
+import { invalidOption } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import { isModule, type Module, type ModuleRef, moduleOf } from '../modules/module.js'
 import type { RefreshAim, RefreshPolicy, RefreshRules } from '../refresh/contract.js'
 import type { Duration } from '../time.js'
-import { boolean, count, duration, integer, invalidOption, record } from './check.js'
+import { boolean, count, duration, integer, record } from './check.js'
 
 /** How known pages are visited again, as it is written: see docs/refresh.md. */
 export interface RefreshOptions {

@@ -1,6 +1,6 @@
 /** Checks of code of the user's own: each returns it as the crawl uses it, or throws an error that names the option. */
 
-import { KumoError } from '../errors.js'
+import { invalidOption, KumoError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Hook } from '../hooks/contract.js'
@@ -11,7 +11,7 @@ import type { Store } from '../stores/contract.js'
 import { toRule } from '../url/scope/combine.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
-import { integer, invalidOption, naming, part } from './check.js'
+import { integer, naming, part } from './check.js'
 import type { Fields } from './options.js'
 
 /** A reference if a module was given; otherwise what the check makes of the code itself. */

@@ -1,48 +1,12 @@
 /** Checks of what users give: each returns the value in its final unit, or throws an error that names the option. */
 
-import { KumoError, messageOf } from '../errors.js'
+import { invalidOption, isPlainObject, KumoError, messageOf } from '../errors.js'
 import { LINE_TEXT, requestHeaders } from '../fetch/http/headers.js'
 import type { Frontier } from '../frontier/contract.js'
 import { parseDuration } from '../time.js'
 import { parameterFilter } from '../url/tracking.js'
 import { traps as findTraps } from '../url/traps/traps.js'
 import type { CrawlOptions, TrapLimits } from './options.js'
-
-/** Characters of a value that an error message shows: enough to recognise it, not enough to fill a screen. */
-const MOST_SHOWN = 80
-
-/** A value as an error message shows it: short, and recognisable to the one who wrote it. */
-export function show(value: unknown): string {
-  if (typeof value === 'string')
-    return `'${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
-  if (typeof value === 'function') return 'a function'
-  if (typeof value !== 'object' || value === null) return String(value)
-  const made = classOf(value)
-  if (made !== undefined) return `${/^[AEIOU]/i.test(made) ? 'an' : 'a'} ${made}`
-  try {
-    const text = JSON.stringify(value) ?? String(value)
-    return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
-  } catch {
-    return Object.prototype.toString.call(value)
-  }
-}
-
-/** The name of the class of an object whose JSON says little or nothing about it, such as a Set. */
-function classOf(value: object): string | undefined {
-  if (Array.isArray(value) || isPlain(value) || 'toJSON' in value) return undefined
-  return value.constructor?.name || undefined
-}
-
-/** Made by `{ … }`, here or in another realm, or without a prototype. */
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-/** An option was given what it does not take. */
-export function invalidOption(option: string, given: unknown, allowed: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${show(given)}; allowed: ${allowed}`)
-}
 
 export function integer(
   option: string,
@@ -118,7 +82,7 @@ export function record<K extends string>(
 ): Partial<Record<K, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   // A signal or a Map in place of `{ … }` has no keys that could be wrong, and would pass for no options at all.
-  if (!isObject || (!isPlain(value) && !keys.some((key) => key in value))) {
+  if (!isObject || (!isPlainObject(value) && !keys.some((key) => key in value))) {
     throw invalidOption(option, value, `{ ${keys.join(', ')} }`)
   }
   for (const key of Object.keys(value)) {
@@ -157,7 +121,7 @@ export function headers(option: string, value: unknown): Readonly<Record<string,
       throw invalidOption(`${option}.${name}`, line, 'one line of Latin-1 text')
     }
   }
-  naming(option, () => requestHeaders('any', value as Record<string, string>))
+  requestHeaders('any', value as Record<string, string>)
   return { ...value }
 }
 
@@ -213,10 +177,8 @@ export function retries(before: CrawlOptions['retries'], value: unknown): CrawlO
 /** Names of parameters. */
 export function parameters(option: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw invalidOption(option, value, "a list of names such as ['utm_*', 'sid']")
-  return naming(option, () => {
-    parameterFilter(value)
-    return [...value]
-  })
+  parameterFilter(value)
+  return [...value]
 }
 
 /** Bounds of traps. */
@@ -234,8 +196,6 @@ export function traps(value: unknown): TrapLimits {
   for (const key of ['linksPerPage', 'sameContent'] as const) {
     if (given[key] !== undefined) count(`traps.${key}`, given[key], 1)
   }
-  return naming('traps', () => {
-    findTraps(given)
-    return { ...given }
-  })
+  findTraps(given)
+  return { ...given }
 }

@@ -1,7 +1,6 @@
 import type { Seed } from '../engine/parts.js'
-import { KumoError } from '../errors.js'
+import { optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
-import { show } from './check.js'
 
 /** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */
 export type SeedInput = string | URL | Iterable<string | URL> | AsyncIterable<string | URL>
@@ -14,10 +13,10 @@ const BATCH = 1000
  * stands; generators and streams are left alone until the crawl runs, and a bad seed in one is a `failure` then.
  */
 export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
-  if (inputs.length === 0) throw invalid('nothing', 'at least one URL')
+  if (inputs.length === 0) throw optionError('seeds', 'nothing', 'at least one URL')
   return inputs.map((input) => {
     if (Array.isArray(input)) {
-      if (input.length === 0) throw invalid('an empty list', 'at least one URL')
+      if (input.length === 0) throw optionError('seeds', 'an empty list', 'at least one URL')
       return input.map(checkSeed)
     }
     return isSource(input) ? input : checkSeed(input)
@@ -69,7 +68,8 @@ function isAsync(
 
 function checkSeed(value: unknown): string {
   const seed = toSeed(value)
-  if ('invalid' in seed) throw invalid(seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+  if ('invalid' in seed)
+    throw optionError('seeds', seed.invalid, 'absolute http(s) URLs such as https://example.com/')
   return String(value)
 }
 
@@ -79,8 +79,4 @@ function toSeed(value: unknown): Seed {
   if (url !== undefined) return { url }
   const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
-}
-
-function invalid(given: string, allowed: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `seeds: got ${given}; allowed: ${allowed}`)
 }

@@ -4,10 +4,10 @@
  */
 
 import { availableParallelism } from 'node:os'
+import { invalidOption } from '../errors.js'
 import type { TlsOptions } from '../fetch/http/access/access.js'
 import type { Duration } from '../time.js'
 import * as check from './check.js'
-import { invalidOption } from './check.js'
 import * as access from './check-access.js'
 import {
   DEFAULTS,

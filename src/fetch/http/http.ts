@@ -3,7 +3,7 @@
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
-import { KumoError, sentence } from '../../errors.js'
+import { invalidOption, sentence } from '../../errors.js'
 import { require } from '../../require.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { CrawlRequest, FailureCode } from '../../types.js'
@@ -145,36 +145,30 @@ function checkOptions(options: HttpFetcherOptions): void {
     'clock',
   ]
   if (typeof options !== 'object' || options === null) {
-    throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
+    throw invalidOption('httpFetcher', options, `{ ${known.join(', ')} }`)
   }
   for (const [key, value] of Object.entries(options)) {
-    if (!known.includes(key))
-      throw invalid(`httpFetcher: got '${key}'; allowed: the keys ${known.join(', ')}`)
+    if (!known.includes(key)) throw invalidOption('httpFetcher', key, `the keys ${known.join(', ')}`)
     if (limits.includes(key) && value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw invalid(`httpFetcher.${key}: got ${String(value)}; allowed: a number, 0 or more`)
+      throw invalidOption(`httpFetcher.${key}`, value, 'a number, 0 or more')
     }
   }
-  if (options.userAgent === undefined) {
-    throw invalid(
-      "httpFetcher.userAgent: got undefined; allowed: a text such as 'MyBot/1.0 (+https://example.com/bot)'",
+  const { userAgent, resolver, allowsAddress } = options
+  if (userAgent === undefined) {
+    throw invalidOption(
+      'httpFetcher.userAgent',
+      userAgent,
+      "a text such as 'MyBot/1.0 (+https://example.com/bot)'",
     )
   }
-  const { resolver, allowsAddress } = options
   if (resolver !== undefined && typeof resolver?.resolve !== 'function') {
-    throw invalid(
-      `httpFetcher.resolver: got ${typeof resolver}; allowed: an object with a method resolve(host)`,
-    )
+    throw invalidOption('httpFetcher.resolver', resolver, 'an object with a method resolve(host)')
   }
   if (allowsAddress !== undefined && (typeof allowsAddress !== 'function' || resolver === undefined)) {
-    throw invalid(
-      'httpFetcher.allowsAddress: allowed: a function of host and address, together with a resolver',
-    )
+    const allowed = 'a function of host and address, together with a resolver'
+    throw invalidOption('httpFetcher.allowsAddress', allowsAddress, allowed)
   }
-  checkAccess(options)
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', message)
+  checkAccess(options, 'httpFetcher.')
 }
 
 /** A canonical URL, taken apart without parsing it: origin, path and query. */
