@@ -332,7 +332,7 @@ describe('loadModules', () => {
     options.scope!.start().test(scopeTarget(url, 1, undefined))
   const blocks = (url: string) => (options: CrawlOptions) =>
     options.block[0]!.start().test(scopeTarget(url, 1, undefined))
-  const chosen = (options: CrawlOptions) => (options.access.proxy as (url: string) => unknown)('x')
+  const chosen = (options: CrawlOptions) => (options.proxy as (url: string) => unknown)('x')
   const fetched = (options: CrawlOptions) => options.fetcher!.fetch('x' as Loose, {} as Loose)
   const extracted = async (options: CrawlOptions) => await options.extractors[0]!.extract(page)
 
@@ -355,21 +355,9 @@ describe('loadModules', () => {
     ['block', 'export default "ads.example"', undefined, blocks('http://x.ads.example:81/'), true],
     ['proxy', 'export default () => "http://p.example"', undefined, chosen, 'http://p.example'],
     ['proxy', 'export default (proxy) => () => proxy', 'http://q.example', chosen, 'http://q.example'],
-    [
-      'proxy',
-      'export default "http://r.example"',
-      undefined,
-      ({ access }) => access.proxy,
-      'http://r.example',
-    ],
-    ['dns', `export default ${RESOLVER}`, undefined, ({ access }) => access.resolver!.resolve('a'), []],
-    [
-      'dns',
-      `export default () => (${RESOLVER})`,
-      undefined,
-      ({ access }) => access.resolver!.resolve('a'),
-      [],
-    ],
+    ['proxy', 'export default "http://r.example"', undefined, ({ proxy }) => proxy, 'http://r.example'],
+    ['dns', `export default ${RESOLVER}`, undefined, ({ resolver }) => resolver!.resolve('a'), []],
+    ['dns', `export default () => (${RESOLVER})`, undefined, ({ resolver }) => resolver!.resolve('a'), []],
     ['store', `export default ${STORE}`, undefined, ({ store }) => store!.name, 'mine'],
     ['store', 'export default (name) => ({ name, open() {} })', 'x', ({ store }) => store!.name, 'x'],
     ['frontier', 'export default () => 5', undefined, ({ frontier }) => (frontier as () => unknown)(), 5],
@@ -392,17 +380,17 @@ describe('loadModules', () => {
   })
 
   test.each<[method: string, source: string, given: unknown, parts: string[]]>([
-    ['extract', 'export default 5', undefined, ['its default export is not what is wanted: extract: got 5;']],
+    ['extract', 'export default 5', undefined, ['its default export cannot be used: extract: got 5;']],
     ['extract', 'export default { a: 1 }', undefined, ['extract.a: got 1;', 'a function of the page']],
     [
       'extract',
       'export default () => { throw new Error("x") }',
       undefined,
-      ['function that it exports threw: x'],
+      ['its exported function threw: x'],
     ],
     ['use', 'export default { name: "h" }', undefined, ['page() or failure()']],
     ['use', 'export default class Hook {}', undefined, ['Class constructor Hook']],
-    ['use', `export default ${HOOK}`, 5, ['`with` is given, but its export is no function']],
+    ['use', `export default ${HOOK}`, 5, ['`with` is given, but its export is not a function']],
     ['scope', 'export default "sites"', undefined, ["scope: got 'sites'", "'site'"]],
     ['include', 'export default 5', undefined, ['include: got 5;']],
     ['exclude', 'export default ["/a"]', undefined, ['exclude: got an array']],
@@ -410,9 +398,14 @@ describe('loadModules', () => {
     ['proxy', 'export default "proxy:3128"', undefined, ['proxy: got']],
     ['dns', 'export default { look() {} }', undefined, ['a resolver (with resolve())']],
     ['store', 'export default {}', undefined, ['a store such as memory() (with open())']],
-    ['frontier', 'export default {}', undefined, ['must export a function: each run, in each thread']],
-    ['frontier', 'export default () => ({})', 5, ['it makes a function of the context']],
-    ['seenStore', `export default ${SEEN}`, undefined, ['must export a function: each run, in each thread']],
+    ['frontier', 'export default {}', undefined, ['must export a function, because each run in each thread']],
+    ['frontier', 'export default () => ({})', 5, ['frontier: got {};', 'a function of the store context']],
+    [
+      'seenStore',
+      `export default ${SEEN}`,
+      undefined,
+      ['must export a function, because each run in each thread'],
+    ],
     [
       'seenStore',
       'export default () => new Set()',

@@ -29,13 +29,7 @@ import {
   systemClock,
 } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  type Closures,
-  closuresOf,
-  fromPortable,
-  type PortableOptions,
-  toPortable,
-} from '../../src/modules/portable.js'
+import { closuresOf, fromPortable, type PortableOptions, toPortable } from '../../src/modules/portable.js'
 import { recipeOf } from '../../src/modules/recipe.js'
 import { DEFAULTS, type GivenOptions } from '../../src/options/options.js'
 import { scopeTarget } from '../../src/url/scope/scope.js'
@@ -50,7 +44,7 @@ function optionsOf(crawler: unknown): GivenOptions {
   return (crawler as { options: GivenOptions }).options
 }
 
-const proxies: Closures = {
+const proxies: Parameters<typeof fromPortable>[1] = {
   extractor: ({ closure, name, mediaTypes }) => ({
     name: `${closure} ${name}`,
     ...(mediaTypes && { mediaTypes }),
@@ -194,10 +188,10 @@ describe('toPortable and fromPortable', () => {
     const given = optionsOf(everything)
     const { scope, include, exclude, block, store, partitioner, access, ...rest } = there(everything)
     const { seeds, fields, extractors, hooks, listeners, ...data } = rest
+    expect(data.proxy).toBe('http://proxy.example:3128/')
     expect(data).toEqual(Object.fromEntries(Object.keys(data).map((key) => [key, given[key as never]])))
     expect(access).toEqual({
       ...given.access,
-      proxy: 'http://proxy.example:3128/',
       tls: { ca: new Uint8Array(Buffer.from('-----BEGIN CERTIFICATE-----')), rejectUnauthorized: false },
     })
     for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partitioner'] as const)
@@ -229,10 +223,10 @@ describe('toPortable and fromPortable', () => {
     const { extractors, hooks, events } = port(everything)
     const fields = { closure: 0, name: 'fields title', mediaTypes: undefined }
     const mine = { closure: 1, name: 'mine', mediaTypes: ['image/*'] }
-    expect(extractors).toEqual([fields, { module: elsewhere }, mine])
+    expect(extractors).toEqual([fields, elsewhere, mine])
     expect(hooks).toEqual([
       { closure: 0, name: 'first', page: true, failure: false },
-      { module: elsewhere },
+      elsewhere,
       { closure: 1, name: 'third', page: false, failure: true },
     ])
     expect(events).toEqual(['page', 'end'])
@@ -299,8 +293,13 @@ describe('toPortable and fromPortable', () => {
       ['dns: an object', '{ resolve: async (host) => … }'],
     ],
     ['proxy', () => crawler.proxy(() => undefined), ['proxy: a function', '(url) => …']],
-    ['clock', () => crawler.clock(systemClock()), ['clock: one of your own', '.workers(0)']],
-    ['random', () => crawler.random(seededRandom(1)), ['random: one of your own', '.workers(0)']],
+    [
+      'refresh.digest',
+      () => crawler.refresh({ digest: () => '' }),
+      ['refresh.digest: a function', ".refresh({ digest: new URL('./digest.js', import.meta.url) })"],
+    ],
+    ['clock', () => crawler.clock(systemClock()), ['clock: your own clock', '.workers(0)']],
+    ['random', () => crawler.random(seededRandom(1)), ['random: your own random', '.workers(0)']],
   ])('%s of this thread cannot travel, and the error shows what can', (_, make, parts) => {
     let error: unknown
     try {
@@ -314,8 +313,8 @@ describe('toPortable and fromPortable', () => {
 
   test('the whole message', () => {
     expect(() => toPortable(optionsOf(crawler.scope(() => true)))).toThrow(
-      'scope: a function cannot be sent to worker threads; move it into a module, e.g. scope.js with ' +
-        "`export default (target) => …`, and give .scope(new URL('./scope.js', import.meta.url))",
+      'scope: a function cannot be sent to worker threads; move it to a module, e.g. scope.js with ' +
+        "`export default (target) => …`, and pass .scope(new URL('./scope.js', import.meta.url))",
     )
   })
 })

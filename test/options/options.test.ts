@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { show } from '../../src/errors.js'
-import { HTTP_DEFAULTS } from '../../src/fetch/http/http.js'
+import { HTTP_DEFAULTS } from '../../src/fetch/http/defaults.js'
 import { headers, record } from '../../src/options/check.js'
 import { DEFAULTS } from '../../src/options/options.js'
 
@@ -258,6 +258,12 @@ const mistakes: Mistake[] = [
     'allowPrivate(URL)',
     () => crawler.allowPrivate('http://10.0.0.1/'),
     ["allowPrivate: got 'http://10.0.0.1/';", 'host names'],
+  ],
+  ['allowPrivate()', () => crawler.allowPrivate(), ['allowPrivate: got undefined;', "'all'"]],
+  [
+    "allowPrivate('all', host)",
+    () => crawler.allowPrivate('all', '10.0.0.1'),
+    ["allowPrivate: got 'all';", "or 'all' alone"],
   ],
   ['limit({ requests: 0 })', () => crawler.limit({ requests: 0 }), ['limit.requests: got 0;']],
   ['limit({ pagesPerSite: 0 })', () => crawler.limit({ pagesPerSite: 0 }), ['limit.pagesPerSite: got 0;']],

@@ -17,6 +17,7 @@ import { loadRanges, type TrustedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
+import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
@@ -57,20 +58,6 @@ export interface HttpFetcher extends Fetcher {
   /** Gives up what is in flight and resolves when every socket is gone. A later `fetch` fails with `aborted`. */
   close(): Promise<void>
   readonly stats: { readonly openConnections: number }
-}
-
-/** Where a crawl has an option of the same meaning, its default is the same; a test compares them. */
-export const HTTP_DEFAULTS = {
-  headers: {},
-  maxBodyBytes: 8 * 1024 * 1024,
-  /** Twice what Node accepts: large cookies and policies are common on the web. */
-  maxHeaderBytes: 32 * 1024,
-  connectionsPerHost: 1,
-  /** Below the 1,024 open files that many systems allow a process. */
-  maxConnections: 1000,
-  /** Longer than the usual pause between two visits to a host, so that the second finds the connection. */
-  keepAliveMs: 10_000,
-  connectTimeoutMs: 30_000,
 }
 
 /**
