@@ -48,7 +48,7 @@ function refreshFirst(refresh: RefreshSchedule): SelectionPolicy {
 
 /**
  * Options that must not change between runs of one store: URLs would be spelled differently, or hosts looked for in
- * another partition.
+ * another partition. The keys are stored and compared, so they keep their names.
  */
 function identityOf(options: StoredOptions, partitions: number): Record<string, string> {
   const { urls, partitioner } = options
@@ -60,6 +60,7 @@ function identityOf(options: StoredOptions, partitions: number): Record<string, 
   }
 }
 
+/** @throws KumoError `KUMO_STORE_FAILED`, or the error of the store if it is a KumoError. */
 export async function openStore(
   options: CrawlOptions,
   context: StoreContext,

@@ -82,20 +82,21 @@ export async function plan(
   const closers: Closer[] = []
   try {
     let delivery: Delivery | undefined
+    // Events of a store that is still opening wait for the listeners.
     const early: StoreEvent[] = []
     const report = (event: StoreEvent) =>
       void (delivery === undefined ? early.push(event) : delivery.emit('store', event))
     const partitioner = await partitionerOf(options)
-    const refresher = options.refresh && refresherOf(options.refresh, options)
+    const schedule = options.refresh && scheduleOf(options.refresh, options)
     const context: StoreContext = {
-      ...storeContext(options, partitioner, clock, refresher),
+      ...storeContext(options, partitioner, clock, schedule),
       report: place?.report ?? report,
       shard: place?.shard,
     }
     const { outbox, ...stored } = await openStore(options, context, closers)
     const { state } = stored.memory
     const hookState = stateOf(state)
-    if (refresher === undefined) await assertNotRefreshed(state)
+    if (schedule === undefined) await assertNotRefreshed(state)
     const scope = wholeScope(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const trusted = new TrustedNames(state.space('addresses'))
@@ -119,8 +120,8 @@ export async function plan(
     }
     await openPart('the scope', () => scope.open?.())
     await openPart('the block-list', () => blocked?.open?.())
-    const siteOf = limitsSites(options) ? await loadSiteOf() : asItIs
-    // Every known seed defines the scope from the first page on, also if it is fetched much later.
+    const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
+    // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
       scope.addSeed?.(seed)
       trust(seed)
@@ -150,7 +151,7 @@ export async function plan(
       ...stored,
       partitioner,
       ownership: soleOwner(),
-      ...(place && placed(place)),
+      ...(place && partsOf(place)),
       exchange,
       robots,
       fetcher,
@@ -167,8 +168,8 @@ export async function plan(
         seeds.put(fingerprintText(seed), seed)
       },
       delivery,
-      refresh: refresher && {
-        schedule: refresher,
+      refresh: schedule && {
+        schedule,
         state: hookState,
         digest: digestOf(options),
         isLed: place !== undefined,
@@ -186,11 +187,11 @@ export async function plan(
   }
 }
 
-function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
+function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
   return new RefreshSchedule(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function placed(place: ShardPlace): Partial<EngineParts> {
+function partsOf(place: ShardPlace): Partial<EngineParts> {
   const { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight } = place
   return { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight }
 }
@@ -231,10 +232,6 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
     trap: (url) => urls.check(url),
     sameContent: (host, page) => contents.isRepeated(host, page.url, page.body),
   }
-}
-
-function asItIs(host: string): string {
-  return host
 }
 
 export function emitterOf(listeners: readonly Listener[]): EventEmitter<CrawlEvents> {

@@ -1,4 +1,4 @@
-/** A wrong option is an error at the line that wrote it: it names the option, what was given and what is allowed. */
+/** An invalid option throws at its line: the message names the option, the value and what is allowed. */
 
 import { availableParallelism } from 'node:os'
 import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
@@ -8,7 +8,7 @@ import { HTTP_DEFAULTS } from '../../src/fetch/http/defaults.js'
 import { headers, record } from '../../src/options/check.js'
 import { DEFAULTS } from '../../src/options/options.js'
 
-/** Options as somebody without a compiler might write them. */
+/** Options as a user of plain JavaScript might write them. */
 // biome-ignore lint/suspicious/noExplicitAny: mistakes are the subject.
 type Loose = any
 
@@ -378,7 +378,7 @@ const mistakes: Mistake[] = [
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],
 ]
 
-describe('a mistake', () => {
+describe('an invalid option', () => {
   test.each(mistakes)('%s', (_, make, parts) => {
     let error: unknown
     try {
@@ -414,7 +414,7 @@ describe('a mistake', () => {
   })
 })
 
-describe('what is right', () => {
+describe('valid options', () => {
   test.each<[string, () => unknown]>([
     ['concurrency', () => crawler.concurrency(1).concurrency(100_000)],
     ['delay', () => crawler.delay(0).delay('250ms').delay('1.5s').delay('2 m').delay('1h').delay('1d')],
@@ -449,7 +449,7 @@ describe('what is right', () => {
     ],
     ["a field called 'extract' among others", () => crawler.extract({ extract: () => 1, title: () => 2 })],
     [
-      'settings with a class of their own',
+      'an instance of a class as options',
       () =>
         crawler.limit(
           new (class {
@@ -552,7 +552,7 @@ describe('a crawler is a value', () => {
     }
   })
 
-  test('what was given may change afterwards', async () => {
+  test('later changes to an argument have no effect', async () => {
     const seeds = ['http://one.example/']
     const more = { 'x-a': '1' }
     const limits = { pages: 1 }
@@ -585,7 +585,7 @@ describe('workers', () => {
       { count: availableParallelism(), watchdogMs: 30_000, balance: true },
     ],
     [
-      'with everything said',
+      'with every key',
       crawler.workers(2, { watchdog: '5s', balance: false }),
       { count: 2, watchdogMs: 5000, balance: false },
     ],
@@ -595,7 +595,7 @@ describe('workers', () => {
       { count: 2, watchdogMs: Number.POSITIVE_INFINITY, balance: true },
     ],
     [
-      'the last word',
+      'the last call wins',
       crawler.workers(2, { balance: false }).workers(0),
       { count: 0, watchdogMs: 30_000, balance: true },
     ],
@@ -604,12 +604,12 @@ describe('workers', () => {
   })
 })
 
-test('httpFetcher() and a crawl have the same defaults', () => {
+test('httpFetcher() and a crawl share their defaults', () => {
   expect(HTTP_DEFAULTS.maxBodyBytes).toBe(DEFAULTS.maxBodyBytes)
   expect(HTTP_DEFAULTS.connectTimeoutMs).toBe(DEFAULTS.timeout.fetchMs)
 })
 
-describe('showing values', () => {
+describe('show', () => {
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic
   test.each<[unknown, string]>([
@@ -631,14 +631,14 @@ describe('showing values', () => {
     expect(show(value)).toBe(shown)
   })
 
-  test('long ones are cut', () => {
+  test('shortens long ones', () => {
     expect(show('x'.repeat(1000)).length).toBeLessThan(100)
     expect(show(Array.from({ length: 1000 }, () => 1)).length).toBeLessThan(100)
   })
 })
 
 describe('checks', () => {
-  test('a key that every object inherits is not an option', () => {
+  test('an inherited key is not an option', () => {
     expect(() => record('x', { constructor: 1 }, ['a'])).toThrow("x: got 'constructor'")
     expect(record('x', {}, ['a']).a).toBeUndefined()
   })
