@@ -52,7 +52,7 @@ export interface Plan {
 }
 
 /** What one shard of several gets in place of the parts of a single one. */
-export interface ShardPlace
+interface ShardPlace
   extends Pick<
     EngineParts,
     'ownership' | 'budget' | 'requestBudget' | 'earlierRuns' | 'reportCounts' | 'pageOver' | 'inFlight'
