@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     // Its links lead nowhere else; the rule says so all the same.
     const crawler = common
       .seeds(web.seeds)
-      .allowPrivate()
+      .allowPrivate('all')
       .scope('all')
       .include('127.*')
       .delay(LOOPBACK_DELAY_MS)
@@ -95,7 +95,7 @@ async function crawlHostileWeb(): Promise<void> {
       web.url(path.replace('*', '1'), host ?? `127.1.0.${i + 1}`),
     )
     const patience = { times: 1, backoff: 10, maxRetryAfter: 50, cooldown: 20, cooldowns: 1 }
-    const crawler = common.seeds(seeds).allowPrivate().scope('host').delay(LOOPBACK_DELAY_MS)
+    const crawler = common.seeds(seeds).allowPrivate('all').scope('host').delay(LOOPBACK_DELAY_MS)
     await crawl(crawler.timeout('2s').retries(patience).limit({ pagesPerHost: 20 }), LOOPBACK_DELAY_MS)
   } finally {
     await web.close()

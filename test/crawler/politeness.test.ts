@@ -111,7 +111,7 @@ describe('many hosts', () => {
   test('are crawled in parallel, each as politely as if it were alone', async () => {
     const server = await web({ hosts: 50, pagesPerHost: 4, crossHostShare: 0.2, latencyMs: [1, 20] })
     const time = new LoopTime()
-    const summary = await quick.allowPrivate().delay(100).scope('all').seeds(server.url(0)).run()
+    const summary = await quick.allowPrivate('all').delay(100).scope('all').seeds(server.url(0)).run()
     // One after the other the pauses alone would take twenty seconds.
     expect(time.stop()).toBeLessThan(15_000)
     expect(summary).toMatchObject({ pages: 200, failed: 0, robots: 50, hostsVisited: 50 })

@@ -42,7 +42,7 @@ const crawl = (name) =>
   new Crawler()
     .seeds(`http://127.0.0.1:${port}/`)
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .robots(false)
     .delay(0)
     .workers(3, { watchdog: WATCHDOG_MS })

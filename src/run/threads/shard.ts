@@ -104,10 +104,7 @@ export class WorkerShard {
   async #options(): Promise<CrawlOptions> {
     const data = this.#data
     const portable = data.options as PortableOptions
-    const given = fromPortable(portable, {
-      extractor: (what) => this.#closureProxy.extractor(what),
-      hook: (what) => this.#closureProxy.hook(what),
-    })
+    const given = fromPortable(portable, this.#closureProxy)
     const listeners = portable.events
       .filter((event) => HEARD_HERE.has(event))
       .map((event) => [event, this.#closureProxy.listener(event)] as unknown as Listener)
