@@ -5,6 +5,7 @@ import type { CrawlRequest } from '../types.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
+import { VisitBudget } from './budget.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
@@ -16,8 +17,8 @@ import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
 import { endConditions, startProgressTimer, startTimers } from './timers.js'
 import { HostQuota } from './visit/host-quota.js'
-import { type VisitResult, Visits, yieldToLoop } from './visit/visits.js'
-import { VisitBudget } from './visit-budget.js'
+import { postponed, type VisitResult } from './visit/visit-result.js'
+import { Visits, yieldToLoop } from './visit/visits.js'
 import { WakeSignal } from './wake-signal.js'
 
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
@@ -267,7 +268,7 @@ export class Engine {
   /** A store may have answered after a stop or a pause; what it leased then is not visited and stays pending. */
   #handBack(requests: readonly CrawlRequest[], at: number): void {
     for (const request of requests) {
-      this.#settled.push({ request, visitedAt: undefined, again: { at, attempt: request.attempt } })
+      this.#settled.push(postponed(request, at))
     }
     this.#wake.wakeUp()
   }

@@ -4,16 +4,15 @@ import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
+import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
-import type { Handover, OpenStore } from '../stores/contract.js'
+import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope/scope.js'
 import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
-import type { RefreshParts } from './refresh/known-pages.js'
-import type { EarlierRuns, PageCounts } from './stats/ledger.js'
 import type { HealthRules } from './visit/host-health.js'
 import type { RetryRules } from './visit/verdict.js'
 
@@ -67,6 +66,36 @@ export interface EngineParts {
   /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's grace is left behind. */
   close(grace: AbortGrace): MaybePromise<void>
 }
+
+/** What the engine needs for visits to known pages. */
+export interface RefreshParts {
+  readonly schedule: RefreshScheduler
+  /** Where pages and servers are remembered, for this run at least. */
+  readonly state: StateStore
+  /** Of a page's content, without what changes by itself. */
+  digest(page: Page): string
+  /** Whether somebody else says when the next pass begins, for all shards. */
+  readonly isLed: boolean
+  /** Whether this shard takes the place of one that died. */
+  readonly replaces: boolean
+}
+
+/** What earlier runs left behind, for a shard that has no record of its own. */
+export interface EarlierRuns {
+  readonly runs: number
+  readonly wasDone: boolean
+  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
+  readonly counted?: PageCounts | undefined
+}
+
+/** Pages that hosts and sites have given, where that is limited. */
+export interface PageCounts {
+  readonly hosts: readonly PageCount[]
+  readonly sites: readonly PageCount[]
+}
+
+/** The number of pages of a host or site. */
+export type PageCount = readonly [name: string, pages: number]
 
 /**
  * The visits under way as somebody outside of this thread can see them, also once it is dead. A visit is noted

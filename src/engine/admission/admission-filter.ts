@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js'
-import type { CrawlRequest, MaybePromise, SkipReason } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, SkipReason } from '../../types.js'
 import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { OriginFacts } from './origin-cache.js'
@@ -86,4 +86,31 @@ export class AdmissionFilter {
     if (!inScope) this.#report.skipped(url, 'scope', from.url)
     return inScope
   }
+}
+
+/** What a `link` element may lead to that is a page. Style sheets, icons and fonts are parts of one. */
+const PAGES: ReadonlySet<string> = new Set([
+  'alternate',
+  'next',
+  'prev',
+  'previous',
+  'first',
+  'last',
+  'start',
+])
+
+/** Whether there may be a page behind a link. The canonical URL is followed by expectation only. */
+export function leadsToPage(link: Link, followCanonical: boolean): boolean {
+  if (link.tag !== 'link') return true
+  if (link.rel === undefined) return false
+  return words(link.rel).some((word) => PAGES.has(word) || (followCanonical && word === 'canonical'))
+}
+
+/** Whether a `rel` attribute asks crawlers not to follow its link. */
+export function isNofollow(rel: string): boolean {
+  return rel.length >= 'nofollow'.length && words(rel).includes('nofollow')
+}
+
+function words(rel: string): string[] {
+  return rel.toLowerCase().split(/[\t\n\f\r ]+/)
 }

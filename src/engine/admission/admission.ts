@@ -1,19 +1,15 @@
+import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { Outcome } from '../../fetch/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import { sitemapName } from '../../url/known-as.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
 import type { EngineParts, EngineRules } from '../parts.js'
-import { toPlain } from '../visit/plain-answer.js'
-import { AdmissionFilter, type AdmissionReport } from './admission-filter.js'
+import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
-import { Batch } from './batch.js'
 import { AdmissionsInProgress } from './in-progress.js'
-import { isNofollow, leadsToPage } from './link-kinds.js'
-import { MINE, OriginCache } from './origin-cache.js'
+import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
 import { RecentLinks } from './recent-links.js'
-import { type MakeRequest, request, withHint, wrongAnswer } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
@@ -32,6 +28,9 @@ export type AdmissionRules = Pick<
   EngineRules,
   'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'circles'
 >
+
+/** Makes the request of a URL. */
+type MakeRequest = (url: string, host: string) => CrawlRequest
 
 /**
  * The door of the crawl: canonicalizeUrl → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
@@ -80,7 +79,7 @@ export class Admission {
       const place = this.#places.of(originOf(url))
       if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
     }
-    await this.#take(batch, (url, host) => request(url, host, 0, 0, undefined))
+    await this.#take(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
   }
 
   /**
@@ -140,7 +139,9 @@ export class Admission {
     }
     if (batch.isEmpty && !this.#wanted.hasFailures) return
     this.inProgress.enter(from)
-    return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
+    return this.#fresh(batch, (url, host) =>
+      newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
+    )
   }
 
   /**
@@ -153,7 +154,7 @@ export class Admission {
     const via = [...(from.via ?? []), from.url]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
-      const next = { ...request(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
     }
     const batch = new Batch()
@@ -181,7 +182,7 @@ export class Admission {
     batch.put(url, place)
     this.inProgress.enter(batch)
     const made = await this.#unasked(batch, (each, host) => ({
-      ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
+      ...newRequest(each, host, from.depth, ERRAND_PRIORITY, from.url),
       purpose,
     }))
     await this.#add(made)
@@ -205,7 +206,7 @@ export class Admission {
       if (!this.#wanted.isBlocked(url, place, 0, source)) batch.put(url, place)
     }
     const make = (url: string, host: string): CrawlRequest => ({
-      ...request(url, host, 0, ENTRY_PRIORITY, source),
+      ...newRequest(url, host, 0, ENTRY_PRIORITY, source),
       purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
     })
     await this.#take(batch, make, sitemapName)
@@ -240,7 +241,7 @@ export class Admission {
       hints.set(url, entry)
     }
     await this.#take(batch, (url, host) =>
-      withHint(request(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
+      withHint(newRequest(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
     )
     if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
@@ -250,12 +251,9 @@ export class Admission {
     return this.#places.of(origin).owner === MINE
   }
 
-  /** Tells the shard that asked for the rules of an origin what came of it. */
-  sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
-    const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
-    const { url, host, depth, priority, attempt, redirects, parent } = request
-    const told = { url, host, depth, priority, attempt, redirects, parent, purpose }
-    this.#parts.exchange.send(this.#places.ownerOf(origin), [told])
+  /** Sends a request to the shard that owns the hosts of `origin`. */
+  sendToOwner(origin: string, request: CrawlRequest): void {
+    this.#parts.exchange.send(this.#places.ownerOf(origin), [request])
   }
 
   /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
@@ -343,4 +341,48 @@ export class Admission {
 
 function isOf(url: string, origin: string): boolean {
   return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
+}
+
+/** URLs on their way in, those of this shard apart from those of others. */
+class Batch {
+  readonly mine: string[] = []
+  readonly hosts: string[] = []
+  others: Map<number, string[]> | undefined = undefined
+
+  get isEmpty(): boolean {
+    return this.mine.length === 0 && this.others === undefined
+  }
+
+  put(url: string, place: OriginFacts): void {
+    if (place.owner === MINE) {
+      this.mine.push(url)
+      this.hosts.push(place.host)
+      return
+    }
+    this.others ??= new Map()
+    const urls = this.others.get(place.owner)
+    if (urls === undefined) this.others.set(place.owner, [url])
+    else urls.push(url)
+  }
+}
+
+function wrongAnswer(urls: number): KumoError {
+  const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}
+
+function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
+  const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
+  return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+/** A request for a page that was not tried yet. */
+export function newRequest(
+  url: string,
+  host: string,
+  depth: number,
+  priority: number,
+  parent: string | undefined,
+): CrawlRequest {
+  return { url, host, depth, priority, attempt: 0, redirects: 0, parent }
 }

@@ -1,7 +1,7 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { request } from './requests.js'
+import { newRequest } from './admission.js'
 
 /** URLs that are taken up at once. */
 const BATCH = 500
@@ -63,7 +63,7 @@ export class FailedUrls {
       if (!sink.isMine(host)) continue
       this.#space.delete(url, host)
       sink.takenBack(code, host)
-      requests.push(request(url, host, depth, 0, parent))
+      requests.push(newRequest(url, host, depth, 0, parent))
     }
     if (requests.length > 0) return sink.add(requests)
   }

@@ -12,9 +12,9 @@ import type {
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import type { EngineParts } from '../parts.js'
+import type { EngineParts, RefreshParts } from '../parts.js'
 import type { FetchExpectation } from '../visit/fetch-step.js'
-import type { VisitResult } from '../visit/visits.js'
+import type { VisitResult } from '../visit/visit-result.js'
 import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
 
 /** Under what name a store keeps what is known of servers. */
@@ -23,19 +23,6 @@ const SERVERS = 'servers'
 /** So many servers are looked at in less than a millisecond; of more, what was seen holds for so long. */
 const MANY_SERVERS = 1000
 const LOOK_MS = 1000
-
-/** What the engine needs for visits to known pages. */
-export interface RefreshParts {
-  readonly schedule: RefreshScheduler
-  /** Where pages and servers are remembered, for this run at least. */
-  readonly state: StateStore
-  /** Of a page's content, without what changes by itself. */
-  digest(page: Page): string
-  /** Whether somebody else says when the next pass begins, for all shards. */
-  readonly isLed: boolean
-  /** Whether this shard takes the place of one that died. */
-  readonly replaces: boolean
-}
 
 /** A visit to a page that may be known. */
 export interface RevisitLookup {

@@ -8,7 +8,7 @@ import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
 import { NO_PAGE, type PageProcessor, type ProcessedPage } from '../visit/page-processor.js'
 import type { Verdict } from '../visit/verdict.js'
-import type { VisitResult } from '../visit/visits.js'
+import { repeated, type VisitResult } from '../visit/visit-result.js'
 import type { KnownPages, RevisitLookup } from './known-pages.js'
 
 /** The server says that a page is as it was when it was last read. */
@@ -64,7 +64,7 @@ export class RevisitProcessor {
   }
 
   #handled(request: CrawlRequest, visited: VisitResult, handled: ProcessedPage | typeof UNREAD): VisitResult {
-    return handled === UNREAD ? unread(request, visited.visitedAt!) : { ...visited, ...handled }
+    return handled === UNREAD ? repeated(request, visited.visitedAt!) : { ...visited, ...handled }
   }
 
   /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
@@ -111,7 +111,7 @@ export class RevisitProcessor {
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
       const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
-      if (told === UNREAD) return unread(request, timing.fetchedAt)
+      if (told === UNREAD) return repeated(request, timing.fetchedAt)
       return { ...settled, delivered: true, ...knownPages.again(planned) }
     }
     return { ...settled, ...knownPages.again(planned) }
@@ -153,11 +153,6 @@ export class RevisitProcessor {
     const planned = await this.#knownPages.missed(request, undefined, 'put-off')
     return planned === undefined ? visited : { ...visited, ...this.#knownPages.again(planned) }
   }
-}
-
-/** The page was not taken by its reader, and stays pending. */
-export function unread(request: CrawlRequest, endedAt: number): Settlement {
-  return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
 }
 
 /** What a visit that brought no page says about a known one. One that leads elsewhere is not there any more. */

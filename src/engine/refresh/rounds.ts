@@ -2,7 +2,7 @@ import type { PageRecord } from '../../refresh/contract.js'
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { request } from '../admission/requests.js'
+import { newRequest } from '../admission/admission.js'
 
 /** Pages that are brought in at once. */
 const BATCH = 500
@@ -145,7 +145,10 @@ export class Rounds {
       for (const [url, record, host] of mine) this.#pages.put(url, record, host)
       this.#waiting += mine.length
       await this.#sink.add(
-        mine.map(([url, { depth }, host]) => ({ ...request(url, host, depth, 0, undefined), revisit: true })),
+        mine.map(([url, { depth }, host]) => ({
+          ...newRequest(url, host, depth, 0, undefined),
+          revisit: true,
+        })),
       )
     } catch (error) {
       this.#sink.failed(error)

@@ -1,8 +1,9 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode } from '../../types.js'
 import { FailedUrls, type RetrySink } from '../admission/failed-urls.js'
+import type { EarlierRuns, PageCount, PageCounts } from '../parts.js'
 import type { HostQuota } from '../visit/host-quota.js'
-import type { VisitResult } from '../visit/visits.js'
+import type { VisitResult } from '../visit/visit-result.js'
 import type { EndReason } from './stats.js'
 import {
   addedCounts,
@@ -13,8 +14,6 @@ import {
   type TallyRecord,
   withoutFates,
 } from './tally.js'
-
-type Count = readonly [name: string, pages: number]
 
 const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
 
@@ -28,20 +27,6 @@ export interface CrawlRecord extends TallyRecord {
   readonly startedAt: number
   /** How the last run ended; undefined while one is under way, or if it crashed. */
   readonly ended?: EndReason | undefined
-}
-
-/** What earlier runs left behind, for a shard that has no record of its own. */
-export interface EarlierRuns {
-  readonly runs: number
-  readonly wasDone: boolean
-  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
-  readonly counted?: PageCounts | undefined
-}
-
-/** Pages that hosts and sites have given, where that is limited. */
-export interface PageCounts {
-  readonly hosts: readonly Count[]
-  readonly sites: readonly Count[]
 }
 
 /**
@@ -137,7 +122,8 @@ export class Ledger {
   settled(visits: readonly VisitResult[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     const isLimited = hostQuota.isLimited || siteQuota.isLimited
-    const counted = this.#tellCounts && isLimited ? { hosts: [] as Count[], sites: [] as Count[] } : undefined
+    const counted =
+      this.#tellCounts && isLimited ? { hosts: [] as PageCount[], sites: [] as PageCount[] } : undefined
     for (const visit of visits) {
       const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
       const { delivered, takesPlace, request } = visit

@@ -1,12 +1,11 @@
 import { messageOf } from '../../errors.js'
-import type { Fetcher, Outcome, Validators } from '../../fetch/contract.js'
+import type { FetchContext, Fetcher, Outcome, Validators } from '../../fetch/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
-import { Deadlines } from '../deadlines.js'
+import { Deadlines, Expiring } from '../deadlines.js'
 import type { Delivery } from '../delivery.js'
 import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
-import { VisitContext } from './fetch-context.js'
 import { isOurs } from './verdict.js'
 
 /** What is wanted of an answer. */
@@ -22,6 +21,64 @@ export interface FetchExpectation {
 
 /** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
 const SHORTAGE_PAUSE_MS = 1000
+
+/**
+ * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
+ * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
+ */
+class VisitContext extends Expiring implements FetchContext {
+  onAbort: (() => void) | undefined = undefined
+  /** Called before the abort when the deadline has passed. */
+  onExpire: (() => void) | undefined = undefined
+  readonly #expectation: FetchExpectation
+  #aborted = false
+  #controller: AbortController | undefined = undefined
+
+  constructor(expectation: FetchExpectation) {
+    super()
+    this.#expectation = expectation
+  }
+
+  wants(mediaType: string): boolean {
+    return this.#expectation.wants(mediaType)
+  }
+
+  get maxBodyBytes(): number | undefined {
+    return this.#expectation.maxBodyBytes
+  }
+
+  get known(): Validators | undefined {
+    return this.#expectation.known
+  }
+
+  get cutsBody(): boolean {
+    return this.#expectation.cutsBody
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  expire(): void {
+    this.onExpire?.()
+    this.abort()
+  }
+
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#controller?.abort()
+    this.onAbort?.()
+  }
+}
 
 /** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
 export class FetchStep {

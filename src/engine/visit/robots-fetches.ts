@@ -2,15 +2,15 @@ import type { Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { StateSpace } from '../../stores/contract.js'
 import { retryAfterMs } from '../../time.js'
-import type { CrawlRequest, MaybePromise, RobotsArrived } from '../../types.js'
+import type { CrawlRequest, MaybePromise, PlainAnswer, RobotsArrived } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import type { Admission } from '../admission/admission.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
 import type { FetchExpectation, FetchStep } from './fetch-step.js'
 import { type HealthRules, setback } from './host-health.js'
-import { fromPlain } from './plain-answer.js'
 import { isOurs } from './verdict.js'
+import { postponed, repeated } from './visit-result.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
 const RULES: FetchExpectation = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
@@ -74,18 +74,17 @@ export class RobotsFetches {
     const { clock, robots } = this.#parts
     const origin = originOf(request.url)
     if (await this.#remembered(request, origin)) {
-      return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
+      return postponed(request, clock.now())
     }
     if (hostOf(url) !== request.host) {
       await this.#sendFor(origin, url, request)
       // The host itself is not held back: its other origin may know its rules.
-      const at = clock.now() + ASK_AGAIN_MS
-      return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
+      return postponed(request, clock.now() + ASK_AGAIN_MS)
     }
     const inFlight = this.#inFlight.get(url)
     if (inFlight !== undefined) {
       await inFlight
-      return { request, visitedAt: undefined, again: { at: clock.now(), attempt: request.attempt } }
+      return postponed(request, clock.now())
     }
     const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
       isOurs(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
@@ -106,12 +105,9 @@ export class RobotsFetches {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
     const outcome = await this.#ask(request)
-    if (isOurs(outcome)) {
-      const at = clock.now()
-      return { request, visitedAt: at, again: { at, attempt: request.attempt } }
-    }
+    if (isOurs(outcome)) return repeated(request, clock.now())
     if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
-    else this.#admission.sendRules(origin, request, outcome)
+    else this.#sendRules(origin, request, outcome)
     const endedAt = clock.now()
     const settlement = { request, visitedAt: endedAt, hostDelayMs: robots.delayMs(request) }
     if (!outcome.ok && outcome.code === 'aborted') {
@@ -135,6 +131,13 @@ export class RobotsFetches {
   /** Another shard has fetched rules for us. */
   robotsArrived({ origin, fetched, answer }: RobotsArrived): void {
     void this.#learn(origin, fetched, fromPlain(answer), false)
+  }
+
+  /** Sends the answer to the shard that asked for the rules of `origin`. */
+  #sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
+    const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
+    const { url, host, depth, priority, attempt, redirects, parent } = request
+    this.#admission.sendToOwner(origin, { url, host, depth, priority, attempt, redirects, parent, purpose })
   }
 
   async #ask(request: CrawlRequest): Promise<Outcome> {
@@ -198,4 +201,34 @@ export class RobotsFetches {
 function plainly(request: CrawlRequest): CrawlRequest {
   const { url, host, depth, priority, attempt, redirects, parent, hostTrouble } = request
   return { url, host, depth, priority, attempt, redirects, parent, hostTrouble }
+}
+
+/** The outcome as plain data, for the shard that asked for the rules. */
+function toPlain(outcome: Outcome): PlainAnswer {
+  if (!outcome.ok) return { ok: false, code: outcome.code, message: outcome.message }
+  const { status, headers, body, skippedBody, truncated = false } = outcome
+  return {
+    ok: true,
+    status,
+    headers: [...headers.entries()],
+    body: Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'),
+    skippedBody,
+    truncated,
+  }
+}
+
+function fromPlain(answer: PlainAnswer): Outcome {
+  if (!answer.ok) return answer
+  const { status, skippedBody, truncated } = answer
+  const headers = new Map(answer.headers)
+  const body = Buffer.from(answer.body, 'latin1')
+  return {
+    ok: true,
+    status,
+    headers: { get: (name) => headers.get(name), entries: () => headers },
+    body,
+    wireBytes: body.length,
+    skippedBody,
+    truncated,
+  }
 }

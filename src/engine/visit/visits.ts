@@ -2,14 +2,13 @@ import { counted, messageOf } from '../../errors.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
-import type { PageRecord } from '../../refresh/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
 import type { Admission } from '../admission/admission.js'
 import { UNREAD } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { KnownPages } from '../refresh/known-pages.js'
-import { NOT_MODIFIED, RevisitProcessor, unread } from '../refresh/revisit-processor.js'
+import { NOT_MODIFIED, RevisitProcessor } from '../refresh/revisit-processor.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
@@ -19,6 +18,7 @@ import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
 import { isOurs, judge, type Verdict } from './verdict.js'
+import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
 const SITEMAP: FetchExpectation = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
@@ -111,13 +111,13 @@ export class Visits {
 
   async #giveUpCrashed(request: CrawlRequest, message: string): Promise<Settlement> {
     await this.#reports.failure(request, { code: 'worker-crashed', message }, true)
-    return { request, visitedAt: undefined }
+    return notVisited(request)
   }
 
   #visit(request: CrawlRequest): Promise<VisitResult> {
     const { purpose } = request
     // Never in a frontier: whoever put it there gets it settled.
-    if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
+    if (purpose?.kind === 'rules') return Promise.resolve(notVisited(request))
     if (purpose?.kind === 'robots') return this.#robotsFetches.robots(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
     if (isDown(request.hostTrouble, this.#rules)) {
@@ -146,11 +146,11 @@ export class Visits {
     if (hostTurn === 'go' && siteTurn !== 'go') this.#quotas.host.release(request.host, false)
     if (hostTurn === 'full' || siteTurn === 'full') {
       this.#reports.skipped(request.url, hostTurn === 'full' ? 'host-limit' : 'site-limit', request.parent)
-      return { request, visitedAt: undefined }
+      return notVisited(request)
     }
     if (hostTurn === 'wait' || siteTurn === 'wait') {
       const at = this.#quotas.host.askAgainAt(this.#parts.clock.now())
-      return { ...this.#again(request, at), hostNotBefore: at }
+      return { ...postponed(request, at), hostNotBefore: at }
     }
     let delivered = false
     try {
@@ -187,7 +187,7 @@ export class Visits {
     if (this.#revisitProcessor)
       return this.#revisitProcessor.compare(request, look, outcome as FetchedResponse, timing)
     const handled = await this.#processor.process(request, outcome as FetchedResponse, timing)
-    if (handled === UNREAD) return unread(request, endedAt)
+    if (handled === UNREAD) return repeated(request, endedAt)
     return this.#went(request, startedAt, endedAt, handled)
   }
 
@@ -202,20 +202,20 @@ export class Visits {
   async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     if (verdict === 'deny') {
       this.#reports.skipped(request.url, 'robots', request.parent)
-      return { request, visitedAt: undefined }
+      return notVisited(request)
     }
     if ('failed' in verdict) {
       await this.#reports.failure(request, verdict.failed, true)
       return this.#givenUp(request)
     }
     if ('retryAt' in verdict)
-      return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+      return { ...postponed(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     return this.#robotsFetches.rulesFor(request, verdict.fetch)
   }
 
   async #turnedAway(request: CrawlRequest): Promise<Settlement> {
     await this.#admission.reportFailures()
-    return { request, visitedAt: undefined }
+    return notVisited(request)
   }
 
   async #hostDown(request: CrawlRequest): Promise<Settlement> {
@@ -227,7 +227,7 @@ export class Visits {
 
   /** Nothing was asked, for the host is in trouble. */
   #givenUp(request: CrawlRequest): VisitResult {
-    const settled = { request, visitedAt: undefined }
+    const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
     return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
   }
@@ -252,8 +252,8 @@ export class Visits {
 
   async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
     const { clock, extraction } = this.#parts
-    if (!this.#admission.wantsSitemap(purpose)) return { request, visitedAt: undefined }
-    if (this.#sitemapsInFlight >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
+    if (!this.#admission.wantsSitemap(purpose)) return notVisited(request)
+    if (this.#sitemapsInFlight >= SITEMAPS_AT_ONCE) return postponed(request, clock.now() + SITEMAP_NAP_MS)
     this.#sitemapsInFlight++
     try {
       const put = await this.#throughGate(request)
@@ -267,7 +267,7 @@ export class Visits {
       }
       if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
-        if (this.#fetchStep.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
+        if (this.#fetchStep.isAborted) return repeated(request, endedAt)
         await this.#admission.sitemapEntries(entries, request, purpose)
         if (!this.#admission.wantsSitemap(purpose)) break
         // A large sitemap is read in slices, between which others have their turn.
@@ -278,10 +278,6 @@ export class Visits {
     } finally {
       this.#sitemapsInFlight--
     }
-  }
-
-  #again(request: CrawlRequest, at: number): Settlement {
-    return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
   }
 
   /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
@@ -328,7 +324,7 @@ export class Visits {
     endedAt: number,
   ): Promise<Settlement> {
     if (isOurs(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
-      return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+      return repeated(request, endedAt)
     }
     await this.#reports.failure(
       request,
@@ -354,16 +350,6 @@ export class Visits {
       ? settlement
       : { ...settlement, again: { at: retryAt, attempt: request.attempt + 1 } }
   }
-}
-
-/** A settlement, and what the engine itself must know of the visit that it settles. */
-export type VisitResult = Settlement & {
-  /** A page came of it: see `ProcessedPage`. */
-  readonly delivered?: boolean
-  /** It is one more of its host's pages, of which there is a limit. */
-  readonly takesPlace?: boolean
-  /** What is to be remembered of the page. */
-  readonly record?: PageRecord | undefined
 }
 
 /** Lets timers and sockets have their turn. */
