@@ -16,7 +16,7 @@ export class AbortGrace {
   readonly clock: Clock
   readonly #waiting = new Set<() => void>()
   #timer: Timer | undefined = undefined
-  #over = false
+  #isOver = false
   /** Called once, when grace is over. */
   onOver: (() => void) | undefined = undefined
 
@@ -25,11 +25,11 @@ export class AbortGrace {
   }
 
   get isAborted(): boolean {
-    return this.#over || this.#timer !== undefined
+    return this.#isOver || this.#timer !== undefined
   }
 
   get isOver(): boolean {
-    return this.#over
+    return this.#isOver
   }
 
   /** From now on there is half a second left. */
@@ -37,7 +37,7 @@ export class AbortGrace {
     if (this.isAborted) return
     this.#timer = this.clock.wakeAt(this.clock.now() + GRACE_MS, () => {
       this.#timer = undefined
-      this.#over = true
+      this.#isOver = true
       for (const giveUp of this.#waiting) giveUp()
       this.#waiting.clear()
       this.onOver?.()
@@ -48,7 +48,7 @@ export class AbortGrace {
   wait<T>(promise: MaybePromise<T>): Promise<T | typeof ABANDONED> {
     return new Promise((resolve, reject) => {
       const giveUp = () => resolve(ABANDONED)
-      if (this.#over) giveUp()
+      if (this.#isOver) giveUp()
       else this.#waiting.add(giveUp)
       Promise.resolve(promise).then(
         (value) => {
@@ -67,6 +67,6 @@ export class AbortGrace {
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#over = true
+    this.#isOver = true
   }
 }

@@ -9,7 +9,7 @@ export interface Budget {
   /** Takes shares for up to so many visits; answers with how many it got. */
   claim(visits: number): number
   /** So many shares were not used. */
-  giveBack(visits: number): void
+  release(visits: number): void
   /** So many shares became pages, and so many bytes were read: of this shard, since the last time. */
   spend(pages: number, bytes: number): void
   /** Whether all pages were delivered, or all bytes read. */
@@ -42,7 +42,7 @@ export class LocalBudget implements Budget {
     return claimed
   }
 
-  giveBack(visits: number): void {
+  release(visits: number): void {
     this.#left += visits
   }
 
@@ -123,15 +123,15 @@ export class VisitBudget {
   claim(visits: number, isDue: boolean): number {
     const requests = isDue ? this.#requests.claim(visits) : 0
     const claimed = requests > 0 ? this.#pages.claim(requests) : 0
-    if (requests > claimed) this.#requests.giveBack(requests - claimed)
+    if (requests > claimed) this.#requests.release(requests - claimed)
     this.isEmpty = isDue && claimed === 0
     return claimed
   }
 
-  giveBack(visits: number): void {
+  release(visits: number): void {
     if (visits === 0) return
-    this.#pages.giveBack(visits)
-    this.#requests.giveBack(visits)
+    this.#pages.release(visits)
+    this.#requests.release(visits)
   }
 
   /** To be called in the same turn as the frontier's `settle`, and after it: what was settled there counts here. */
@@ -145,7 +145,7 @@ export class VisitBudget {
     this.#requests.spend(requests, 0)
     this.#bytesSpent += bytes
     this.#requestsSpent += requests
-    if (visits.length > pages) this.#pages.giveBack(visits.length - pages)
-    if (visits.length !== requests) this.#requests.giveBack(visits.length - requests)
+    if (visits.length > pages) this.#pages.release(visits.length - pages)
+    if (visits.length !== requests) this.#requests.release(visits.length - requests)
   }
 }

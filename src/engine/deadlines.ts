@@ -26,9 +26,9 @@ export class Deadlines<T extends Expiring> {
   readonly #clock: Clock
   readonly #ms: number
   /** How long the loop has stood still, all in all: by so much rings were late. */
-  #stoodMs = 0
+  #stalledMs = 0
   /** What the timer is set for. Like every instant here it is told in time in which the loop turned. */
-  #aim = 0
+  #timerAt = 0
   /** In the order of starting, which is the order of expiring. */
   #first: Expiring | undefined = undefined
   #last: Expiring | undefined = undefined
@@ -47,13 +47,13 @@ export class Deadlines<T extends Expiring> {
   }
 
   start(item: T, now: number): void {
-    const from = this.#turned(now)
+    const from = this.#runningTime(now)
     item.dueAt = from + this.#ms
     item.before = this.#last
     if (this.#last === undefined) this.#first = item
     else this.#last.after = item
     this.#last = item
-    if (this.#timer === undefined) this.#watch(from)
+    if (this.#timer === undefined) this.#setTimer(from)
   }
 
   /** An item that has expired, or was never started, may be done too. */
@@ -77,31 +77,31 @@ export class Deadlines<T extends Expiring> {
   }
 
   /** The time in which the loop turned; it stands at the aim while the ring is late. */
-  #turned(now: number): number {
-    return this.#timer === undefined ? now - this.#stoodMs : Math.min(now - this.#stoodMs, this.#aim)
+  #runningTime(now: number): number {
+    return this.#timer === undefined ? now - this.#stalledMs : Math.min(now - this.#stalledMs, this.#timerAt)
   }
 
-  #watch(from: number): void {
+  #setTimer(from: number): void {
     if (this.#first === undefined) return
-    this.#aim = Math.min(this.#first.dueAt, from + this.#ms / STEPS)
-    this.#timer = this.#clock.wakeAt(this.#aim + this.#stoodMs, this.#ring)
+    this.#timerAt = Math.min(this.#first.dueAt, from + this.#ms / STEPS)
+    this.#timer = this.#clock.wakeAt(this.#timerAt + this.#stalledMs, this.#onTimer)
   }
 
-  readonly #ring = (): void => {
+  readonly #onTimer = (): void => {
     this.#timer = undefined
-    this.#stoodMs = Math.max(this.#stoodMs, this.#clock.now() - this.#aim)
-    if (this.#first === undefined || this.#first.dueAt > this.#aim) this.#watch(this.#aim)
+    this.#stalledMs = Math.max(this.#stalledMs, this.#clock.now() - this.#timerAt)
+    if (this.#first === undefined || this.#first.dueAt > this.#timerAt) this.#setTimer(this.#timerAt)
     else if (this.#clock.afterArrivals === undefined) this.#expire()
     else this.#timer = this.#clock.afterArrivals(this.#expire)
   }
 
   readonly #expire = (): void => {
     this.#timer = undefined
-    for (let item = this.#first; item !== undefined && item.dueAt <= this.#aim; item = this.#first) {
+    for (let item = this.#first; item !== undefined && item.dueAt <= this.#timerAt; item = this.#first) {
       this.#remove(item)
       item.expire()
     }
     // Somebody who expired may have started another.
-    if (this.#timer === undefined) this.#watch(this.#aim)
+    if (this.#timer === undefined) this.#setTimer(this.#timerAt)
   }
 }

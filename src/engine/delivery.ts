@@ -7,7 +7,7 @@ import type { Failure, FailureCode, MaybePromise } from '../types.js'
 import type { CrawlEvents } from './events.js'
 import type { Summary } from './stats/stats.js'
 
-export interface Problem {
+export interface DeliveryProblem {
   readonly code: FailureCode
   readonly message: string
   readonly cause: unknown
@@ -22,10 +22,10 @@ export interface PageReader {
 }
 
 /** The page was offered, but its reader left or the crawl was aborted first: it is still to be delivered. */
-export const UNREAD = Symbol('unread')
+export const UNDELIVERED = Symbol('unread')
 
 /** When `end` comes all is closed, and whoever awaits the run waits for its listeners alone. They may go on by themselves. */
-const LONGEST_END_MS = 30_000
+const MAX_END_MS = 30_000
 
 export interface DeliveryOptions {
   readonly clock: Clock
@@ -55,16 +55,16 @@ export class Delivery {
     this.#options = options
     const { clock, timeoutMs } = options
     this.#waits = new Waits(clock, timeoutMs)
-    this.#endWaits = new Waits(clock, Math.min(timeoutMs, LONGEST_END_MS))
+    this.#endWaits = new Waits(clock, Math.min(timeoutMs, MAX_END_MS))
   }
 
   /** Answers at once if nobody asked for time. */
-  deliver(page: Page): MaybePromise<Problem | typeof UNREAD | undefined> {
-    if (this.#closed) return UNREAD
+  deliver(page: Page): MaybePromise<DeliveryProblem | typeof UNDELIVERED | undefined> {
+    if (this.#closed) return UNDELIVERED
     const { hooks, events, reader } = this.#options
-    const running: Promise<Problem | undefined>[] = []
-    let problem: Problem | undefined
-    const collect = (answer: MaybePromise<Problem | undefined>) => {
+    const running: Promise<DeliveryProblem | undefined>[] = []
+    let problem: DeliveryProblem | undefined
+    const collect = (answer: MaybePromise<DeliveryProblem | undefined>) => {
       if (answer instanceof Promise) running.push(answer)
       else problem ??= answer
     }
@@ -79,23 +79,23 @@ export class Delivery {
     const reading = reader?.put(page)
     if (running.length === 0 && reading === undefined) return problem
     return Promise.all(running).then(async (answers) => {
-      if ((await reading) === false) return UNREAD
+      if ((await reading) === false) return UNDELIVERED
       return problem ?? answers.find((answer) => answer !== undefined)
     })
   }
 
   /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on: see `#warn`. */
-  async fail(failure: Failure): Promise<void> {
+  async deliverFailure(failure: Failure): Promise<void> {
     if (this.#closed) return
     const { hooks } = this.#options
     const heard = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
-    if (!heard && OWN_MISTAKES.has(failure.code))
+    if (!heard && USER_CODE_FAILURES.has(failure.code))
       this.#warn(
         `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to hear of each page's.`,
       )
     for (const hook of hooks) {
       if (!hook.failure) continue
-      this.#warnOf(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
+      this.#warnAbout(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
     }
     await this.emit('failure', failure)
   }
@@ -152,13 +152,13 @@ export class Delivery {
         () => (listener as (...a: unknown[]) => unknown)(...args),
         waits,
       )
-      if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnOf(problem)))
-      else this.#warnOf(answer)
+      if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnAbout(problem)))
+      else this.#warnAbout(answer)
     }
     if (running.length > 0) return Promise.all(running).then(() => undefined)
   }
 
-  #warnOf(problem: Problem | undefined): void {
+  #warnAbout(problem: DeliveryProblem | undefined): void {
     if (problem !== undefined) this.#warn(problem.message)
   }
 
@@ -170,23 +170,27 @@ export class Delivery {
     warn(sentence(message))
   }
 
-  #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<Problem | undefined> {
+  #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<DeliveryProblem | undefined> {
     try {
       const answer = call()
       if (isThenable(answer)) return this.#await(who, answer, waits)
       return undefined
     } catch (error) {
-      return failed(who, error)
+      return thrown(who, error)
     }
   }
 
-  async #await(who: string, answer: PromiseLike<unknown>, waits: Waits): Promise<Problem | undefined> {
+  async #await(
+    who: string,
+    answer: PromiseLike<unknown>,
+    waits: Waits,
+  ): Promise<DeliveryProblem | undefined> {
     try {
       if ((await waits.wait(answer)) !== LATE) return undefined
       const message = `${who} did not finish within ${waits.ms} ms`
       return { code: 'hook-timeout', message, cause: undefined }
     } catch (error) {
-      return failed(who, error)
+      return thrown(who, error)
     }
   }
 }
@@ -202,7 +206,7 @@ export function adviceOf(message: string): void {
 }
 
 /** Failures that are the user's code's, not the web's. */
-const OWN_MISTAKES: ReadonlySet<FailureCode> = new Set([
+const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'extract-failed',
   'extract-timeout',
   'fetcher-failed',
@@ -211,7 +215,7 @@ const OWN_MISTAKES: ReadonlySet<FailureCode> = new Set([
   'scope-failed',
 ])
 
-function failed(who: string, error: unknown): Problem {
+function thrown(who: string, error: unknown): DeliveryProblem {
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
 }
 

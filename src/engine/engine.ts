@@ -22,12 +22,12 @@ import { Visits, yieldToLoop } from './visit/visits.js'
 import { WakeSignal } from './wake-signal.js'
 
 /** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
-const FRUITLESS_NAP_MS = 1
+const EMPTY_LEASE_PAUSE_MS = 1
 /**
  * After so many turns the loop lets timers and sockets have theirs: fetchers that answer at once (a cache, a test)
  * would keep it in promises for ever.
  */
-const TURNS_BETWEEN_BREATHS = 10_000
+const TURNS_BETWEEN_YIELDS = 10_000
 
 /**
  * One shard: the loop that leases as many requests as there is room for, starts their visits, and sleeps until a
@@ -47,7 +47,7 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
-  readonly #moving: PartitionMoves
+  readonly #moves: PartitionMoves
   readonly #visitBudget: VisitBudget
   /** Visits to known pages, if there are any. */
   readonly knownPages: KnownPages | undefined
@@ -58,7 +58,7 @@ export class Engine {
   /** What comes from elsewhere and is being taken in: batches of other shards, seeds, partitions. */
   #arriving = 0
   /** The last lease gave nothing although something was pending. */
-  #fruitless = false
+  #leasedNothing = false
   #paused = false
   /** Something was handed out in this run. */
   #visited = false
@@ -81,8 +81,8 @@ export class Engine {
     const quotas = { host: hostQuota, site: siteQuota }
     const { ownership, earlierRuns: earlier, reportCounts: tellCounts } = parts
     this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, ownership.self, earlier, tellCounts)
-    const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (fate, request) =>
-      this.#ledger.note(fate, request),
+    const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (event, request) =>
+      this.#ledger.note(event, request),
     )
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
     const sink = { changed: this.#wake.wakeUp, failed: (error: unknown) => this.#fail(error) }
@@ -90,9 +90,9 @@ export class Engine {
     const counting = { meters: this.#meters, tally: this.#tally, reports }
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
-    this.#moving = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
+    this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
     this.#seeds = new SeedSource(parts.seeds, {
-      admit: (urls) => this.#admission.seeds(urls),
+      admit: (urls) => this.#admission.admitSeeds(urls),
       invalid: (seed, message) =>
         reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
       ...sink,
@@ -111,10 +111,10 @@ export class Engine {
       await this.#grace.wait(this.#ledger.open(clock.now()))
       await this.#grace.wait(this.knownPages?.open())
       this.#visitBudget.open(this.#wake.wakeUp)
-      exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
+      exchange.receive((requests) => this.#trackArrival(() => this.#admitArrivals(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.wakeUp)
-      if (this.#rules.retryFailed) void this.#take(() => this.#retryFailed())
+      if (this.#rules.retryFailed) void this.#trackArrival(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
@@ -154,23 +154,23 @@ export class Engine {
 
   /** Seeds that another thread has read. All count for the scope; those of `mine` are this shard's to admit. */
   addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
-    return this.#take(() => this.#admission.seeds(mine, urls))
+    return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
   }
 
   /** Takes partitions out of this shard, with all that belongs to them: see `PartitionMoves`. */
   release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
-    return this.#moving.release(partitions, leave)
+    return this.#moves.release(partitions, leave)
   }
 
   /** What the partitions of this shard have to do, for balancing; undefined if they cannot leave it. */
   load(): readonly PartitionLoad[] | undefined {
-    return this.#moving.load()
+    return this.#moves.load()
   }
 
   /** Takes in partitions that another shard gave; `came` is called when they are here. */
   adopt(snapshot: PartitionSnapshot, came: () => void): Promise<void> {
-    return this.#take(async () => {
-      await this.#moving.adopt(snapshot)
+    return this.#trackArrival(async () => {
+      await this.#moves.adopt(snapshot)
       came()
       await this.#admission.arrivals.releaseHeld()
     })
@@ -178,9 +178,9 @@ export class Engine {
 
   /** Takes in requests that somebody else had, or that were held for partitions which will not come. */
   addRequests(requests: readonly CrawlRequest[]): Promise<void> {
-    return this.#take(async () => {
+    return this.#trackArrival(async () => {
       await this.#admission.arrivals.releaseHeld()
-      await this.#arrive(requests)
+      await this.#admitArrivals(requests)
     })
   }
 
@@ -205,9 +205,9 @@ export class Engine {
         await this.#startVisits()
       }
       if (this.#isOver()) return
-      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await yieldToLoop(clock)
+      if (++this.#turns % TURNS_BETWEEN_YIELDS === 0) await yieldToLoop(clock)
       inFlight?.stands(frontier.pending, this.#ledger.pages)
-      this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
+      this.#meters.setIdle(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
   }
@@ -235,7 +235,7 @@ export class Engine {
       inFlight.stands(frontier.pending, this.#ledger.pages)
     }
     this.knownPages?.settled(settlements)
-    this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
+    this.#meters.addBusy('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#grace.wait(settling)
     for (const { request } of settlements) this.#admission.inProgress.leave(request)
     this.#inFlight -= settlements.length
@@ -244,36 +244,36 @@ export class Engine {
   async #startVisits(): Promise<void> {
     const { frontier, clock } = this.#parts
     const slots = this.#slots()
-    this.#fruitless = false
+    this.#leasedNothing = false
     if (slots <= 0 || frontier.pending === 0) return
     const startedAt = clock.now()
     const room = this.#visitBudget.claim(slots, frontier.nextDue() <= startedAt)
     if (room === 0) return
     const leasing = frontier.lease(room, startedAt)
-    this.#meters.worked('frontier', clock.now() - startedAt)
+    this.#meters.addBusy('frontier', clock.now() - startedAt)
     const requests = leasing instanceof Promise ? await this.#grace.wait(leasing) : leasing
     if (requests === ABANDONED) return
-    this.#visitBudget.giveBack(room - requests.length)
-    this.#meters.worked('frontier', 0, requests.length)
+    this.#visitBudget.release(room - requests.length)
+    this.#meters.addBusy('frontier', 0, requests.length)
     this.#inFlight += requests.length
-    this.#fruitless = requests.length === 0
+    this.#leasedNothing = requests.length === 0
     if (requests.length > 0) this.#visited = true
     if (this.#ending === undefined && !this.#paused) {
-      for (const request of requests) void this.#visit(request)
+      for (const request of requests) void this.#runVisit(request)
     } else {
-      this.#handBack(requests, startedAt)
+      this.#returnUnvisited(requests, startedAt)
     }
   }
 
   /** A store may have answered after a stop or a pause; what it leased then is not visited and stays pending. */
-  #handBack(requests: readonly CrawlRequest[], at: number): void {
+  #returnUnvisited(requests: readonly CrawlRequest[], at: number): void {
     for (const request of requests) {
       this.#settled.push(postponed(request, at))
     }
     this.#wake.wakeUp()
   }
 
-  async #visit(request: CrawlRequest): Promise<void> {
+  async #runVisit(request: CrawlRequest): Promise<void> {
     try {
       const settlement = await this.#visits.visit(request)
       this.#settled.push(settlement)
@@ -304,9 +304,9 @@ export class Engine {
     // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
     if (this.#seeds.admitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
-    if (this.#moving.isReleasing || this.#admission.arrivals.holds) return false
+    if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
     const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#visitBudget.isSettling
-    if (this.#ending === undefined && (hasWork || this.knownPages?.goesOn())) return false
+    if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
     return exchange.rest()
   }
 
@@ -316,7 +316,7 @@ export class Engine {
     if (this.#slots() <= 0 || this.#visitBudget.isEmpty || frontier.pending === 0)
       return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
-    return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
+    return this.#leasedNothing ? Math.max(due, this.#parts.clock.now() + EMPTY_LEASE_PAUSE_MS) : due
   }
 
   #idleReason(): IdleReason {
@@ -342,9 +342,9 @@ export class Engine {
     this.#end('aborted', true)
   }
 
-  async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
+  async #admitArrivals(requests: readonly CrawlRequest[]): Promise<void> {
     for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.robotsArrived(purpose)
-    await this.#admission.arrivals.take(requests)
+    await this.#admission.arrivals.admit(requests)
   }
 
   async #retryFailed(): Promise<void> {
@@ -356,7 +356,7 @@ export class Engine {
   }
 
   /** The crawl is not over while something is taken in. */
-  async #take(taking: () => Promise<void>): Promise<void> {
+  async #trackArrival(taking: () => Promise<void>): Promise<void> {
     this.#arriving++
     try {
       await taking()

@@ -28,7 +28,7 @@ export class PartitionMoves {
   readonly #hostQuota: HostQuota
   readonly #siteQuota: HostQuota
   readonly #inProgress: AdmissionsInProgress
-  #giving = 0
+  #releasing = 0
   /** What known pages ask for, by partition; undefined: to be summed up again, for partitions have left or come. */
   #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
 
@@ -46,7 +46,7 @@ export class PartitionMoves {
 
   /** While partitions are on their way out this shard is not done. */
   get isReleasing(): boolean {
-    return this.#giving > 0
+    return this.#releasing > 0
   }
 
   /**
@@ -54,14 +54,14 @@ export class PartitionMoves {
    * come. What was found before goes along.
    */
   async release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
-    this.#giving++
+    this.#releasing++
     try {
       leave()
       await this.#inProgress.drained()
       const stored = await this.#parts.handover!.release(partitions)
-      return { partitions, stored, ...this.#known(new Set(partitions)) }
+      return { partitions, stored, ...this.#engineState(new Set(partitions)) }
     } finally {
-      this.#giving--
+      this.#releasing--
     }
   }
 
@@ -101,7 +101,7 @@ export class PartitionMoves {
     await this.#parts.handover!.adopt(stored)
   }
 
-  #known(
+  #engineState(
     partitions: ReadonlySet<number>,
   ): Pick<PartitionSnapshot, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
     const { partitioner, robots, refresh } = this.#parts
@@ -110,9 +110,9 @@ export class PartitionMoves {
     this.#demand = undefined
     return {
       robots: records.filter(({ origin }) => isGone(hostOf(`${origin}/`))),
-      hostPages: this.#hostQuota.take(isGone),
+      hostPages: this.#hostQuota.remove(isGone),
       // A site's hosts are of one partition wherever sites are limited.
-      sitePages: this.#siteQuota.take(isGone),
+      sitePages: this.#siteQuota.remove(isGone),
       servers: refresh?.schedule.leave(isGone) ?? [],
     }
   }

@@ -5,7 +5,7 @@ import type { EngineParts, EngineRules } from './parts.js'
 import type { Stats } from './stats/stats.js'
 
 /** The correction that a schedule needs is told again when it has moved by this much. */
-const NEWS = 1.1
+const CHANGE_FACTOR = 1.1
 
 /** Tells those who listen, once a second, how the crawl fares; and whether its schedule can be kept, when that changes. */
 export function startProgressTimer(
@@ -22,19 +22,19 @@ export function startProgressTimer(
     if (now === undefined) return
     if (hearsProgress) void delivery.emit('progress', now)
     const { feasibility } = now
-    if (!hearsFeasibility || feasibility === undefined || !isNews(told, feasibility)) return
+    if (!hearsFeasibility || feasibility === undefined || !hasChanged(told, feasibility)) return
     told = feasibility
     void delivery.emit('feasibility', feasibility)
   }
   return [everySecond(clock, tell)]
 }
 
-function isNews(before: Feasibility | undefined, now: Feasibility): boolean {
+function hasChanged(before: Feasibility | undefined, now: Feasibility): boolean {
   // That everything is well is no news at first.
   if (before === undefined) return !now.feasible || now.tight
   if (before.tight !== now.tight || before.bottleneck !== now.bottleneck) return true
   if (before.infeasibleServers !== now.infeasibleServers) return true
-  return Math.max(before.stretch, now.stretch) > NEWS * Math.min(before.stretch, now.stretch)
+  return Math.max(before.stretch, now.stretch) > CHANGE_FACTOR * Math.min(before.stretch, now.stretch)
 }
 
 /** When a run ends by the clock. */

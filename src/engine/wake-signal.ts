@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../time.js'
  */
 export class WakeSignal {
   readonly #clock: Clock
-  #roused = false
+  #isSignalled = false
   #resolve: (() => void) | undefined = undefined
   #timer: Timer | undefined = undefined
   #timerAt = Number.POSITIVE_INFINITY
@@ -17,7 +17,7 @@ export class WakeSignal {
   }
 
   wakeUp = (): void => {
-    this.#roused = true
+    this.#isSignalled = true
     const resolve = this.#resolve
     this.#resolve = undefined
     resolve?.()
@@ -25,13 +25,13 @@ export class WakeSignal {
 
   /** Sleeps until roused or until the instant has come; Infinity sleeps until roused. */
   async sleep(until: number): Promise<void> {
-    if (!this.#roused && this.#clock.now() < until) {
+    if (!this.#isSignalled && this.#clock.now() < until) {
       this.#setTimer(until)
       await new Promise<void>((resolve) => {
         this.#resolve = resolve
       })
     }
-    this.#roused = false
+    this.#isSignalled = false
   }
 
   close(): void {

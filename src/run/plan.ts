@@ -311,7 +311,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
     retries: options.retries.times,
     retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
-    circles: options.access.cookies,
+    followsLoops: options.access.cookies,
     adaptive: options.adaptive,
     truncateBodies: options.truncateBodies,
     maxLinksPerPage: options.traps?.linksPerPage ?? LINKS_PER_PAGE,

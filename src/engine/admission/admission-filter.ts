@@ -41,19 +41,19 @@ export class AdmissionFilter {
     }
   }
 
-  admits(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
-    if (this.isBlocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
+  admits(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
+    if (this.isBlocked(url, facts, depth, from.url) || !this.#inScope(url, facts, depth, from)) return false
     if (depth > this.#rules.maxDepth) {
       this.#report.skipped(url, 'depth', from.url)
       return false
     }
-    const full = this.#report.isFull(place.host)
+    const full = this.#report.isFull(facts.host)
     if (full !== undefined) this.#report.skipped(url, full, from.url)
     return full === undefined
   }
 
-  isBlocked(url: string, place: OriginFacts, depth: number, parent: string | undefined): boolean {
-    let blocked = place.blocked
+  isBlocked(url: string, facts: OriginFacts, depth: number, parent: string | undefined): boolean {
+    let blocked = facts.blocked
     if (blocked === undefined) {
       try {
         blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
@@ -73,8 +73,8 @@ export class AdmissionFilter {
     return reason !== undefined
   }
 
-  #inScope(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
-    let inScope = place.inScope
+  #inScope(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
+    let inScope = facts.inScope
     if (inScope === undefined) {
       try {
         inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
@@ -89,7 +89,7 @@ export class AdmissionFilter {
 }
 
 /** What a `link` element may lead to that is a page. Style sheets, icons and fonts are parts of one. */
-const PAGES: ReadonlySet<string> = new Set([
+const PAGE_RELS: ReadonlySet<string> = new Set([
   'alternate',
   'next',
   'prev',
@@ -103,14 +103,14 @@ const PAGES: ReadonlySet<string> = new Set([
 export function leadsToPage(link: Link, followCanonical: boolean): boolean {
   if (link.tag !== 'link') return true
   if (link.rel === undefined) return false
-  return words(link.rel).some((word) => PAGES.has(word) || (followCanonical && word === 'canonical'))
+  return tokens(link.rel).some((word) => PAGE_RELS.has(word) || (followCanonical && word === 'canonical'))
 }
 
 /** Whether a `rel` attribute asks crawlers not to follow its link. */
 export function isNofollow(rel: string): boolean {
-  return rel.length >= 'nofollow'.length && words(rel).includes('nofollow')
+  return rel.length >= 'nofollow'.length && tokens(rel).includes('nofollow')
 }
 
-function words(rel: string): string[] {
+function tokens(rel: string): string[] {
   return rel.toLowerCase().split(/[\t\n\f\r ]+/)
 }

@@ -14,19 +14,19 @@ import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
 /** In characters, as written; servers refuse URLs of this length. */
-const LONGEST_HREF = 8192
-const SHOWN_OF_HREF = 200
+const MAX_HREF_LENGTH = 8192
+const HREF_SHOWN_LENGTH = 200
 /** Errands go before pages: pages wait for them. */
-const ERRAND_PRIORITY = Number.MAX_SAFE_INTEGER
+const ROBOTS_PRIORITY = Number.MAX_SAFE_INTEGER
 /** What only a sitemap names comes after what pages lead to. */
-const ENTRY_PRIORITY = -1
+const SITEMAP_PRIORITY = -1
 
 /** Where a sitemap may be that nobody named. */
 export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
 
 export type AdmissionRules = Pick<
   EngineRules,
-  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'circles'
+  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'followsLoops'
 >
 
 /** Makes the request of a URL. */
@@ -43,12 +43,12 @@ export class Admission {
   readonly #parts: EngineParts
   readonly #rules: AdmissionRules
   readonly #report: AdmissionReport
-  readonly #places: OriginCache
-  readonly #met = new RecentLinks()
+  readonly #origins: OriginCache
+  readonly #recentLinks = new RecentLinks()
   /** Of the ownership under which they were met. */
-  #version = 0
+  #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
-  readonly #wanted: AdmissionFilter
+  readonly #filter: AdmissionFilter
   /** Requests of visits stay in it until those are settled. */
   readonly inProgress = new AdmissionsInProgress()
   /** What comes from other shards. */
@@ -58,46 +58,46 @@ export class Admission {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
-    this.#places = new OriginCache(parts)
-    this.#wanted = new AdmissionFilter(parts, rules, report)
-    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.inProgress)
+    this.#origins = new OriginCache(parts)
+    this.#filter = new AdmissionFilter(parts, rules, report)
+    this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
-  async seeds(urls: readonly string[], all = urls): Promise<void> {
+  async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
     const { scope, onSeed: named } = this.#parts
     if (scope.addSeed !== undefined) {
       for (const url of all) scope.addSeed(url)
-      this.#places.forget()
+      this.#origins.clear()
     }
     if (all !== urls) for (const url of all) named?.(url, false)
     const batch = new Batch()
     for (const given of urls) {
       named?.(given, true)
-      const url = this.#spelled(given)
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
+      const url = this.#canonical(given)
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
     }
-    await this.#take(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
+    await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
   }
 
   /**
    * The links of a page. Each is sent to its owner, or reported as skipped; known ones are dropped. The rest is for the
    * page's settlement to bring in, so that a store keeps a page and what it led to together.
    */
-  links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
+  admitLinks(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
     const base = withQueriesIn(extracted.queries, baseFor(extracted.base))
     // A base that is not http(s) has no origin, and its links none in common.
     const home = base.origin || originOf(from.url)
-    const here = this.#places.of(home)
+    const here = this.#origins.of(home)
     let origin = home
-    let place = here
+    let facts = here
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
-    const met = this.#metNow()
-    met.turnTo(base.origin)
+    const met = this.#currentRecentLinks()
+    met.setOrigin(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
@@ -110,8 +110,8 @@ export class Admission {
       // What an extractor adds is meant to be followed.
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
       // Resolving takes a microsecond a character where many need escapes, and nobody fetches such a URL.
-      if (link.href.length > LONGEST_HREF) {
-        this.#report.skipped(`${link.href.slice(0, SHOWN_OF_HREF)}…`, 'url-too-long', from.url)
+      if (link.href.length > MAX_HREF_LENGTH) {
+        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
         continue
       }
       const resolved = resolve(link.href, base)
@@ -119,27 +119,27 @@ export class Admission {
         this.#report.skipped(link.href, 'not-http', from.url)
         continue
       }
-      if (this.#asksNotToBe(link)) {
+      if (this.#isNofollow(link)) {
         this.#report.skipped(resolved, 'nofollow', from.url)
         continue
       }
-      const url = this.#spelled(resolved)
+      const url = this.#canonical(resolved)
       // Links to one origin often stand together.
-      if (!isOf(url, origin)) {
-        origin = isOf(url, home) ? home : originOf(url)
-        place = origin === home ? here : this.#places.of(origin)
+      if (!isUnder(url, origin)) {
+        origin = isUnder(url, home) ? home : originOf(url)
+        facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#wanted.admits(url, place, depth, from)) continue
-      batch.put(url, place)
+      if (!this.#filter.admits(url, facts, depth, from)) continue
+      batch.put(url, facts)
       if (comparable) met.add(link.href)
       if (link.priority !== undefined) {
         priorities ??= new Map()
         priorities.set(url, link.priority)
       }
     }
-    if (batch.isEmpty && !this.#wanted.hasFailures) return
+    if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
-    return this.#fresh(batch, (url, host) =>
+    return this.#newRequests(batch, (url, host) =>
       newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
     )
   }
@@ -148,9 +148,9 @@ export class Admission {
    * The target of a redirect, for its source's settlement to bring in: as deep as its source, and a request of its own on
    * its own host. Undefined if, as this crawl spells URLs, it leads in a circle.
    */
-  async redirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#spelled(target)
-    const place = this.#places.of(originOf(to))
+  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+    const to = this.#canonical(target)
+    const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), from.url]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
@@ -161,28 +161,28 @@ export class Admission {
     this.inProgress.enter(from)
     if (purpose !== undefined) {
       // A sitemap is no page: the scope has no say, but the operator has.
-      if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
-      return this.#unasked(batch, make)
+      if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
+      return this.#allRequests(batch, make)
     }
     const isCircle = via.includes(to)
-    if (isCircle && !this.#rules.circles) return undefined
-    if (this.#wanted.admits(to, place, depth, from)) batch.put(to, place)
+    if (isCircle && !this.#rules.followsLoops) return undefined
+    if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
     // With cookies a page may lead back to itself, and answer differently the second time.
-    return isCircle ? this.#unasked(batch, make) : this.#fresh(batch, make)
+    return isCircle ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
   }
 
   /** A request that pages wait for. False if the operator has closed the way. */
-  async robots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
-    const place = this.#places.of(originOf(url))
-    if (this.#wanted.isBlocked(url, place, from.depth, from.url)) {
-      await this.#wanted.reportFailures()
+  async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
+    const facts = this.#origins.of(originOf(url))
+    if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
+      await this.#filter.reportFailures()
       return false
     }
     const batch = new Batch()
-    batch.put(url, place)
+    batch.put(url, facts)
     this.inProgress.enter(batch)
-    const made = await this.#unasked(batch, (each, host) => ({
-      ...newRequest(each, host, from.depth, ERRAND_PRIORITY, from.url),
+    const made = await this.#allRequests(batch, (each, host) => ({
+      ...newRequest(each, host, from.depth, ROBOTS_PRIORITY, from.url),
       purpose,
     }))
     await this.#add(made)
@@ -194,31 +194,31 @@ export class Admission {
    * Sitemaps that `source` names, as written. `nested` is the number of indexes above; `of` is the host for whose sake
    * they are read, if not the source's own.
    */
-  async sitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
+  async queueSitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
     const base = baseFor(source)
     const batch = new Batch()
-    const sake = of ?? this.#places.of(base.origin).host
+    const sake = of ?? this.#origins.of(base.origin).host
     const guess = resolve(WELL_KNOWN_SITEMAP, base)
     for (const href of hrefs) {
       const url = resolve(href, base)
-      if (url === undefined || !this.#sitemapQuota.takesSitemap(sake, nested)) continue
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.isBlocked(url, place, 0, source)) batch.put(url, place)
+      if (url === undefined || !this.#sitemapQuota.claimSitemap(sake, nested)) continue
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
-      ...newRequest(url, host, 0, ENTRY_PRIORITY, source),
+      ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
       purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
     })
-    await this.#take(batch, make, sitemapName)
+    await this.#admit(batch, make, sitemapName)
   }
 
   /** Whether there is still use in reading a sitemap. */
   wantsSitemap(purpose: Purpose & { kind: 'sitemap' }): boolean {
-    return this.#sitemapQuota.takesMore(purpose.of)
+    return this.#sitemapQuota.hasRoom(purpose.of)
   }
 
   /** What a sitemap lists: pages one link away from a seed, and further sitemaps. */
-  async sitemapEntries(
+  async admitSitemapEntries(
     entries: readonly SitemapEntry[],
     from: CrawlRequest,
     purpose: Purpose & { kind: 'sitemap' },
@@ -234,68 +234,68 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#spelled(resolved)
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.admits(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
-      batch.put(url, place)
+      const url = this.#canonical(resolved)
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
+      batch.put(url, facts)
       hints.set(url, entry)
     }
-    await this.#take(batch, (url, host) =>
-      withHint(newRequest(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
+    await this.#admit(batch, (url, host) =>
+      withHint(newRequest(url, host, 1, SITEMAP_PRIORITY, from.url), hints.get(url)!),
     )
-    if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
+    if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
 
   /** Whether the hosts of an origin are this shard's. */
   isMine(origin: string): boolean {
-    return this.#places.of(origin).owner === MINE
+    return this.#origins.of(origin).owner === MINE
   }
 
   /** Sends a request to the shard that owns the hosts of `origin`. */
   sendToOwner(origin: string, request: CrawlRequest): void {
-    this.#parts.exchange.send(this.#places.ownerOf(origin), [request])
+    this.#parts.exchange.send(this.#origins.ownerOf(origin), [request])
   }
 
   /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
   isBlocked({ url, depth, parent }: CrawlRequest): boolean {
     return (
       this.#parts.blocked !== undefined &&
-      this.#wanted.isBlocked(url, this.#places.of(originOf(url)), depth, parent)
+      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent)
     )
   }
 
   /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
-  #metNow(): RecentLinks {
+  #currentRecentLinks(): RecentLinks {
     const { version } = this.#parts.ownership
-    if (version !== this.#version) this.#met.forget()
-    this.#version = version
-    return this.#met
+    if (version !== this.#ownershipVersion) this.#recentLinks.clear()
+    this.#ownershipVersion = version
+    return this.#recentLinks
   }
 
   /** The URL as this crawl spells it. */
-  #spelled(url: string): string {
+  #canonical(url: string): string {
     return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
   }
 
   /** Tells at which URLs rules threw since the last time. */
   reportFailures(): Promise<void> {
-    return this.#wanted.reportFailures()
+    return this.#filter.reportFailures()
   }
 
-  #asksNotToBe(link: Link): boolean {
+  #isNofollow(link: Link): boolean {
     return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
   }
 
   /** Takes in what is new. */
-  async #take(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
+  async #admit(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
     this.inProgress.enter(batch)
-    const added = this.#add(await this.#fresh(batch, make, nameOf))
+    const added = this.#add(await this.#newRequests(batch, make, nameOf))
     if (added instanceof Promise) await added
     this.inProgress.leave(batch)
   }
 
   /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
-  async #fresh(
+  async #newRequests(
     batch: Batch,
     make: MakeRequest,
     nameOf?: (url: string) => string,
@@ -304,23 +304,23 @@ export class Admission {
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
       const fresh = answer instanceof Promise ? await answer : answer
-      if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
+      if (fresh?.length !== batch.mine.length) throw invalidSeenAnswer(batch.mine.length)
       for (let i = 0; i < fresh.length; i++) {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
         // Seeds are the caller's own words.
-        if (made.parent === undefined || !this.#wanted.isTrap(made.url, made.parent)) requests.push(made)
+        if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
       }
     }
     this.#send(batch, make)
-    if (this.#wanted.hasFailures) await this.#wanted.reportFailures()
+    if (this.#filter.hasFailures) await this.#filter.reportFailures()
     return requests
   }
 
   /** The requests of whatever it is, known or not. */
-  async #unasked(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
+  async #allRequests(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
     this.#send(batch, make)
-    await this.#wanted.reportFailures()
+    await this.#filter.reportFailures()
     return batch.mine.map((url, i) => make(url, batch.hosts[i]!))
   }
 
@@ -339,7 +339,7 @@ export class Admission {
   }
 }
 
-function isOf(url: string, origin: string): boolean {
+function isUnder(url: string, origin: string): boolean {
   return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
 }
 
@@ -353,20 +353,20 @@ class Batch {
     return this.mine.length === 0 && this.others === undefined
   }
 
-  put(url: string, place: OriginFacts): void {
-    if (place.owner === MINE) {
+  put(url: string, facts: OriginFacts): void {
+    if (facts.owner === MINE) {
       this.mine.push(url)
-      this.hosts.push(place.host)
+      this.hosts.push(facts.host)
       return
     }
     this.others ??= new Map()
-    const urls = this.others.get(place.owner)
-    if (urls === undefined) this.others.set(place.owner, [url])
+    const urls = this.others.get(facts.owner)
+    if (urls === undefined) this.others.set(facts.owner, [url])
     else urls.push(url)
   }
 }
 
-function wrongAnswer(urls: number): KumoError {
+function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -21,7 +21,7 @@ export interface RetrySink {
   isMine(host: string): boolean
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
   /** The failure of a URL no longer counts. */
-  takenBack(code: FailureCode, host: string): void
+  uncount(code: FailureCode, host: string): void
 }
 
 /**
@@ -62,7 +62,7 @@ export class FailedUrls {
       // A shard sees the URLs of others as well.
       if (!sink.isMine(host)) continue
       this.#space.delete(url, host)
-      sink.takenBack(code, host)
+      sink.uncount(code, host)
       requests.push(newRequest(url, host, depth, 0, parent))
     }
     if (requests.length > 0) return sink.add(requests)

@@ -4,8 +4,8 @@ import { hostOf } from '../../url/canonicalize.js'
 import { type ScopeTest, scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts } from '../parts.js'
 
-/** Origins whose place is remembered, some 3 MB; beyond that all are forgotten and worked out anew. */
-const PLACES_REMEMBERED = 20_000
+/** Origins whose facts is remembered, some 3 MB; beyond that all are forgotten and worked out anew. */
+const MAX_ORIGINS = 20_000
 
 /** The owner of a host that is this shard's. */
 export const MINE = -1
@@ -23,9 +23,9 @@ export interface OriginFacts {
 /** Where URLs belong, by origin. */
 export class OriginCache {
   readonly #parts: EngineParts
-  #places = new Map<string, OriginFacts>()
+  #origins = new Map<string, OriginFacts>()
   /** Of the ownership by which they were worked out. */
-  #version = 0
+  #ownershipVersion = 0
 
   constructor(parts: EngineParts) {
     this.#parts = parts
@@ -33,17 +33,17 @@ export class OriginCache {
 
   of(origin: string): OriginFacts {
     const { version } = this.#parts.ownership
-    if (version !== this.#version) {
-      this.#version = version
-      this.forget()
+    if (version !== this.#ownershipVersion) {
+      this.#ownershipVersion = version
+      this.clear()
     }
-    let place = this.#places.get(origin)
-    if (place === undefined) {
-      if (this.#places.size >= PLACES_REMEMBERED) this.#places = new Map()
-      place = this.#find(origin)
-      this.#places.set(origin, place)
+    let facts = this.#origins.get(origin)
+    if (facts === undefined) {
+      if (this.#origins.size >= MAX_ORIGINS) this.#origins = new Map()
+      facts = this.#work(origin)
+      this.#origins.set(origin, facts)
     }
-    return place
+    return facts
   }
 
   /** The shard that owns the hosts of an origin, also if it is this one. */
@@ -53,11 +53,11 @@ export class OriginCache {
   }
 
   /** To be called when the scope has changed. */
-  forget(): void {
-    this.#places = new Map()
+  clear(): void {
+    this.#origins = new Map()
   }
 
-  #find(origin: string): OriginFacts {
+  #work(origin: string): OriginFacts {
     const { partitioner, ownership, scope, blocked } = this.#parts
     const url = `${origin}/`
     const host = hostOf(url)

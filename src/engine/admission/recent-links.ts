@@ -24,12 +24,12 @@ export class RecentLinks {
   readonly link = new Uint32Array(2)
 
   /** Nothing is known any more. */
-  forget(): void {
+  clear(): void {
     this.#pairs.fill(0)
   }
 
   /** The links asked about from now on stand on pages of this origin. */
-  turnTo(origin: string): void {
+  setOrigin(origin: string): void {
     fingerprint(origin, this.#origin)
     // A link that is spelled as its page's origin must not cancel it out: zeros are what an empty place holds.
     this.#origin[0] = Math.imul(this.#origin[0]!, ODD)

@@ -3,8 +3,8 @@ import type { MaybePromise } from '../../types.js'
 import type { Seed } from '../parts.js'
 
 /** Seeds are pulled while fewer requests than this wait, times the concurrency. */
-const WAITING_PER_SLOT = 4
-const LEAST_WAITING = 1000
+const PENDING_PER_SLOT = 4
+const MIN_PENDING = 1000
 
 interface SeedSink {
   admit(urls: readonly string[]): Promise<void>
@@ -41,7 +41,7 @@ export class SeedSource {
 
   refill(pending: number, concurrency: number): void {
     if (this.#done || this.#pulling) return
-    if (pending < Math.max(LEAST_WAITING, WAITING_PER_SLOT * concurrency)) void this.#pull()
+    if (pending < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull()
   }
 
   /** Lets the source clean up behind itself. It is not waited for: a source may be stuck, which is why we leave. */

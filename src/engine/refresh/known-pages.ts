@@ -13,7 +13,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import type { EngineParts, RefreshParts } from '../parts.js'
-import type { FetchExpectation } from '../visit/fetch-step.js'
+import type { FetchSettings } from '../visit/fetch-step.js'
 import type { VisitResult } from '../visit/visit-result.js'
 import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
 
@@ -21,13 +21,13 @@ import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
 const SERVERS = 'servers'
 
 /** So many servers are looked at in less than a millisecond; of more, what was seen holds for so long. */
-const MANY_SERVERS = 1000
-const LOOK_MS = 1000
+const CACHE_ABOVE_SERVERS = 1000
+const CACHE_MS = 1000
 
 /** A visit to a page that may be known. */
 export interface RevisitLookup {
   readonly known: PageRecord | undefined
-  readonly expects: FetchExpectation
+  readonly fetch: FetchSettings
 }
 
 /** What becomes of a page, for the settlement of its visit. */
@@ -47,8 +47,8 @@ export class KnownPages {
   readonly #sink: Pick<RoundSink, 'failed' | 'changed'>
   #rounds: Rounds | undefined = undefined
   /** After passes, a schedule begins. */
-  #isTurning = false
-  #seen: { readonly at: number; readonly told: Feasibility } | undefined = undefined
+  #isConverting = false
+  #lastFeasibility: { readonly at: number; readonly told: Feasibility } | undefined = undefined
   /** The pass that is under way. */
   #round = 0
 
@@ -67,7 +67,7 @@ export class KnownPages {
     const { rounds, aim } = schedule.rules
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
-    if ((before === CONTINUOUS || before === TURNING) && !this.#isContinuous) throw cannotTurnToRounds()
+    if ((before === CONTINUOUS || before === CONVERTING) && !this.#isContinuous) throw cannotStartRounds()
     for await (const [host, record] of this.#servers.entries()) {
       if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
     }
@@ -77,17 +77,17 @@ export class KnownPages {
       }
     }
     // Pages that passes left behind have no time of their own yet: they are visited once, and then by the schedule.
-    this.#isTurning = this.#isContinuous && (before === PASSES || before === TURNING)
-    if (this.#isTurning) own.put(MODE, TURNING)
-    else own.put(MODE, this.#isContinuous ? CONTINUOUS : PASSES)
-    if (this.#isContinuous && !this.#isTurning) return
+    this.#isConverting = this.#isContinuous && (before === ROUNDS || before === CONVERTING)
+    if (this.#isConverting) own.put(MODE, CONVERTING)
+    else own.put(MODE, this.#isContinuous ? CONTINUOUS : ROUNDS)
+    if (this.#isContinuous && !this.#isConverting) return
     this.#rounds = new Rounds(state, this.#isContinuous || isLed ? 1 : rounds, {
       ...this.#sink,
       shard: this.#parts.ownership.self,
       replaces: this.#refresh.replaces,
       isMine: (host) => this.#isMine(host),
       add: (requests) => this.#parts.frontier.add(requests),
-      begun: (round) => {
+      roundStarted: (round) => {
         this.#round = round
       },
     })
@@ -98,8 +98,8 @@ export class KnownPages {
   refill(concurrency: number): void {
     this.#rounds?.refill(concurrency)
     // All have a place in the frontier by now. Of several shards none knows that of the others: they keep looking.
-    if (!this.#isTurning || this.#refresh.isLed || this.#rounds?.isReading !== false) return
-    this.#isTurning = false
+    if (!this.#isConverting || this.#refresh.isLed || this.#rounds?.isReading !== false) return
+    this.#isConverting = false
     this.#refresh.state.space(REFRESH).put(MODE, CONTINUOUS)
   }
 
@@ -109,8 +109,8 @@ export class KnownPages {
   }
 
   /** To be asked when nothing else is left to do: whether there is more. */
-  goesOn(): boolean {
-    return this.#rounds?.goesOn() === true
+  advance(): boolean {
+    return this.#rounds?.advance() === true
   }
 
   /** Somebody else says that the next pass begins. */
@@ -125,10 +125,11 @@ export class KnownPages {
   /** Whether the schedule can be kept. Statistics ask often, and where there are many servers looking at all takes a while. */
   feasibility(): Feasibility {
     const now = this.#parts.clock.now()
-    const last = this.#seen
-    if (last !== undefined && last.told.servers > MANY_SERVERS && now - last.at < LOOK_MS) return last.told
+    const last = this.#lastFeasibility
+    if (last !== undefined && last.told.servers > CACHE_ABOVE_SERVERS && now - last.at < CACHE_MS)
+      return last.told
     const told = this.schedule.feasibility()
-    this.#seen = { at: now, told }
+    this.#lastFeasibility = { at: now, told }
     return told
   }
 
@@ -142,17 +143,17 @@ export class KnownPages {
   }
 
   /** How to ask for a page. Undefined: nothing is known of it. */
-  lookUp(request: CrawlRequest, expectation: FetchExpectation): MaybePromise<RevisitLookup | undefined> {
+  lookUp(request: CrawlRequest, expectation: FetchSettings): MaybePromise<RevisitLookup | undefined> {
     if (request.revisit !== true) return undefined
     const known = this.#pages.get(request.url, request.host)
-    if (known instanceof Promise) return known.then((record) => this.#lookFor(record, expectation))
-    return this.#lookFor(known, expectation)
+    if (known instanceof Promise) return known.then((record) => this.#toLookup(record, expectation))
+    return this.#toLookup(known, expectation)
   }
 
-  #lookFor(record: unknown, expectation: FetchExpectation): RevisitLookup {
+  #toLookup(record: unknown, expectation: FetchSettings): RevisitLookup {
     const known = record as PageRecord | undefined
     const validators = known && this.schedule.conditionOf(known, this.#parts.random.next())
-    return { known, expects: validators === undefined ? expectation : { ...expectation, known: validators } }
+    return { known, fetch: validators === undefined ? expectation : { ...expectation, known: validators } }
   }
 
   /** What a page that was seen has become; it is undefined for an answer without a body. */
@@ -173,7 +174,7 @@ export class KnownPages {
       digest: page && this.#digest(page),
       etag: headers.get('etag'),
       modified: headers.get('last-modified'),
-      conditional: look?.expects.known !== undefined,
+      conditional: look?.fetch.known !== undefined,
       // A host that no longer asks for a pause has the crawl's own.
       delayMs: delayMs ?? 0,
       hint: request.hint,
@@ -181,7 +182,7 @@ export class KnownPages {
   }
 
   /** The visit is over but for its settlement. */
-  held({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
+  recordHeld({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
     this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
   }
 
@@ -208,7 +209,7 @@ export class KnownPages {
   }
 
   /** What a settlement says of a page's next visit. */
-  again({ record, at }: NextVisit): NextRevisit {
+  nextRevisit({ record, at }: NextVisit): NextRevisit {
     this.#rounds?.visited()
     const kept = this.#rounds === undefined ? record : { ...record, round: this.#round }
     return this.#isContinuous ? { record: kept, again: { at, attempt: 0, revisit: true } } : { record: kept }
@@ -242,10 +243,10 @@ export class KnownPages {
 /** How a store's pages were last refreshed. */
 const MODE = 'mode'
 const CONTINUOUS = 'continuous'
-const TURNING = 'turning'
-const PASSES = 'passes'
+const CONVERTING = 'turning'
+const ROUNDS = 'passes'
 
-function cannotTurnToRounds(): KumoError {
+function cannotStartRounds(): KumoError {
   const message =
     'refresh: the pages of this store have times of their own, so passes over all of them cannot begin; ' +
     'leave out rounds, or use another store'
@@ -255,7 +256,7 @@ function cannotTurnToRounds(): KumoError {
 /** A crawl that does not refresh would wait for the times of all known pages. */
 export async function assertNotRefreshed(state: StateStore): Promise<void> {
   const mode = await state.space(REFRESH).get(MODE)
-  if (mode !== CONTINUOUS && mode !== TURNING) return
+  if (mode !== CONTINUOUS && mode !== CONVERTING) return
   const message =
     'this store holds a crawl that visits its pages again; go on with .refresh({ … }), or use another store'
   throw new KumoError('KUMO_STORE_MISMATCH', message)

@@ -3,7 +3,7 @@ import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { Miss, NextVisit } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
-import { UNREAD } from '../delivery.js'
+import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
 import { NO_PAGE, type PageProcessor, type ProcessedPage } from '../visit/page-processor.js'
@@ -15,7 +15,12 @@ import type { KnownPages, RevisitLookup } from './known-pages.js'
 export const NOT_MODIFIED = 304
 
 /** The settlement of a visit that reached its host. */
-type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: ProcessedPage) => VisitResult
+type SettleReached = (
+  request: CrawlRequest,
+  startedAt: number,
+  endedAt: number,
+  came?: ProcessedPage,
+) => VisitResult
 
 /** What is done with pages that are, or become, known: compared with what they were, delivered if need be, kept. */
 export class RevisitProcessor {
@@ -23,14 +28,20 @@ export class RevisitProcessor {
   readonly #knownPages: KnownPages
   readonly #processor: PageProcessor
   readonly #tally: Tally
-  readonly #went: Went
+  readonly #settleReached: SettleReached
 
-  constructor(parts: EngineParts, knownPages: KnownPages, handling: PageProcessor, tally: Tally, went: Went) {
+  constructor(
+    parts: EngineParts,
+    knownPages: KnownPages,
+    handling: PageProcessor,
+    tally: Tally,
+    went: SettleReached,
+  ) {
     this.#parts = parts
     this.#knownPages = knownPages
     this.#processor = handling
     this.#tally = tally
-    this.#went = went
+    this.#settleReached = went
   }
 
   /** A page came, or word that it has not changed: what became of it since the last visit decides what is done with it. */
@@ -42,33 +53,39 @@ export class RevisitProcessor {
   ): Promise<VisitResult> {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
-    const went = this.#went(request, startedAt, timing.fetchedAt)
-    const seen = this.#look(request, look, response, timing, went.hostDelayMs)
+    const went = this.#settleReached(request, startedAt, timing.fetchedAt)
+    const seen = this.#observe(request, look, response, timing, went.hostDelayMs)
     // What cannot be read is reported where pages are read.
     if (seen === undefined)
-      return this.#handled(request, went, await this.#processor.process(request, response, timing))
+      return this.#settle(request, went, await this.#processor.process(request, response, timing))
     const { page, planned } = seen
     const { change } = planned
     const isRead =
       change !== 'unchanged' || (knownPages.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
     if (!isRead) {
-      const told = knownPages.schedule.rules.unchanged ? await this.#processor.tell(request, page) : NO_PAGE
-      if (told !== UNREAD) this.#tally.change('unchanged')
-      knownPages.held(request, timing)
-      return this.#handled(request, { ...went, ...knownPages.again(planned) }, told)
+      const told = knownPages.schedule.rules.unchanged
+        ? await this.#processor.deliver(request, page)
+        : NO_PAGE
+      if (told !== UNDELIVERED) this.#tally.change('unchanged')
+      knownPages.recordHeld(request, timing)
+      return this.#settle(request, { ...went, ...knownPages.nextRevisit(planned) }, told)
     }
     const handled = await this.#processor.process(request, response, timing, page)
-    if (handled !== UNREAD) this.#tally.change(change!)
-    knownPages.held(request, timing)
-    return this.#handled(request, { ...went, ...knownPages.again(planned) }, handled)
+    if (handled !== UNDELIVERED) this.#tally.change(change!)
+    knownPages.recordHeld(request, timing)
+    return this.#settle(request, { ...went, ...knownPages.nextRevisit(planned) }, handled)
   }
 
-  #handled(request: CrawlRequest, visited: VisitResult, handled: ProcessedPage | typeof UNREAD): VisitResult {
-    return handled === UNREAD ? repeated(request, visited.visitedAt!) : { ...visited, ...handled }
+  #settle(
+    request: CrawlRequest,
+    visited: VisitResult,
+    handled: ProcessedPage | typeof UNDELIVERED,
+  ): VisitResult {
+    return handled === UNDELIVERED ? repeated(request, visited.visitedAt!) : { ...visited, ...handled }
   }
 
   /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
-  #look(
+  #observe(
     request: CrawlRequest,
     look: RevisitLookup | undefined,
     response: FetchedResponse,
@@ -94,7 +111,7 @@ export class RevisitProcessor {
     verdict?: Exclude<Verdict, { kind: 'page' }>,
   ): VisitResult {
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
-    return { ...settled, ...this.#knownPages.again(this.#knownPages.failed(request, miss)) }
+    return { ...settled, ...this.#knownPages.nextRevisit(this.#knownPages.failed(request, miss)) }
   }
 
   /** A known page was not there. */
@@ -110,11 +127,11 @@ export class RevisitProcessor {
     const planned = await knownPages.missed(request, look, missOf(verdict))
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
-      const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
-      if (told === UNREAD) return repeated(request, timing.fetchedAt)
-      return { ...settled, delivered: true, ...knownPages.again(planned) }
+      const told = await this.#deliverGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
+      if (told === UNDELIVERED) return repeated(request, timing.fetchedAt)
+      return { ...settled, delivered: true, ...knownPages.nextRevisit(planned) }
     }
-    return { ...settled, ...knownPages.again(planned) }
+    return { ...settled, ...knownPages.nextRevisit(planned) }
   }
 
   /** Its host is down: it is missed, and nobody looks at the host again before `at`. */
@@ -123,35 +140,35 @@ export class RevisitProcessor {
     const planned = await this.#knownPages.missed(request, undefined, 'failed')
     if (planned === undefined) return settled
     if (planned.change === 'gone') {
-      const told = await this.#tellGone(request, NO_ANSWER, {
+      const told = await this.#deliverGone(request, NO_ANSWER, {
         fetchedAt: this.#parts.clock.now(),
         fetchMs: 0,
       })
-      if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
-      return { ...settled, delivered: true, ...this.#knownPages.again(planned) }
+      if (told === UNDELIVERED) return { ...settled, again: { at, attempt: request.attempt } }
+      return { ...settled, delivered: true, ...this.#knownPages.nextRevisit(planned) }
     }
-    return { ...settled, ...this.#knownPages.again(planned) }
+    return { ...settled, ...this.#knownPages.nextRevisit(planned) }
   }
 
-  async #tellGone(
+  async #deliverGone(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { extraction } = this.#parts
     const page = extraction.pageOf(request, response, timing)
     extraction.setChange(page, 'gone')
-    const told = await this.#processor.tell(request, page)
-    if (told !== UNREAD) this.#tally.change('gone')
+    const told = await this.#processor.deliver(request, page)
+    if (told !== UNDELIVERED) this.#tally.change('gone')
     return told
   }
 
   /** A known page stays known, also if nobody could look at it this time. */
-  async keep(request: CrawlRequest, visiting: Promise<VisitResult>): Promise<VisitResult> {
+  async keepKnown(request: CrawlRequest, visiting: Promise<VisitResult>): Promise<VisitResult> {
     const visited = await visiting
     if (visited.again !== undefined || visited.record !== undefined) return visited
     const planned = await this.#knownPages.missed(request, undefined, 'put-off')
-    return planned === undefined ? visited : { ...visited, ...this.#knownPages.again(planned) }
+    return planned === undefined ? visited : { ...visited, ...this.#knownPages.nextRevisit(planned) }
   }
 }
 

@@ -7,8 +7,8 @@ import { newRequest } from '../admission/admission.js'
 /** Pages that are brought in at once. */
 const BATCH = 500
 /** More are brought in while fewer than this wait, times the concurrency. */
-const WAITING_PER_SLOT = 4
-const LEAST_WAITING = 1000
+const PENDING_PER_SLOT = 4
+const MIN_PENDING = 1000
 /** Under what name a store keeps what is known of pages. */
 export const PAGES = 'pages'
 /** Where the number of the pass is kept. */
@@ -23,7 +23,7 @@ export interface RoundSink {
   isMine(host: string): boolean
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
   /** The pass that is under way. */
-  begun(round: number): void
+  roundStarted(round: number): void
   failed(error: unknown): void
   changed(): void
 }
@@ -38,7 +38,7 @@ interface RoundState {
  * Pages that are gone are asked for in every second pass, then in every fourth, at last in one of 64. Those that were
  * never there are asked for in the next one, and then likewise.
  */
-function isLeftOut({ gone, unseen }: PageRecord, round: number): boolean {
+function skipsRound({ gone, unseen }: PageRecord, round: number): boolean {
   return gone !== undefined && round % 2 ** Math.min(unseen ? gone : gone + 1, 6) !== 0
 }
 
@@ -49,7 +49,7 @@ function isLeftOut({ gone, unseen }: PageRecord, round: number): boolean {
  */
 export class Rounds {
   readonly #pages: StateSpace
-  readonly #own: StateSpace
+  readonly #refreshState: StateSpace
   readonly #sink: RoundSink
   #left: number
   #round = 0
@@ -60,14 +60,14 @@ export class Rounds {
 
   constructor(state: StateStore, rounds: number, sink: RoundSink) {
     this.#pages = state.space(PAGES)
-    this.#own = state.space(REFRESH)
+    this.#refreshState = state.space(REFRESH)
     this.#left = rounds
     this.#sink = sink
   }
 
   async open(): Promise<void> {
     const words: RoundState[] = []
-    for await (const [key, word] of this.#own.entries())
+    for await (const [key, word] of this.#refreshState.entries())
       if (key.startsWith(ROUND)) words.push(word as RoundState)
     const last = Math.max(0, ...words.map(({ round }) => round))
     const isDone = words.every(({ round, isDone }) => isDone && round === last)
@@ -88,14 +88,13 @@ export class Rounds {
   /** Brings in more of the known pages, if few that were brought in wait. */
   refill(concurrency: number): void {
     if (this.#reading === undefined || this.#isPulling) return
-    if (this.#waiting < Math.max(LEAST_WAITING, WAITING_PER_SLOT * concurrency))
-      void this.#pull(this.#reading)
+    if (this.#waiting < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull(this.#reading)
   }
 
   /** To be asked when nothing else is left to do: whether there is more. */
-  goesOn(): boolean {
+  advance(): boolean {
     if (this.isReading) return true
-    this.#say(true)
+    this.#saveState(true)
     if (this.#left <= 1) return false
     this.#left--
     this.next()
@@ -114,14 +113,14 @@ export class Rounds {
 
   #begin(round: number): void {
     this.#round = round
-    this.#say(false)
+    this.#saveState(false)
     this.#reading = this.#pages.entries()[Symbol.asyncIterator]()
-    this.#sink.begun(round)
+    this.#sink.roundStarted(round)
   }
 
-  #say(isDone: boolean): void {
+  #saveState(isDone: boolean): void {
     const word: RoundState = { round: this.#round, isDone }
-    this.#own.put(`${ROUND} ${this.#sink.shard}`, word)
+    this.#refreshState.put(`${ROUND} ${this.#sink.shard}`, word)
   }
 
   async #pull(reading: AsyncIterator<readonly [key: string, value: unknown]>): Promise<void> {
@@ -137,7 +136,7 @@ export class Rounds {
         const [url, value] = next.value
         const record = value as PageRecord
         const host = hostOf(url)
-        if ((record.round ?? 0) >= this.#round || isLeftOut(record, this.#round)) continue
+        if ((record.round ?? 0) >= this.#round || skipsRound(record, this.#round)) continue
         found.push([url, { ...record, round: this.#round }, host])
       }
       // In one turn, and so in one commit; and a host may have gone to another shard meanwhile.

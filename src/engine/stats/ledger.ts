@@ -6,19 +6,19 @@ import type { HostQuota } from '../visit/host-quota.js'
 import type { VisitResult } from '../visit/visit-result.js'
 import type { EndReason } from './stats.js'
 import {
-  addedCounts,
-  type Fate,
-  isUnread,
-  isUnreadCode,
+  addCounts,
+  isExtractionFailure,
+  isExtractionFailureCode,
   type Tally,
   type TallyRecord,
-  withoutFates,
+  type VisitEvent,
+  withoutEvents,
 } from './tally.js'
 
 const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
 
 /** Failures that a store remembers one by one: the last so many. */
-const FAILURES_KEPT = 1000
+const MAX_FAILURES = 1000
 
 /** What a store remembers of the crawl as a whole. */
 export interface CrawlRecord extends TallyRecord {
@@ -47,14 +47,14 @@ export class Ledger {
   #settledPages = 0
   #keptFailures = 0
   /** What came of visits that are not settled yet. */
-  readonly #unsettled = new Map<CrawlRequest, Fate[]>()
+  readonly #unsettled = new Map<CrawlRequest, VisitEvent[]>()
   #earlier: CrawlRecord | undefined = undefined
-  readonly #told: EarlierRuns | undefined
+  readonly #given: EarlierRuns | undefined
   /** Records of shards that this run does not have: their counts are part of this one's. */
   #absorbed: readonly string[] = []
   #startedAt = 0
   /** Told of what is counted, where the store forgets it when its thread dies. */
-  readonly #tellCounts: ((counts: PageCounts) => void) | undefined
+  readonly #reportCounts: ((counts: PageCounts) => void) | undefined
 
   /** Each shard keeps a record of its own. */
   constructor(
@@ -66,8 +66,8 @@ export class Ledger {
     told: EarlierRuns | undefined = undefined,
     tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
   ) {
-    this.#told = told
-    this.#tellCounts = tellCounts
+    this.#given = told
+    this.#reportCounts = tellCounts
     this.#tally = tally
     this.#quotas = quotas
     this.#siteOf = siteOf
@@ -86,18 +86,18 @@ export class Ledger {
   }
 
   get earlierRuns(): number {
-    return this.#told?.runs ?? this.#earlier?.runs ?? 0
+    return this.#given?.runs ?? this.#earlier?.runs ?? 0
   }
 
   /** Whether the last run left nothing to do. */
   get wasDone(): boolean {
-    return this.#told?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
+    return this.#given?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
   }
 
   /** Takes up the counts of earlier runs. */
   async open(now: number): Promise<void> {
     const tally = this.#tally
-    if (this.#told === undefined) {
+    if (this.#given === undefined) {
       const { sum, others } = await earlierRecords(this.#crawl)
       this.#earlier = sum
       this.#absorbed = others
@@ -113,7 +113,7 @@ export class Ledger {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
-    const { hosts, sites } = this.#told?.counted ?? NONE_COUNTED
+    const { hosts, sites } = this.#given?.counted ?? NONE_COUNTED
     for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
     for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
@@ -123,12 +123,12 @@ export class Ledger {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     const isLimited = hostQuota.isLimited || siteQuota.isLimited
     const counted =
-      this.#tellCounts && isLimited ? { hosts: [] as PageCount[], sites: [] as PageCount[] } : undefined
+      this.#reportCounts && isLimited ? { hosts: [] as PageCount[], sites: [] as PageCount[] } : undefined
     for (const visit of visits) {
-      const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
+      const events = this.#unsettled.size > 0 ? this.#settleEvents(visit) : undefined
       const { delivered, takesPlace, request } = visit
       if (delivered !== true) continue
-      if (fates?.some(isUnread) !== true) this.#settledPages++
+      if (events?.some(isExtractionFailure) !== true) this.#settledPages++
       if (takesPlace !== true) continue
       const { host } = request
       if (hostQuota.isLimited) {
@@ -142,54 +142,54 @@ export class Ledger {
       this.#sitePages.put(site, pages, host)
       counted?.sites.push([site, pages])
     }
-    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#tellCounts!(counted)
+    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#reportCounts!(counted)
   }
 
   /** Something came of a visit that is under way; without a request, of none. */
-  note(fate: Fate, request: CrawlRequest | undefined): void {
-    if (request === undefined) this.#keep(fate)
-    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
+  note(event: VisitEvent, request: CrawlRequest | undefined): void {
+    if (request === undefined) this.#store(event)
+    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), event])
   }
 
   /** Tries what earlier runs gave up again. */
-  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> | undefined {
+  retryFailed(sink: Omit<RetrySink, 'uncount'>): Promise<void> | undefined {
     const takenBack = (code: FailureCode, host: string) => {
-      this.#tally.takenBack(code)
-      if (isUnreadCode(code)) this.#freePlace(host)
+      this.#tally.uncountFailure(code)
+      if (isExtractionFailureCode(code)) this.#releasePlace(host)
     }
-    return this.#failedUrls?.retry(this.#run, { ...sink, takenBack })
+    return this.#failedUrls?.retry(this.#run, { ...sink, uncount: takenBack })
   }
 
   /** A page that could not be extracted had taken one of its host's places, and of its site's. */
-  #freePlace(host: string): void {
+  #releasePlace(host: string): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.free(host), host)
+    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.uncount(host), host)
     if (!siteQuota.isLimited) return
     const site = this.#siteOf(host)
-    this.#sitePages.put(site, siteQuota.free(site), host)
+    this.#sitePages.put(site, siteQuota.uncount(site), host)
   }
 
   get #run(): number {
     return this.earlierRuns + 1
   }
 
-  #settledFates({ request, again, record }: VisitResult): readonly Fate[] | undefined {
-    const fates = this.#unsettled.get(request)
+  #settleEvents({ request, again, record }: VisitResult): readonly VisitEvent[] | undefined {
+    const events = this.#unsettled.get(request)
     this.#unsettled.delete(request)
-    for (const fate of fates ?? []) {
-      this.#keep(fate)
+    for (const event of events ?? []) {
+      this.#store(event)
       // What has a next visit is not given up.
-      if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
-      if (request.purpose === undefined) this.#failedUrls?.put(request, fate.failure.code, this.#run)
+      if (event.kind !== 'failure' || again !== undefined || record !== undefined) continue
+      if (request.purpose === undefined) this.#failedUrls?.put(request, event.failure.code, this.#run)
     }
-    return fates
+    return events
   }
 
-  #keep(fate: Fate): void {
-    if (fate.kind !== 'failure') return
-    const { url, code, message, status, attempt } = fate.failure
-    const { at } = fate
-    const place = ++this.#keptFailures % FAILURES_KEPT
+  #store(event: VisitEvent): void {
+    if (event.kind !== 'failure') return
+    const { url, code, message, status, attempt } = event.failure
+    const { at } = event
+    const place = ++this.#keptFailures % MAX_FAILURES
     this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
       url,
       code,
@@ -203,7 +203,7 @@ export class Ledger {
   /** Puts the counts where the next commit takes them. */
   write(ended?: EndReason): void {
     const record: CrawlRecord = {
-      ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
+      ...withoutEvents(this.#tally.record(), [...this.#unsettled.values()].flat()),
       pages: this.#settledPages,
       runs: this.#run,
       startedAt: this.#startedAt,
@@ -231,7 +231,7 @@ export async function earlierRecords(
     records.push(asRecord(record)!)
     if (name !== recordName(0)) others.push(name)
   }
-  return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+  return { sum: records.length === 0 ? undefined : records.reduce(add), others }
 }
 
 /** Crawls that were begun when requests were not counted yet have none. */
@@ -244,9 +244,9 @@ export function isDone({ ended }: CrawlRecord): boolean {
   return ended === 'done' || ended === 'already-done'
 }
 
-function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
+function add(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
   return {
-    ...addedCounts(a, b),
+    ...addCounts(a, b),
     runs: Math.max(a.runs, b.runs),
     startedAt: Math.min(a.startedAt, b.startedAt),
     ended: isDone(a) ? b.ended : a.ended,

@@ -4,7 +4,7 @@ import type { Feasibility } from '../../refresh/contract.js'
 import type { StoreCondition } from '../../stores/contract.js'
 import { bottleneckOf } from './meters.js'
 import type { IdleReason, StageName, StageStats, Stats } from './stats.js'
-import { addedCounts } from './tally.js'
+import { addCounts } from './tally.js'
 
 /** What a shard says, and its share of all slots. */
 export interface ShardStats {
@@ -30,7 +30,7 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
   const threadBusy = total((stats) => stats.threadBusy ?? 0) / threads
   const gaps = all.flatMap(({ shortestGapMs }) => (shortestGapMs === undefined ? [] : [shortestGapMs]))
   return {
-    ...all.reduce<Pick<Stats, CountName>>(addedCounts, NOTHING),
+    ...all.reduce<Pick<Stats, CountName>>(addCounts, NOTHING),
     elapsedMs,
     earlierRuns: Math.max(0, ...all.map(({ earlierRuns }) => earlierRuns)),
     // Workers begin one after another.
@@ -53,7 +53,7 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
   }
 }
 
-type CountName = keyof ReturnType<typeof addedCounts>
+type CountName = keyof ReturnType<typeof addCounts>
 
 const NOTHING: Pick<Stats, CountName> = {
   pages: 0,
@@ -145,7 +145,7 @@ function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
     worst: told
       .flatMap(({ worst }) => worst)
       .sort((a, b) => b.stretch - a.stretch)
-      .slice(0, MOST_WORST),
+      .slice(0, MAX_WORST),
     bottleneck: tightest?.bottleneck,
     why: tightest?.why,
     policy: told.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
@@ -158,4 +158,4 @@ function tightnessOf({ bottleneck, stretch }: Feasibility): number {
 }
 
 /** Servers that are named. */
-const MOST_WORST = 10
+const MAX_WORST = 10

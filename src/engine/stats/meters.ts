@@ -46,14 +46,14 @@ export class Meters {
   }
 
   /** The stage kept the thread for so long, with so many things. */
-  worked(name: StageName, ms: number, things = 0): void {
+  addBusy(name: StageName, ms: number, things = 0): void {
     const stage = this.#stages[name]
     stage.busyMs += ms
     stage.done += things
   }
 
   /** From now on so many slots stand empty, for this reason. */
-  stand(reason: IdleReason, slots: number, now: number): void {
+  setIdle(reason: IdleReason, slots: number, now: number): void {
     this.#settleIdle(now)
     this.#idleReason = reason
     this.#idleSlots = slots

@@ -4,19 +4,19 @@ import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types
 import type { AdmissionReport } from '../admission/admission-filter.js'
 import type { Delivery } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
-import type { Fate, Tally } from './tally.js'
+import type { Tally, VisitEvent } from './tally.js'
 
 /** Hears what came of a request; without one, of no visit. */
-type Note = (fate: Fate, request: CrawlRequest | undefined) => void
+type RecordEvent = (event: VisitEvent, request: CrawlRequest | undefined) => void
 
 /** What did not become a page, counted and told. */
 export class Reporter {
   readonly #delivery: Delivery
   readonly #tally: Tally
   readonly #clock: Clock
-  readonly #note: Note
+  readonly #note: RecordEvent
 
-  constructor(delivery: Delivery, tally: Tally, clock: Clock, note: Note) {
+  constructor(delivery: Delivery, tally: Tally, clock: Clock, note: RecordEvent) {
     this.#clock = clock
     this.#delivery = delivery
     this.#tally = tally
@@ -37,7 +37,7 @@ export class Reporter {
       this.#tally.retries++
       this.#note({ kind: 'retry' }, request)
     }
-    await this.#delivery.fail(failure)
+    await this.#delivery.deliverFailure(failure)
   }
 
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {

@@ -5,9 +5,9 @@ const SAMPLE_MS = 500
 /** …over about this long. */
 const WINDOW_MS = 5000
 /** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
-const HOSTS_REMEMBERED = 100_000
+const MAX_HOSTS = 100_000
 /** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
-const FIRST_UNDER_WAY = -1
+const FIRST_IN_FLIGHT = -1
 
 /** The counts as plain data, for a store to keep. */
 export type TallyRecord = Pick<
@@ -104,7 +104,7 @@ export class Tally {
   }
 
   /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
-  takenBack(code: FailureCode): void {
+  uncountFailure(code: FailureCode): void {
     this.failed--
     this.failures[code] = (this.failures[code] ?? 0) - 1
     if (this.failures[code] === 0) delete this.failures[code]
@@ -128,9 +128,9 @@ export class Tally {
     const last = this.#lastVisit.get(host)
     if (last === undefined) {
       this.hostsVisited++
-      this.#lastVisit.set(host, FIRST_UNDER_WAY)
+      this.#lastVisit.set(host, FIRST_IN_FLIGHT)
     }
-    if (last === undefined || last === FIRST_UNDER_WAY) return
+    if (last === undefined || last === FIRST_IN_FLIGHT) return
     const gap = now - last
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
   }
@@ -148,7 +148,7 @@ export class Tally {
 
   visitEnds(host: string, now: number): void {
     this.#lastVisit.set(host, now)
-    if (this.#lastVisit.size > HOSTS_REMEMBERED) {
+    if (this.#lastVisit.size > MAX_HOSTS) {
       this.#lastVisit.delete(this.#lastVisit.keys().next().value as string)
     }
   }
@@ -161,21 +161,21 @@ export class Tally {
 }
 
 /** What came of a visit instead of a page. */
-export type Fate =
+export type VisitEvent =
   | { readonly kind: 'failure'; readonly failure: Failure; readonly at: number }
   | { readonly kind: 'retry' }
   | { readonly kind: 'redirect' }
 
-const UNREAD: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
+const EXTRACTION_FAILURES: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
 
 /** Whether the page came, but could not be extracted. */
-export function isUnread(fate: Fate): boolean {
-  return fate.kind === 'failure' && isUnreadCode(fate.failure.code)
+export function isExtractionFailure(event: VisitEvent): boolean {
+  return event.kind === 'failure' && isExtractionFailureCode(event.failure.code)
 }
 
 /** Whether a page that failed so has taken a place of those that limits allow. */
-export function isUnreadCode(code: FailureCode): boolean {
-  return UNREAD.has(code)
+export function isExtractionFailureCode(code: FailureCode): boolean {
+  return EXTRACTION_FAILURES.has(code)
 }
 
 /** Pages as limits count them: see `Handled.delivered`. Those that are tried again have no place until they are. */
@@ -185,29 +185,29 @@ export function pagesForLimits(
 ): number {
   if (retryFailed) return pages
   let count = pages
-  for (const code of UNREAD) count += failures[code] ?? 0
+  for (const code of EXTRACTION_FAILURES) count += failures[code] ?? 0
   return count
 }
 
 /** The counts as they were before these. */
-export function withoutFates(record: TallyRecord, fates: readonly Fate[]): TallyRecord {
-  if (fates.length === 0) return record
+export function withoutEvents(record: TallyRecord, events: readonly VisitEvent[]): TallyRecord {
+  if (events.length === 0) return record
   const failures = { ...record.failures }
   let { failed, retries, redirects } = record
-  for (const fate of fates) {
-    if (fate.kind === 'retry') retries--
-    else if (fate.kind === 'redirect') redirects--
+  for (const event of events) {
+    if (event.kind === 'retry') retries--
+    else if (event.kind === 'redirect') redirects--
     else {
       failed--
-      failures[fate.failure.code] = (failures[fate.failure.code] ?? 0) - 1
-      if (failures[fate.failure.code] === 0) delete failures[fate.failure.code]
+      failures[event.failure.code] = (failures[event.failure.code] ?? 0) - 1
+      if (failures[event.failure.code] === 0) delete failures[event.failure.code]
     }
   }
   return { ...record, failed, retries, redirects, failures }
 }
 
 /** Counts of two shards together. */
-export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
+export function addCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
   return {
     pages: a.pages + b.pages,
     requests: a.requests + b.requests,
@@ -218,14 +218,14 @@ export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
     retries: a.retries + b.retries,
     failed: a.failed + b.failed,
     skipped: a.skipped + b.skipped,
-    failures: addedEach(a.failures, b.failures),
-    skips: addedEach(a.skips, b.skips),
-    statuses: addedEach(a.statuses, b.statuses),
-    changes: addedEach(a.changes ?? {}, b.changes ?? {}),
+    failures: addEach(a.failures, b.failures),
+    skips: addEach(a.skips, b.skips),
+    statuses: addEach(a.statuses, b.statuses),
+    changes: addEach(a.changes ?? {}, b.changes ?? {}),
   }
 }
 
-function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+function addEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
   const sum: Record<PropertyKey, number | undefined> = { ...a }
   for (const [name, count] of Object.entries(b)) {
     sum[name] = (sum[name] ?? 0) + (count ?? 0)

@@ -6,10 +6,10 @@ import { Deadlines, Expiring } from '../deadlines.js'
 import type { Delivery } from '../delivery.js'
 import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
-import { isOurs } from './verdict.js'
+import { isLocalShortage } from './verdict.js'
 
 /** What is wanted of an answer. */
-export interface FetchExpectation {
+export interface FetchSettings {
   wants(mediaType: string): boolean
   /** If not as for pages. */
   readonly maxBodyBytes?: number | undefined
@@ -20,7 +20,7 @@ export interface FetchExpectation {
 }
 
 /** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
-const SHORTAGE_PAUSE_MS = 1000
+const SHORTAGE_WAIT_MS = 1000
 
 /**
  * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
@@ -30,11 +30,11 @@ class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort when the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
-  readonly #expectation: FetchExpectation
+  readonly #expectation: FetchSettings
   #aborted = false
   #controller: AbortController | undefined = undefined
 
-  constructor(expectation: FetchExpectation) {
+  constructor(expectation: FetchSettings) {
     super()
     this.#expectation = expectation
   }
@@ -90,8 +90,8 @@ export class FetchStep {
   readonly #running: Deadlines<VisitContext>
   readonly #delivery: Delivery
   /** Visits that came short of something. Filled by `#comeShort`, emptied all at once by `#goOn`. */
-  readonly #short: (() => void)[] = []
-  #pause: Timer | undefined
+  readonly #waiting: (() => void)[] = []
+  #waitTimer: Timer | undefined
   #aborted = false
 
   constructor(
@@ -117,16 +117,16 @@ export class FetchStep {
   abort(): void {
     this.#aborted = true
     for (const context of this.#running.running()) context.abort()
-    this.#goOn()
+    this.#resumeWaiting()
   }
 
   /** Leaves no timer behind. */
   close(): void {
     this.#running.close()
-    this.#goOn()
+    this.#resumeWaiting()
   }
 
-  async fetch(request: CrawlRequest, expectation: FetchExpectation): Promise<Outcome> {
+  async fetch(request: CrawlRequest, expectation: FetchSettings): Promise<Outcome> {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
@@ -141,25 +141,25 @@ export class FetchStep {
     if (outcome.resent) this.#tally.resent(outcome.resent)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
-    else if (isOurs(outcome)) {
+    else if (isLocalShortage(outcome)) {
       this.#tally.notSent()
-      await this.#comeShort(outcome.message)
+      await this.#waitForResources(outcome.message)
     }
     return outcome
   }
 
   /** Waits, and reports it once. The deadline is over by now: it is for servers. */
-  #comeShort(message: string): Promise<void> | undefined {
-    this.#delivery.advise(`${message} ${WHAT_IS_DONE}`)
+  #waitForResources(message: string): Promise<void> | undefined {
+    this.#delivery.advise(`${message} ${SHORTAGE_ADVICE}`)
     if (this.#aborted) return undefined
-    this.#pause ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_PAUSE_MS, () => this.#goOn())
-    return new Promise((resolve) => this.#short.push(resolve))
+    this.#waitTimer ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_WAIT_MS, () => this.#resumeWaiting())
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  #goOn(): void {
-    this.#pause?.cancel()
-    this.#pause = undefined
-    for (const goOn of this.#short.splice(0)) goOn()
+  #resumeWaiting(): void {
+    this.#waitTimer?.cancel()
+    this.#waitTimer = undefined
+    for (const goOn of this.#waiting.splice(0)) goOn()
   }
 
   #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
@@ -172,7 +172,9 @@ export class FetchStep {
       const done = (outcome: Outcome) => {
         // Too late for all but the count.
         if (isExpired && isOutcome(outcome) && outcome.resent) this.#tally.resent(outcome.resent)
-        resolve(isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: NO_OUTCOME })
+        resolve(
+          isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: INVALID_OUTCOME },
+        )
       }
       const threw = (error: unknown) => {
         // What a fetcher throws because it was told to stop is no defect.
@@ -191,11 +193,11 @@ export class FetchStep {
   }
 }
 
-const WHAT_IS_DONE =
+const SHORTAGE_ADVICE =
   'Idle connections were closed, and the crawl goes on with fewer at once; no URL is given up for it. ' +
   'To avoid this, raise the limit of the system (ulimit -n) or lower concurrency().'
 
-const NO_OUTCOME =
+const INVALID_OUTCOME =
   'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
 
 /** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */

@@ -16,9 +16,9 @@ export interface HealthRules {
 }
 
 /** A host is set aside for no longer than this, unless the first time was to be longer already. */
-const LONGEST_ASIDE_MS = 24 * 3_600_000
+const MAX_COOLDOWN_MS = 24 * 3_600_000
 
-export interface Setback {
+export interface Backoff {
   readonly trouble: HostTrouble
   /** Nothing of the host is visited before this. */
   readonly hostNotBefore: number
@@ -32,12 +32,12 @@ export interface Setback {
  *
  * `chance` is a number in [0, 1) that spreads waits, so that hosts which failed together do not return together.
  */
-export function setback(
+export function backOff(
   trouble: HostTrouble | undefined,
   visit: { readonly startedAt: number; readonly endedAt: number; readonly retryAfterMs?: number | undefined },
   rules: HealthRules,
   chance: number,
-): Setback {
+): Backoff {
   const { startedAt, endedAt } = visit
   const isSame = trouble !== undefined && startedAt < trouble.since
   const incidents = (trouble?.incidents ?? 0) + (isSame ? 0 : 1)
@@ -56,14 +56,14 @@ export function isDown(trouble: HostTrouble | undefined, rules: HealthRules): bo
 }
 
 /** When a host that is down is looked at again, for the sake of pages that are known. */
-export function lookAgainAt({ since }: HostTrouble, rules: HealthRules): number {
+export function nextProbeAt({ since }: HostTrouble, rules: HealthRules): number {
   return (
-    since + Math.min(rules.cooldownMs * 2 ** rules.cooldowns, Math.max(LONGEST_ASIDE_MS, rules.cooldownMs))
+    since + Math.min(rules.cooldownMs * 2 ** rules.cooldowns, Math.max(MAX_COOLDOWN_MS, rules.cooldownMs))
   )
 }
 
 function waitMs(incidents: number, rules: HealthRules): number {
   const aside = incidents - rules.cooldownAfter
-  if (aside >= 0) return Math.min(rules.cooldownMs * 2 ** aside, Math.max(LONGEST_ASIDE_MS, rules.cooldownMs))
+  if (aside >= 0) return Math.min(rules.cooldownMs * 2 ** aside, Math.max(MAX_COOLDOWN_MS, rules.cooldownMs))
   return Math.min(rules.backoffMs * 2 ** (incidents - 1), rules.maxBackoffMs)
 }

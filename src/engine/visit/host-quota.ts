@@ -1,5 +1,5 @@
 /** With several connections to a host, how soon one looks again whether a page under way there has failed. */
-const ASK_AGAIN_MS = 100
+const RETRY_MS = 100
 
 /**
  * `limit({ pagesPerHost })`: how many pages each host has given, and how many are under way. Without the limit it
@@ -24,7 +24,7 @@ export class HostQuota {
   }
 
   /** One of the settled pages does not count any more; answers with how many do. */
-  free(host: string): number {
+  uncount(host: string): number {
     const count = this.#hosts.get(host)
     if (count === undefined || count.settled === 0) return 0
     count.delivered--
@@ -37,7 +37,7 @@ export class HostQuota {
   }
 
   /** Takes out the counts of hosts that go elsewhere. */
-  take(goes: (host: string) => boolean): [host: string, delivered: number][] {
+  remove(goes: (host: string) => boolean): [host: string, delivered: number][] {
     const gone: [string, number][] = []
     for (const [host, { delivered }] of this.#hosts) if (goes(host)) gone.push([host, delivered])
     for (const [host] of gone) this.#hosts.delete(host)
@@ -68,7 +68,7 @@ export class HostQuota {
     if (delivered) count.delivered++
   }
 
-  askAgainAt(now: number): number {
-    return now + ASK_AGAIN_MS
+  retryAt(now: number): number {
+    return now + RETRY_MS
   }
 }

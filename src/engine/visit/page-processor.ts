@@ -3,7 +3,7 @@ import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extr
 import type { FetchedResponse } from '../../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Admission } from '../admission/admission.js'
-import { type Problem, UNREAD } from '../delivery.js'
+import { type DeliveryProblem, UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
@@ -51,71 +51,76 @@ export class PageProcessor {
     response: FetchedResponse,
     timing: FetchTiming,
     page?: Page,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock, pageOver, inFlight } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     inFlight?.enter(request)
-    const begun = this.#extract(request, response, timing, page)
+    const begun = this.#startExtraction(request, response, timing, page)
     inFlight?.leave()
-    const handling = this.#goOn(request, begun, extractAt)
-    if (pageOver === undefined || !(begun instanceof Begun)) return handling
+    const handling = this.#finish(request, begun, extractAt)
+    if (pageOver === undefined || !(begun instanceof StartedExtraction)) return handling
     return handling.finally(() => pageOver(begun.page))
   }
 
   /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
-  async tell(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNREAD> {
+  async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
     this.#parts.pageOver?.(page)
-    return delivered === UNREAD ? UNREAD : DELIVERED
+    return delivered === UNDELIVERED ? UNDELIVERED : DELIVERED
   }
 
   /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
-  #deliver(request: CrawlRequest, page: Page, startedAt: number): MaybePromise<typeof UNREAD | undefined> {
+  #deliver(
+    request: CrawlRequest,
+    page: Page,
+    startedAt: number,
+  ): MaybePromise<typeof UNDELIVERED | undefined> {
     const { clock, delivery, inFlight } = this.#parts
     this.#meters.enter('hooks', startedAt)
     inFlight?.enter(request)
     const delivering = delivery.deliver(page)
     inFlight?.leave()
-    this.#meters.worked('hooks', clock.now() - startedAt)
-    if (delivering instanceof Promise) return delivering.then((problem) => this.#delivered(request, problem))
-    return this.#delivered(request, delivering)
+    this.#meters.addBusy('hooks', clock.now() - startedAt)
+    if (delivering instanceof Promise)
+      return delivering.then((problem) => this.#afterDelivery(request, problem))
+    return this.#afterDelivery(request, delivering)
   }
 
-  #delivered(
+  #afterDelivery(
     request: CrawlRequest,
-    problem: Problem | typeof UNREAD | undefined,
-  ): MaybePromise<typeof UNREAD | undefined> {
+    problem: DeliveryProblem | typeof UNDELIVERED | undefined,
+  ): MaybePromise<typeof UNDELIVERED | undefined> {
     const now = this.#parts.clock.now()
     this.#meters.leave('hooks', now)
-    if (problem === UNREAD) return UNREAD
+    if (problem === UNDELIVERED) return UNDELIVERED
     this.#tally.page(now)
     if (problem !== undefined) return this.#reports.failure(request, problem, true).then(() => undefined)
     return undefined
   }
 
-  async #goOn(
+  async #finish(
     request: CrawlRequest,
-    begun: Begun | ExtractionProblem,
+    begun: StartedExtraction | ExtractionProblem,
     extractAt: number,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock } = this.#parts
-    if (!(begun instanceof Begun)) {
+    if (!(begun instanceof StartedExtraction)) {
       this.#meters.leave('extract', clock.now())
       await this.#reports.failure(request, begun, true)
       return DELIVERED
     }
     const { page, running } = begun
     const busyUntil = clock.now()
-    this.#meters.worked('extract', busyUntil - extractAt)
+    this.#meters.addBusy('extract', busyUntil - extractAt)
     const extracted = running instanceof Promise ? await running : running
     const hooksAt = running instanceof Promise ? clock.now() : busyUntil
     this.#meters.leave('extract', hooksAt)
 
     if (extracted.problem === undefined) {
       const delivering = this.#deliver(request, page, hooksAt)
-      if ((delivering instanceof Promise ? await delivering : delivering) === UNREAD) return UNREAD
+      if ((delivering instanceof Promise ? await delivering : delivering) === UNDELIVERED) return UNDELIVERED
     } else {
       await this.#reports.failure(request, extracted.problem, true)
     }
@@ -128,21 +133,21 @@ export class PageProcessor {
       return DELIVERED
     }
     const admitAt = clock.now()
-    const admitting = this.#admission.links(extracted, request)
-    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
+    const admitting = this.#admission.admitLinks(extracted, request)
+    this.#meters.addBusy('admit', clock.now() - admitAt, extracted.links.length)
     return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
   }
 
   /** Never throws: what cannot be made a page is reported as that page's failure. */
-  #extract(
+  #startExtraction(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
     made: Page | undefined,
-  ): Begun | ExtractionProblem {
+  ): StartedExtraction | ExtractionProblem {
     try {
       const page = made ?? this.#parts.extraction.pageOf(request, response, timing)
-      return new Begun(page, this.#parts.extraction.run(page))
+      return new StartedExtraction(page, this.#parts.extraction.run(page))
     } catch (cause) {
       return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
     }
@@ -150,7 +155,7 @@ export class PageProcessor {
 }
 
 /** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
-class Begun {
+class StartedExtraction {
   constructor(
     readonly page: Page,
     readonly running: MaybePromise<Extracted>,

@@ -7,26 +7,26 @@ import { hostOf, originOf } from '../../url/canonicalize.js'
 import type { Admission } from '../admission/admission.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
-import type { FetchExpectation, FetchStep } from './fetch-step.js'
-import { type HealthRules, setback } from './host-health.js'
-import { isOurs } from './verdict.js'
+import type { FetchSettings, FetchStep } from './fetch-step.js'
+import { backOff, type HealthRules } from './host-health.js'
+import { isLocalShortage } from './verdict.js'
 import { postponed, repeated } from './visit-result.js'
 
 /** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
-const RULES: FetchExpectation = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
+const ROBOTS_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
 
 /** While another host's queue holds the rules of an origin, its pages look again this often. */
-const ASK_AGAIN_MS = 1000
+const RECHECK_MS = 1000
 /** An robotsFetch that has not come back after this long is sent again: the shard that had it may have died. */
-const LOST_AFTER_MS = 300_000
+const RESEND_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
 
 /** robots.txt files of which it is remembered that the last request for them failed. */
-const FAILED_REMEMBERED = 10_000
+const MAX_FAILED = 10_000
 
 /** Origins whose sitemaps wait for a page; those of others are not read. */
-const UNREAD_REMEMBERED = 10_000
+const MAX_DEFERRED = 10_000
 
 /**
  * The robotsFetches that a page's visit depends on: the rules of its origin, and the sitemaps that those name. Rules are
@@ -51,7 +51,7 @@ export class RobotsFetches {
    * Origins whose rules were learned for something else than a page. Their sitemaps are read once a page is: otherwise
    * a robots.txt could name a sitemap on a host whose robots.txt names another, and so on for ever.
    */
-  readonly #unread = new Set<string>()
+  readonly #deferredSitemaps = new Set<string>()
 
   constructor(
     parts: EngineParts,
@@ -73,21 +73,21 @@ export class RobotsFetches {
     const isPage = request.purpose === undefined
     const { clock, robots } = this.#parts
     const origin = originOf(request.url)
-    if (await this.#remembered(request, origin)) {
+    if (await this.#restoreRules(request, origin)) {
       return postponed(request, clock.now())
     }
     if (hostOf(url) !== request.host) {
-      await this.#sendFor(origin, url, request)
+      await this.#queueElsewhere(origin, url, request)
       // The host itself is not held back: its other origin may know its rules.
-      return postponed(request, clock.now() + ASK_AGAIN_MS)
+      return postponed(request, clock.now() + RECHECK_MS)
     }
     const inFlight = this.#inFlight.get(url)
     if (inFlight !== undefined) {
       await inFlight
       return postponed(request, clock.now())
     }
-    const fetching = this.#ask({ ...plainly(request), url }).then((outcome) =>
-      isOurs(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
+    const fetching = this.#fetch({ ...plainCopy(request), url }).then((outcome) =>
+      isLocalShortage(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
     )
     this.#inFlight.set(url, fetching)
     await fetching
@@ -101,11 +101,11 @@ export class RobotsFetches {
   }
 
   /** A request that another origin's rules are fetched with. */
-  async robots(request: CrawlRequest, origin: string): Promise<Settlement> {
+  async fetchForOther(request: CrawlRequest, origin: string): Promise<Settlement> {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
-    const outcome = await this.#ask(request)
-    if (isOurs(outcome)) return repeated(request, clock.now())
+    const outcome = await this.#fetch(request)
+    if (isLocalShortage(outcome)) return repeated(request, clock.now())
     if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
     else this.#sendRules(origin, request, outcome)
     const endedAt = clock.now()
@@ -117,15 +117,15 @@ export class RobotsFetches {
     // When to ask again is the gate's to say; but this host is in trouble, whoever asked.
     const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: asked }
-    const { trouble, hostNotBefore } = setback(request.hostTrouble, visit, this.#rules, random.next())
+    const { trouble, hostNotBefore } = backOff(request.hostTrouble, visit, this.#rules, random.next())
     return { ...settlement, hostNotBefore, hostTrouble: trouble }
   }
 
   /** A page of this origin may be visited: its sitemaps, if they were put aside, are wanted now. */
-  pageComes(url: string): MaybePromise<void> {
-    if (this.#unread.size === 0) return
+  queueDeferredSitemaps(url: string): MaybePromise<void> {
+    if (this.#deferredSitemaps.size === 0) return
     const origin = originOf(url)
-    if (this.#unread.delete(origin)) return this.#readSitemaps(origin)
+    if (this.#deferredSitemaps.delete(origin)) return this.#queueSitemaps(origin)
   }
 
   /** Another shard has fetched rules for us. */
@@ -140,14 +140,16 @@ export class RobotsFetches {
     this.#admission.sendToOwner(origin, { url, host, depth, priority, attempt, redirects, parent, purpose })
   }
 
-  async #ask(request: CrawlRequest): Promise<Outcome> {
+  async #fetch(request: CrawlRequest): Promise<Outcome> {
     const attempt = this.#failed.has(request.url) ? 1 : request.attempt
-    const outcome = this.#truly(await this.#fetchStep.fetch({ ...plainly(request), attempt }, RULES))
-    if (isOurs(outcome)) return outcome
+    const outcome = this.#withoutFalseAbort(
+      await this.#fetchStep.fetch({ ...plainCopy(request), attempt }, ROBOTS_FETCH),
+    )
+    if (isLocalShortage(outcome)) return outcome
     this.#tally.robots++
     this.#failed.delete(request.url)
     if (!outcome.ok) this.#failed.add(request.url)
-    if (this.#failed.size > FAILED_REMEMBERED) this.#failed.delete(this.#failed.keys().next().value!)
+    if (this.#failed.size > MAX_FAILED) this.#failed.delete(this.#failed.keys().next().value!)
     return outcome
   }
 
@@ -155,15 +157,15 @@ export class RobotsFetches {
     const { robots, clock } = this.#parts
     robots.learn(origin, fetched, outcome, clock.now())
     this.#elsewhere.delete(origin)
-    if (isPage) await this.#readSitemaps(origin)
-    else if (this.#unread.size < UNREAD_REMEMBERED) this.#unread.add(origin)
+    if (isPage) await this.#queueSitemaps(origin)
+    else if (this.#deferredSitemaps.size < MAX_DEFERRED) this.#deferredSitemaps.add(origin)
     // Rules whose sitemaps are still to be read are asked for again after a crash, or nobody would read them.
     const record = isPage ? robots.record?.(origin) : undefined
     if (record !== undefined) this.#records.put(origin, record, hostOf(`${origin}/`))
   }
 
   /** Takes up what an earlier run learned of the origin, or this one has forgotten. True if that is enough. */
-  async #remembered(request: CrawlRequest, origin: string): Promise<boolean> {
+  async #restoreRules(request: CrawlRequest, origin: string): Promise<boolean> {
     const { robots, clock } = this.#parts
     if (robots.restore === undefined) return false
     const asking = this.#records.get(origin, request.host)
@@ -175,21 +177,21 @@ export class RobotsFetches {
   }
 
   /** A fetcher that gives up by itself has failed; only the end of the crawl says nothing about the host. */
-  #truly(outcome: Outcome): Outcome {
+  #withoutFalseAbort(outcome: Outcome): Outcome {
     if (outcome.ok || outcome.code !== 'aborted' || this.#fetchStep.isAborted) return outcome
     return { ...outcome, code: 'fetcher-failed' }
   }
 
-  async #readSitemaps(origin: string): Promise<void> {
+  async #queueSitemaps(origin: string): Promise<void> {
     const sitemaps = this.#parts.robots.takeSitemaps(origin)
-    if (sitemaps.length > 0) await this.#admission.sitemaps(sitemaps, `${origin}/`)
+    if (sitemaps.length > 0) await this.#admission.queueSitemaps(sitemaps, `${origin}/`)
   }
 
-  async #sendFor(origin: string, url: string, from: CrawlRequest): Promise<void> {
+  async #queueElsewhere(origin: string, url: string, from: CrawlRequest): Promise<void> {
     const now = this.#parts.clock.now()
-    if (now - (this.#elsewhere.get(origin) ?? Number.NEGATIVE_INFINITY) < LOST_AFTER_MS) return
+    if (now - (this.#elsewhere.get(origin) ?? Number.NEGATIVE_INFINITY) < RESEND_AFTER_MS) return
     this.#elsewhere.set(origin, now)
-    if (await this.#admission.robots(url, from, { kind: 'robots', origin })) return
+    if (await this.#admission.queueRobots(url, from, { kind: 'robots', origin })) return
     this.#elsewhere.delete(origin)
     const message = `the robots.txt of ${origin} redirects to ${url}, which is on the block-list`
     const outcome: Outcome = { ok: false, code: 'address-refused', message }
@@ -198,7 +200,7 @@ export class RobotsFetches {
 }
 
 /** A copy without what a frontier may have hung on its own object. */
-function plainly(request: CrawlRequest): CrawlRequest {
+function plainCopy(request: CrawlRequest): CrawlRequest {
   const { url, host, depth, priority, attempt, redirects, parent, hostTrouble } = request
   return { url, host, depth, priority, attempt, redirects, parent, hostTrouble }
 }

@@ -27,7 +27,7 @@ export interface RetryRules {
   readonly retries: number
   readonly maxRedirects: number
   /** Whether a redirect in a circle is followed, up to the limit: with cookies the second answer may differ. */
-  readonly circles: boolean
+  readonly followsLoops: boolean
 }
 
 /** Trouble that may be over by the next try. Everything else would fail the same way again. */
@@ -66,7 +66,7 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules
 }
 
 /** The failure is this machine's: it says nothing about the host or the URL. */
-export function isOurs(outcome: Outcome): boolean {
+export function isLocalShortage(outcome: Outcome): boolean {
   return !outcome.ok && outcome.shortage === true
 }
 
@@ -85,7 +85,7 @@ function judgeRedirect(
     return failure(request, 'too-many-redirects', message, status)
   }
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))
-  if (to !== undefined && !rules.circles && (to === request.url || request.via?.includes(to))) {
+  if (to !== undefined && !rules.followsLoops && (to === request.url || request.via?.includes(to))) {
     const message = `redirects in a circle: ${[...(request.via ?? []), request.url, to].join(' → ')}`
     return failure(request, 'redirect-loop', message, status)
   }

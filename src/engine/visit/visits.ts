@@ -5,27 +5,27 @@ import type { Settlement } from '../../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
 import type { Admission } from '../admission/admission.js'
-import { UNREAD } from '../delivery.js'
+import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { KnownPages } from '../refresh/known-pages.js'
 import { NOT_MODIFIED, RevisitProcessor } from '../refresh/revisit-processor.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
-import { type FetchExpectation, FetchStep } from './fetch-step.js'
-import { isDown, lookAgainAt, setback } from './host-health.js'
+import { type FetchSettings, FetchStep } from './fetch-step.js'
+import { backOff, isDown, nextProbeAt } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
-import { isOurs, judge, type Verdict } from './verdict.js'
+import { isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
-const SITEMAP: FetchExpectation = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
+const SITEMAP_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
 
 /** Each may hold 50 MB in memory. */
-const SITEMAPS_AT_ONCE = 4
-const SITEMAP_NAP_MS = 500
+const MAX_SITEMAPS_IN_FLIGHT = 4
+const SITEMAP_RETRY_MS = 500
 
 /**
  * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
@@ -41,7 +41,7 @@ export class Visits {
   readonly #fetchStep: FetchStep
   readonly #robotsFetches: RobotsFetches
   readonly #processor: PageProcessor
-  readonly #expectation: FetchExpectation
+  readonly #pageFetch: FetchSettings
   readonly #knownPages: KnownPages | undefined
   readonly #revisitProcessor: RevisitProcessor | undefined
   readonly #openedAt: number
@@ -66,14 +66,14 @@ export class Visits {
     this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
     this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
     this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
-    this.#expectation = {
+    this.#pageFetch = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
     }
     this.#revisitProcessor =
       knownPages &&
       new RevisitProcessor(parts, knownPages, this.#processor, tally, (request, startedAt, endedAt, came) =>
-        this.#went(request, startedAt, endedAt, came),
+        this.#settleReached(request, startedAt, endedAt, came),
       )
   }
 
@@ -94,19 +94,19 @@ export class Visits {
   }
 
   visit(request: CrawlRequest): Promise<VisitResult> {
-    const visiting = this.#watched(request)
+    const visiting = this.#trackInFlight(request)
     return request.revisit === true && this.#revisitProcessor
-      ? this.#revisitProcessor.keep(request, visiting)
+      ? this.#revisitProcessor.keepKnown(request, visiting)
       : visiting
   }
 
-  #watched(request: CrawlRequest): Promise<VisitResult> {
+  #trackInFlight(request: CrawlRequest): Promise<VisitResult> {
     const { inFlight } = this.#parts
-    if (inFlight === undefined) return this.#visit(request)
+    if (inFlight === undefined) return this.#dispatch(request)
     const message = inFlight.fatal(request.url)
     if (message !== undefined) return this.#giveUpCrashed(request, message)
     inFlight.start(request)
-    return this.#visit(request)
+    return this.#dispatch(request)
   }
 
   async #giveUpCrashed(request: CrawlRequest, message: string): Promise<Settlement> {
@@ -114,27 +114,27 @@ export class Visits {
     return notVisited(request)
   }
 
-  #visit(request: CrawlRequest): Promise<VisitResult> {
+  #dispatch(request: CrawlRequest): Promise<VisitResult> {
     const { purpose } = request
     // Never in a frontier: whoever put it there gets it settled.
     if (purpose?.kind === 'rules') return Promise.resolve(notVisited(request))
-    if (purpose?.kind === 'robots') return this.#robotsFetches.robots(request, purpose.origin)
-    if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
+    if (purpose?.kind === 'robots') return this.#robotsFetches.fetchForOther(request, purpose.origin)
+    if (this.#admission.isBlocked(request)) return this.#dropBlocked(request)
     if (isDown(request.hostTrouble, this.#rules)) {
-      const at = lookAgainAt(request.hostTrouble!, this.#rules)
+      const at = nextProbeAt(request.hostTrouble!, this.#rules)
       if (this.#revisitProcessor === undefined || request.revisit !== true) {
-        if (!this.#deservesAnother(request)) return this.#hostDown(request)
+        if (!this.#retriesHost(request)) return this.#failHostDown(request)
       } else if (at > this.#parts.clock.now()) return this.#revisitProcessor.hostDown(request, at)
     }
-    return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
+    return purpose === undefined ? this.#fetchWithinQuotas(request) : this.#fetchSitemap(request, purpose)
   }
 
   /** If earlier runs gave the host up, and this one is to try again what they did. */
-  #deservesAnother({ hostTrouble }: CrawlRequest): boolean {
+  #retriesHost({ hostTrouble }: CrawlRequest): boolean {
     return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
   }
 
-  async #visitPage(request: CrawlRequest): Promise<VisitResult> {
+  async #fetchWithinQuotas(request: CrawlRequest): Promise<VisitResult> {
     const { host, site: sites } = this.#quotas
     if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
     // A known page has had its place among those of its host.
@@ -149,7 +149,7 @@ export class Visits {
       return notVisited(request)
     }
     if (hostTurn === 'wait' || siteTurn === 'wait') {
-      const at = this.#quotas.host.askAgainAt(this.#parts.clock.now())
+      const at = this.#quotas.host.retryAt(this.#parts.clock.now())
       return { ...postponed(request, at), hostNotBefore: at }
     }
     let delivered = false
@@ -164,21 +164,21 @@ export class Visits {
   }
 
   async #fetchPage(request: CrawlRequest): Promise<VisitResult> {
-    const gate = this.#throughGate(request)
+    const gate = this.#checkRobots(request)
     const put = gate instanceof Promise ? await gate : gate
     if (put !== undefined) return put
-    const looking = this.#knownPages?.lookUp(request, this.#expectation)
+    const looking = this.#knownPages?.lookUp(request, this.#pageFetch)
     const look = looking instanceof Promise ? await looking : looking
     const startedAt = this.#parts.clock.now()
-    const outcome = await this.#fetchStep.fetch(request, look?.expects ?? this.#expectation)
+    const outcome = await this.#fetchStep.fetch(request, look?.fetch ?? this.#pageFetch)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-    if (look?.expects.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+    if (look?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, look, outcome, timing)
     }
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
-      const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       if (settled.again !== undefined || !this.#revisitProcessor) return settled
       if (request.revisit !== true)
         return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
@@ -187,55 +187,56 @@ export class Visits {
     if (this.#revisitProcessor)
       return this.#revisitProcessor.compare(request, look, outcome as FetchedResponse, timing)
     const handled = await this.#processor.process(request, outcome as FetchedResponse, timing)
-    if (handled === UNREAD) return repeated(request, endedAt)
-    return this.#went(request, startedAt, endedAt, handled)
+    if (handled === UNDELIVERED) return repeated(request, endedAt)
+    return this.#settleReached(request, startedAt, endedAt, handled)
   }
 
   /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
-  #throughGate(request: CrawlRequest): MaybePromise<Settlement | undefined> {
+  #checkRobots(request: CrawlRequest): MaybePromise<Settlement | undefined> {
     const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
-    if (verdict !== 'allow') return this.#heedRobots(request, verdict)
-    const robotsFetch = request.purpose === undefined ? this.#robotsFetches.pageComes(request.url) : undefined
+    if (verdict !== 'allow') return this.#obeyRobots(request, verdict)
+    const robotsFetch =
+      request.purpose === undefined ? this.#robotsFetches.queueDeferredSitemaps(request.url) : undefined
     return robotsFetch?.then(() => undefined)
   }
 
-  async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
+  async #obeyRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     if (verdict === 'deny') {
       this.#reports.skipped(request.url, 'robots', request.parent)
       return notVisited(request)
     }
     if ('failed' in verdict) {
       await this.#reports.failure(request, verdict.failed, true)
-      return this.#givenUp(request)
+      return this.#giveUp(request)
     }
     if ('retryAt' in verdict)
       return { ...postponed(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     return this.#robotsFetches.rulesFor(request, verdict.fetch)
   }
 
-  async #turnedAway(request: CrawlRequest): Promise<Settlement> {
+  async #dropBlocked(request: CrawlRequest): Promise<Settlement> {
     await this.#admission.reportFailures()
     return notVisited(request)
   }
 
-  async #hostDown(request: CrawlRequest): Promise<Settlement> {
+  async #failHostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
     const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
-    return this.#givenUp(request)
+    return this.#giveUp(request)
   }
 
   /** Nothing was asked, for the host is in trouble. */
-  #givenUp(request: CrawlRequest): VisitResult {
+  #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
     return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
   }
 
   /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
-  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NO_PAGE): VisitResult {
+  #settleReached(request: CrawlRequest, startedAt: number, endedAt: number, came = NO_PAGE): VisitResult {
     const { found, delivered } = came
-    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     if (request.hostTrouble === undefined)
       return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
     const hostTrouble = { incidents: 0, since: endedAt }
@@ -243,38 +244,40 @@ export class Visits {
   }
 
   /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
-  #delayMs(request: CrawlRequest, fetchMs: number): number | undefined {
+  #hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined {
     const asked = this.#parts.robots.delayMs(request)
     const { adaptive } = this.#rules
     if (adaptive === undefined) return asked
     return Math.max(asked ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
   }
 
-  async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
+  async #fetchSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
     const { clock, extraction } = this.#parts
     if (!this.#admission.wantsSitemap(purpose)) return notVisited(request)
-    if (this.#sitemapsInFlight >= SITEMAPS_AT_ONCE) return postponed(request, clock.now() + SITEMAP_NAP_MS)
+    if (this.#sitemapsInFlight >= MAX_SITEMAPS_IN_FLIGHT)
+      return postponed(request, clock.now() + SITEMAP_RETRY_MS)
     this.#sitemapsInFlight++
     try {
-      const put = await this.#throughGate(request)
+      const put = await this.#checkRobots(request)
       if (put !== undefined) return put
       const startedAt = clock.now()
-      const outcome = await this.#fetchStep.fetch(request, SITEMAP)
+      const outcome = await this.#fetchStep.fetch(request, SITEMAP_FETCH)
       const endedAt = clock.now()
       const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
-        return this.#went(request, startedAt, endedAt)
+        return this.#settleReached(request, startedAt, endedAt)
       }
-      if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      if (verdict.kind !== 'page')
+        return await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
         if (this.#fetchStep.isAborted) return repeated(request, endedAt)
-        await this.#admission.sitemapEntries(entries, request, purpose)
+        await this.#admission.admitSitemapEntries(entries, request, purpose)
         if (!this.#admission.wantsSitemap(purpose)) break
         // A large sitemap is read in slices, between which others have their turn.
         await yieldToLoop(clock)
       }
       this.#tally.sitemaps++
-      return this.#went(request, startedAt, endedAt)
+      return this.#settleReached(request, startedAt, endedAt)
     } finally {
       this.#sitemapsInFlight--
     }
@@ -290,7 +293,7 @@ export class Visits {
     }
   }
 
-  async #conclude(
+  async #settleWithoutPage(
     request: CrawlRequest,
     outcome: Outcome,
     verdict: Exclude<Verdict, { kind: 'page' }>,
@@ -300,30 +303,30 @@ export class Visits {
     switch (verdict.kind) {
       case 'skip':
         this.#reports.skipped(request.url, verdict.reason, request.parent)
-        return this.#went(request, startedAt, endedAt)
+        return this.#settleReached(request, startedAt, endedAt)
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.redirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
         }
-        return this.#went(request, startedAt, endedAt, { delivered: false, found })
+        return this.#settleReached(request, startedAt, endedAt, { delivered: false, found })
       }
       case 'failure':
-        return this.#failure(request, outcome, verdict, startedAt, endedAt)
+        return this.#settleFailure(request, outcome, verdict, startedAt, endedAt)
     }
   }
 
-  async #failure(
+  async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
     verdict: Extract<Verdict, { kind: 'failure' }>,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    if (isOurs(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
+    if (isLocalShortage(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
       return repeated(request, endedAt)
     }
     await this.#reports.failure(
@@ -333,18 +336,18 @@ export class Visits {
     )
     if (!verdict.transient) {
       // Only an answer shows that the host is well; a certificate that is refused, or an address, shows nothing.
-      const went = this.#went(request, startedAt, endedAt)
+      const went = this.#settleReached(request, startedAt, endedAt)
       return outcome.ok ? went : { request, visitedAt: endedAt, hostDelayMs: went.hostDelayMs }
     }
     const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: asked }
-    const { trouble, hostNotBefore, retryAt } = setback(
+    const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,
       visit,
       this.#rules,
       this.#parts.random.next(),
     )
-    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     const settlement = { request, visitedAt: endedAt, hostDelayMs, hostNotBefore, hostTrouble: trouble }
     return verdict.final
       ? settlement

@@ -108,7 +108,7 @@ describe('the budget of several shards', () => {
     living.claim(1)
     expect(dead.claim(1)).toBe(0)
     giveBackOf(memory, 1, false)
-    living.giveBack(1)
+    living.release(1)
     expect(told).toBe(0)
   })
 })
