@@ -1,12 +1,12 @@
 /** Checks of what users give: each returns the value in its final unit, or throws an error that names the option. */
 
+import type { HealthRules } from '../engine/visit/host-health.js'
 import { KumoError, messageOf } from '../errors.js'
 import { LINE_TEXT, requestHeaders } from '../fetch/http/headers.js'
 import type { Frontier } from '../frontier/contract.js'
 import { parseDuration } from '../time.js'
 import { parameterFilter } from '../url/tracking.js'
-import { traps as findTraps } from '../url/traps/traps.js'
-import type { CrawlOptions, TrapLimits } from './options.js'
+import { traps as findTraps, type TrapOptions } from '../url/traps/traps.js'
 
 /** Characters of a value that an error message shows: enough to recognise it, not enough to fill a screen. */
 const MOST_SHOWN = 80
@@ -180,7 +180,7 @@ export function signal(option: string, value: unknown): AbortSignal | undefined 
 }
 
 /** How failures are answered: a number of tries, or every figure. */
-export function retries(before: CrawlOptions['retries'], value: unknown): CrawlOptions['retries'] {
+export function retries(before: Retries, value: unknown): Retries {
   if (typeof value !== 'object' || value === null) return { ...before, times: integer('retries', value, 0) }
   const keys = [
     'times',
@@ -220,7 +220,7 @@ export function parameters(option: string, value: unknown): readonly string[] {
 }
 
 /** Bounds of traps. */
-export function traps(value: unknown): TrapLimits {
+export function traps(value: unknown): Traps {
   const keys = [
     'urlLength',
     'pathDepth',
@@ -230,7 +230,7 @@ export function traps(value: unknown): TrapLimits {
     'linksPerPage',
     'sameContent',
   ]
-  const given = record('traps', value, keys) as TrapLimits
+  const given = record('traps', value, keys) as Traps
   for (const key of ['linksPerPage', 'sameContent'] as const) {
     if (given[key] !== undefined) count(`traps.${key}`, given[key], 1)
   }
@@ -239,3 +239,6 @@ export function traps(value: unknown): TrapLimits {
     return { ...given }
   })
 }
+
+type Retries = HealthRules & { readonly times: number }
+type Traps = TrapOptions & { readonly [limit in 'linksPerPage' | 'sameContent']?: number | undefined }
