@@ -2,28 +2,28 @@ import { pagesForLimits, type Tally } from './stats/tally.js'
 import type { VisitResult } from './visit/visit-result.js'
 
 /**
- * How much a crawl may still fetch. A page limit is exact: each visit takes a share before it starts, and gives it back
- * if no page came of it. With several shards they all take from the same.
+ * How much a crawl may still fetch. A page limit is exact: each visit claims a share before it starts, and releases it
+ * if it produces no page. Several shards share one budget.
  */
 export interface Budget {
-  /** Takes shares for up to so many visits; answers with how many it got. */
+  /** Claims shares for up to this many visits; returns how many were available. */
   claim(visits: number): number
-  /** So many shares were not used. */
+  /** Returns shares that were not used. */
   release(visits: number): void
-  /** So many shares became pages, and so many bytes were read: of this shard, since the last time. */
+  /** Records pages delivered and bytes received by this shard since the last call. */
   spend(pages: number, bytes: number): void
-  /** Whether all pages were delivered, or all bytes read. */
+  /** Whether the page limit or the byte limit is reached. */
   readonly isUsedUp: boolean
-  /** Whether pages were spent of which a crash would still undo the delivery: they may use it up, or come back. */
+  /** Whether pages were spent that a crash would still undo, so that the budget may grow again. */
   readonly isSettling: boolean
   /**
-   * To be called first. `rouse` is called when shares may have come back, or the budget was used up, by another shard;
-   * `pages` are those that this shard has delivered before, in earlier runs or before it died.
+   * Must be called first. `onChange` is called when another shard has released shares or used up the budget; `pages`
+   * are those that this shard delivered before, in earlier runs or before it crashed.
    */
-  watch(rouse: () => void, pages: number): void
+  watch(onChange: () => void, pages: number): void
 }
 
-/** The budget of a shard that is alone. */
+/** The budget of a crawl with a single shard. */
 export class LocalBudget implements Budget {
   #left: number
   #pagesLeft: number
@@ -55,7 +55,7 @@ export class LocalBudget implements Budget {
     return this.#pagesLeft <= 0 || this.#bytesLeft <= 0
   }
 
-  /** Nobody else is there to give anything back. */
+  /** No other shard can change it. */
   watch(): void {}
 }
 
@@ -66,7 +66,7 @@ interface BudgetLimits {
   readonly bytes: number
 }
 
-/** What this shard takes from the crawl's budgets, and gives back: each visit may bring a page, and may cost a request. */
+/** This shard's claims on the budgets of the crawl: each visit may produce a page and may cost a request. */
 export class VisitBudget {
   readonly #tally: Tally
   readonly #limit: BudgetLimits
@@ -74,13 +74,13 @@ export class VisitBudget {
   readonly #isShared: boolean
   #pages: Budget
   #requests: Budget
-  /** Bytes and requests that the budgets know of. */
+  /** Bytes and requests already recorded in the budgets. */
   #bytesSpent = 0
   #requestsSpent = 0
-  /** There was room for visits, but nothing left of a budget: others may give back. */
+  /** The last claim failed although a request was due; another shard may still release shares. */
   isEmpty = false
 
-  /** `shared` are the budgets of all shards: of pages and bytes, and of requests. */
+  /** `shared` and `sharedRequests` are the budgets of all shards: of pages and bytes, and of requests. */
   constructor(
     tally: Tally,
     { limit, retryFailed }: { readonly limit: BudgetLimits; readonly retryFailed: boolean },
@@ -95,8 +95,8 @@ export class VisitBudget {
     this.#requests = sharedRequests ?? new LocalBudget(limit.requests, Number.POSITIVE_INFINITY)
   }
 
-  /** To be called once it is known what earlier runs have used: limits go on from there. */
-  open(rouse: () => void): void {
+  /** Must be called after the counts of earlier runs are restored: limits include them. */
+  open(onChange: () => void): void {
     const { bytes, requests } = this.#tally
     const pages = pagesForLimits(this.#tally, this.#retryFailed)
     const limit = this.#limit
@@ -106,20 +106,20 @@ export class VisitBudget {
     }
     this.#bytesSpent = bytes
     this.#requestsSpent = requests
-    this.#pages.watch(rouse, pages)
-    this.#requests.watch(rouse, requests)
+    this.#pages.watch(onChange, pages)
+    this.#requests.watch(onChange, requests)
   }
 
   get isUsedUp(): boolean {
     return this.#pages.isUsedUp || this.#requests.isUsedUp
   }
 
-  /** Whether pages are on their way to be counted. */
+  /** See `Budget.isSettling`. */
   get isSettling(): boolean {
     return this.#pages.isSettling
   }
 
-  /** Only if something is due: shards that claim in vain, and give back, would keep each other awake. */
+  /** Claims nothing unless a request is due: shards that claim and release in vain would keep waking each other. */
   claim(visits: number, isDue: boolean): number {
     const requests = isDue ? this.#requests.claim(visits) : 0
     const claimed = requests > 0 ? this.#pages.claim(requests) : 0
@@ -134,12 +134,12 @@ export class VisitBudget {
     this.#requests.release(visits)
   }
 
-  /** To be called in the same turn as the frontier's `settle`, and after it: what was settled there counts here. */
+  /** Must be called after the frontier's `settle`, in the same turn: what is settled there counts here. */
   settle(visits: readonly VisitResult[]): void {
     let pages = 0
     for (const { delivered } of visits) if (delivered === true) pages++
     const bytes = this.#tally.bytes - this.#bytesSpent
-    // Also those of visits under way, whose shares then come back when they are settled.
+    // Includes the requests of visits in flight, whose shares are released when they are settled.
     const requests = this.#tally.requests - this.#requestsSpent
     this.#pages.spend(pages, bytes)
     this.#requests.spend(requests, 0)

@@ -1,4 +1,4 @@
-/** What threads and machines that run shards must know of an engine. */
+/** What the code that runs shards on threads or machines must know about the engine. */
 
 export type { Budget } from './budget.js'
 export type { PageReader } from './delivery.js'
