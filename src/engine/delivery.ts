@@ -13,18 +13,18 @@ export interface DeliveryProblem {
   readonly cause: unknown
 }
 
-/** Somebody who takes pages one by one. */
+/** Reads pages one by one. */
 export interface PageReader {
   /** True once the page has been taken; false if it will not be. */
   put(page: Page): Promise<boolean>
-  /** Pages that were not taken yet will not be, nor any to come. */
+  /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void
 }
 
-/** The page was offered, but its reader left or the crawl was aborted first: it is still to be delivered. */
+/** The reader left, or the crawl was aborted, before the page was read: it must be delivered later. */
 export const UNDELIVERED = Symbol('unread')
 
-/** When `end` comes all is closed, and whoever awaits the run waits for its listeners alone. They may go on by themselves. */
+/** When `end` is emitted everything else is closed, so `run()` waits only for its listeners, and not longer than this. */
 const MAX_END_MS = 30_000
 
 export interface DeliveryOptions {
@@ -33,15 +33,15 @@ export interface DeliveryOptions {
   readonly events: EventEmitter<CrawlEvents>
   readonly reader: PageReader | undefined
   readonly timeoutMs: number
-  /** Told of mistakes in the user's code that nobody listens for. Absent: the process warns of the first. */
+  /** Receives mistakes in user code that no listener receives. Absent: the first is emitted as a process warning. */
   readonly warn?: ((message: string) => void) | undefined
-  /** Told once what this machine is short of. Absent: the process warns of it. */
+  /** Receives, once, which resource this machine lacks. Absent: it is emitted as a process warning. */
   readonly advise?: ((message: string) => void) | undefined
 }
 
 /**
- * Where results leave the crawl: hooks, then `page` listeners, then the reader of a `for await`. Whoever throws or
- * is late does so alone: the others still get the page, and the first problem is reported as the page's failure.
+ * Delivers results: to hooks, then to `page` listeners, then to the reader of a `for await`. If one throws or is late,
+ * the others still get the page, and the first problem is reported as the page's failure.
  */
 export class Delivery {
   readonly #options: DeliveryOptions
@@ -58,7 +58,7 @@ export class Delivery {
     this.#endWaits = new Waits(clock, Math.min(timeoutMs, MAX_END_MS))
   }
 
-  /** Answers at once if nobody asked for time. */
+  /** Synchronous if no hook or listener returns a promise and nothing reads pages. */
   deliver(page: Page): MaybePromise<DeliveryProblem | typeof UNDELIVERED | undefined> {
     if (this.#closed) return UNDELIVERED
     const { hooks, events, reader } = this.#options
@@ -84,14 +84,14 @@ export class Delivery {
     })
   }
 
-  /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on: see `#warn`. */
+  /** Calls hooks and listeners with a failure. Errors that they throw belong to no page: see `#warn`. */
   async deliverFailure(failure: Failure): Promise<void> {
     if (this.#closed) return
     const { hooks } = this.#options
-    const heard = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
-    if (!heard && USER_CODE_FAILURES.has(failure.code))
+    const isHandled = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
+    if (!isHandled && USER_CODE_FAILURES.has(failure.code))
       this.#warn(
-        `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to hear of each page's.`,
+        `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to see the failures of all pages.`,
       )
     for (const hook of hooks) {
       if (!hook.failure) continue
@@ -100,12 +100,12 @@ export class Delivery {
     await this.emit('failure', failure)
   }
 
-  /** Whether anybody listens; what is told often is put together only then. */
+  /** Frequent events are built only if there are listeners. */
   hasListeners(event: keyof CrawlEvents): boolean {
     return this.#options.events.listenerCount(event) > 0
   }
 
-  /** Calls the listeners of an event; one that throws harms nobody. */
+  /** Calls the listeners of an event; if one throws, the others are still called. */
   emit<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
     event: E,
     ...args: Parameters<CrawlEvents[E]>
@@ -113,32 +113,32 @@ export class Delivery {
     if (!this.#closed) return this.#emit(event, args)
   }
 
-  /** Warns of a mistake in the user's code that has no page to be reported on. */
+  /** Warns about a mistake in user code that belongs to no page. */
   warn(message: string): void {
     if (!this.#closed) this.#warn(message)
   }
 
-  /** Reports, once a run, what this machine is short of. */
+  /** Warns, once per run, about a resource that this machine lacks. */
   advise(message: string): void {
     if (this.#closed || this.#advised) return
     this.#advised = true
-    const advise = this.#options.advise ?? adviceOf
+    const advise = this.#options.advise ?? emitWarning
     advise(message)
   }
 
-  /** The crawl was aborted: pages that their reader has not taken yet stay pending. */
+  /** The crawl was aborted: pages that were not read yet stay pending. */
   abort(): void {
     this.#options.reader?.withdraw()
   }
 
-  /** From now on nobody is told anything: hooks are closed, and an abandoned visit may still come to its end. */
+  /** Stops all delivery: hooks are closed, and abandoned visits may still end later. */
   close(): void {
     this.#closed = true
     this.#waits.close()
     this.#endWaits.close()
   }
 
-  /** The one event that comes after the close. */
+  /** The only event that is emitted after `close`. */
   end(summary: Summary): MaybePromise<void> {
     return this.#emit('end', [summary], this.#endWaits)
   }
@@ -162,11 +162,11 @@ export class Delivery {
     if (problem !== undefined) this.#warn(problem.message)
   }
 
-  /** Once a run: a mistake in the user's own code must not pass unseen because nobody listens to `failure`. */
+  /** Once per run: a mistake in user code must not go unnoticed because there is no `failure` listener. */
   #warn(message: string): void {
     if (this.#warned) return
     this.#warned = true
-    const warn = this.#options.warn ?? warnOf
+    const warn = this.#options.warn ?? emitWarning
     warn(sentence(message))
   }
 
@@ -195,17 +195,11 @@ export class Delivery {
   }
 }
 
-/** Warns of a mistake in the user's code. */
-export function warnOf(message: string): void {
+export function emitWarning(message: string): void {
   process.emitWarning(message, { type: 'KumoWarning' })
 }
 
-/** Warns of what this machine is short of. */
-export function adviceOf(message: string): void {
-  process.emitWarning(message, { type: 'KumoWarning' })
-}
-
-/** Failures that are the user's code's, not the web's. */
+/** Failures that user code causes, not the web. */
 const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'extract-failed',
   'extract-timeout',
