@@ -4,20 +4,20 @@ import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { OriginFacts } from './origin-cache.js'
 
-/** Told what did not get in. */
+/** Receives what was not admitted. */
 export interface AdmissionReport {
   skipped(url: string, reason: SkipReason, parent: string | undefined): void
   scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
-  /** Whether the host, or its site, has had all the pages it may have. */
+  /** Which limit the host, or its site, has reached. */
   isFull(host: string): SkipReason | undefined
 }
 
-/** Which URLs the crawl wants: block-list, scope, depth, full hosts, traps. What it does not want is reported. */
+/** Decides which URLs the crawl wants (block-list, scope, depth, host limits, traps) and reports the others. */
 export class AdmissionFilter {
   readonly #parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
-  /** URLs at which a rule threw: filled while a page's links are looked at, told when the rest is taken in. */
+  /** URLs for which a rule threw. Filled while links are filtered, emptied by `reportFailures`. */
   readonly #failures: { url: string; error: unknown }[] = []
 
   constructor(
@@ -34,10 +34,10 @@ export class AdmissionFilter {
     return this.#failures.length > 0
   }
 
-  /** Tells at which URLs rules threw since the last time. */
+  /** Reports the URLs for which a rule threw since the last call. */
   async reportFailures(): Promise<void> {
     for (const { url, error } of this.#failures.splice(0)) {
-      await this.#report.scopeFailed(url, `a rule of the scope threw: ${messageOf(error)}`, error)
+      await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error)
     }
   }
 
@@ -58,7 +58,7 @@ export class AdmissionFilter {
       try {
         blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
       } catch (error) {
-        // What cannot be asked counts as closed.
+        // If the rule fails, the URL counts as blocked.
         this.#failures.push({ url, error })
         return true
       }
@@ -88,7 +88,7 @@ export class AdmissionFilter {
   }
 }
 
-/** What a `link` element may lead to that is a page. Style sheets, icons and fonts are parts of one. */
+/** `rel` values of `link` elements that lead to pages, and not to style sheets, icons or fonts. */
 const PAGE_RELS: ReadonlySet<string> = new Set([
   'alternate',
   'next',
@@ -99,7 +99,7 @@ const PAGE_RELS: ReadonlySet<string> = new Set([
   'start',
 ])
 
-/** Whether there may be a page behind a link. The canonical URL is followed by expectation only. */
+/** Whether a link may lead to a page. The canonical URL is followed only with `followCanonical`. */
 export function leadsToPage(link: Link, followCanonical: boolean): boolean {
   if (link.tag !== 'link') return true
   if (link.rel === undefined) return false

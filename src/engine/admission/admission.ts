@@ -13,15 +13,15 @@ import { RecentLinks } from './recent-links.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
-/** In characters, as written; servers refuse URLs of this length. */
+/** In characters, as written; servers reject URLs of this length. */
 const MAX_HREF_LENGTH = 8192
 const HREF_SHOWN_LENGTH = 200
-/** Errands go before pages: pages wait for them. */
+/** robots.txt comes before pages: pages wait for it. */
 const ROBOTS_PRIORITY = Number.MAX_SAFE_INTEGER
-/** What only a sitemap names comes after what pages lead to. */
+/** Pages that only a sitemap lists come after pages that others link to. */
 const SITEMAP_PRIORITY = -1
 
-/** Where a sitemap may be that nobody named. */
+/** Where a sitemap may be if robots.txt lists none. */
 export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
 
 export type AdmissionRules = Pick<
@@ -29,15 +29,15 @@ export type AdmissionRules = Pick<
   'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'followsLoops'
 >
 
-/** Makes the request of a URL. */
+/** Creates the request for a URL. */
 type MakeRequest = (url: string, host: string) => CrawlRequest
 
 /**
- * The door of the crawl: canonicalizeUrl → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
- * hosts leave through the exchange and are checked against the seen-set by their owner.
+ * Turns links as written into new requests: recent? → canonical URL → blocked? → scope → owned here? → seen? → trap?
+ * Links to hosts of other shards leave through the exchange, and their owner checks them against the seen-set.
  *
- * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
- * already costs no object.
+ * This is the hot path (sixty links per page): what holds for an origin is computed once, and a link that is already
+ * known allocates no object.
  */
 export class Admission {
   readonly #parts: EngineParts
@@ -45,13 +45,13 @@ export class Admission {
   readonly #report: AdmissionReport
   readonly #origins: OriginCache
   readonly #recentLinks = new RecentLinks()
-  /** Of the ownership under which they were met. */
+  /** The version of the ownership table when the recent links were collected. */
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #filter: AdmissionFilter
-  /** Requests of visits stay in it until those are settled. */
+  /** Contains a visited request until its visit is settled. */
   readonly inProgress = new AdmissionsInProgress()
-  /** What comes from other shards. */
+  /** Requests from other shards. */
   readonly arrivals: Arrivals
 
   constructor(parts: EngineParts, rules: AdmissionRules, report: AdmissionReport) {
@@ -64,18 +64,18 @@ export class Admission {
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
+  /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
   async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
-    const { scope, onSeed: named } = this.#parts
+    const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
       for (const url of all) scope.addSeed(url)
       this.#origins.clear()
     }
-    if (all !== urls) for (const url of all) named?.(url, false)
+    if (all !== urls) for (const url of all) onSeed?.(url, false)
     const batch = new Batch()
-    for (const given of urls) {
-      named?.(given, true)
-      const url = this.#canonical(given)
+    for (const seed of urls) {
+      onSeed?.(seed, true)
+      const url = this.#canonical(seed)
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
     }
@@ -83,12 +83,12 @@ export class Admission {
   }
 
   /**
-   * The links of a page. Each is sent to its owner, or reported as skipped; known ones are dropped. The rest is for the
-   * page's settlement to bring in, so that a store keeps a page and what it led to together.
+   * Sends the links of a page to their owners, reports skipped ones and drops known ones. The page's settlement adds the
+   * returned requests to the frontier, so that a store commits a page together with what it found.
    */
   admitLinks(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
     const base = withQueriesIn(extracted.queries, baseFor(extracted.base))
-    // A base that is not http(s) has no origin, and its links none in common.
+    // A base that is not http(s) has no origin.
     const home = base.origin || originOf(from.url)
     const here = this.#origins.of(home)
     let origin = home
@@ -96,20 +96,20 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
-    const met = this.#currentRecentLinks()
-    met.setOrigin(base.origin)
+    const recent = this.#currentRecentLinks()
+    recent.setOrigin(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
       this.#report.skipped(from.url, 'too-many-links', from.parent)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
-      const comparable = links.fingerprint(i, met.link)
-      if (comparable && met.has()) continue
+      const comparable = links.fingerprint(i, recent.link)
+      if (comparable && recent.has()) continue
       const link = links.at(i)
-      // What an extractor adds is meant to be followed.
+      // Links that an extractor adds are always followed.
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
-      // Resolving takes a microsecond a character where many need escapes, and nobody fetches such a URL.
+      // Resolving takes up to a microsecond per character, if many need escapes.
       if (link.href.length > MAX_HREF_LENGTH) {
         this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
         continue
@@ -124,14 +124,14 @@ export class Admission {
         continue
       }
       const url = this.#canonical(resolved)
-      // Links to one origin often stand together.
+      // Consecutive links often have the same origin.
       if (!isUnder(url, origin)) {
         origin = isUnder(url, home) ? home : originOf(url)
         facts = origin === home ? here : this.#origins.of(origin)
       }
       if (!this.#filter.admits(url, facts, depth, from)) continue
       batch.put(url, facts)
-      if (comparable) met.add(link.href)
+      if (comparable) recent.add(link.href)
       if (link.priority !== undefined) {
         priorities ??= new Map()
         priorities.set(url, link.priority)
@@ -145,8 +145,8 @@ export class Admission {
   }
 
   /**
-   * The target of a redirect, for its source's settlement to bring in: as deep as its source, and a request of its own on
-   * its own host. Undefined if, as this crawl spells URLs, it leads in a circle.
+   * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
+   * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
   async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#canonical(target)
@@ -160,18 +160,18 @@ export class Admission {
     const batch = new Batch()
     this.inProgress.enter(from)
     if (purpose !== undefined) {
-      // A sitemap is no page: the scope has no say, but the operator has.
+      // The scope applies to pages only, the block-list to everything.
       if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
-    const isCircle = via.includes(to)
-    if (isCircle && !this.#rules.followsLoops) return undefined
+    const isLoop = via.includes(to)
+    if (isLoop && !this.#rules.followsLoops) return undefined
     if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
-    // With cookies a page may lead back to itself, and answer differently the second time.
-    return isCircle ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
+    // With cookies a page may redirect to itself and answer differently the second time.
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
   }
 
-  /** A request that pages wait for. False if the operator has closed the way. */
+  /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
   async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const facts = this.#origins.of(originOf(url))
     if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
@@ -191,33 +191,38 @@ export class Admission {
   }
 
   /**
-   * Sitemaps that `source` names, as written. `nested` is the number of indexes above; `of` is the host for whose sake
-   * they are read, if not the source's own.
+   * Queues the sitemaps that `source` lists, given as written. `nested` is the number of indexes above them; `of` is the
+   * host whose sitemaps they are, by default that of the source.
    */
   async queueSitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
     const base = baseFor(source)
     const batch = new Batch()
-    const sake = of ?? this.#origins.of(base.origin).host
+    const forHost = of ?? this.#origins.of(base.origin).host
     const guess = resolve(WELL_KNOWN_SITEMAP, base)
     for (const href of hrefs) {
       const url = resolve(href, base)
-      if (url === undefined || !this.#sitemapQuota.claimSitemap(sake, nested)) continue
+      if (url === undefined || !this.#sitemapQuota.claimSitemap(forHost, nested)) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
       ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
-      purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
+      purpose: {
+        kind: 'sitemap',
+        nested,
+        of: forHost,
+        ...(url === guess && nested === 0 && { guessed: true }),
+      },
     })
     await this.#admit(batch, make, sitemapName)
   }
 
-  /** Whether there is still use in reading a sitemap. */
+  /** Whether more entries of the host's sitemaps are admitted. */
   wantsSitemap(purpose: Purpose & { kind: 'sitemap' }): boolean {
     return this.#sitemapQuota.hasRoom(purpose.of)
   }
 
-  /** What a sitemap lists: pages one link away from a seed, and further sitemaps. */
+  /** Admits the pages that a sitemap lists, at depth 1, and queues the sitemaps that it lists. */
   async admitSitemapEntries(
     entries: readonly SitemapEntry[],
     from: CrawlRequest,
@@ -246,17 +251,17 @@ export class Admission {
     if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
 
-  /** Whether the hosts of an origin are this shard's. */
+  /** Whether this shard owns the host of `origin`. */
   isMine(origin: string): boolean {
     return this.#origins.of(origin).owner === MINE
   }
 
-  /** Sends a request to the shard that owns the hosts of `origin`. */
+  /** Sends a request to the shard that owns the host of `origin`. */
   sendToOwner(origin: string, request: CrawlRequest): void {
     this.#parts.exchange.send(this.#origins.ownerOf(origin), [request])
   }
 
-  /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
+  /** Checked again before a visit, because a resumed crawl may have another block-list. */
   isBlocked({ url, depth, parent }: CrawlRequest): boolean {
     return (
       this.#parts.blocked !== undefined &&
@@ -264,7 +269,7 @@ export class Admission {
     )
   }
 
-  /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
+  /** Cleared when ownership changes: the former owner of a link's host may have died and lost the link. */
   #currentRecentLinks(): RecentLinks {
     const { version } = this.#parts.ownership
     if (version !== this.#ownershipVersion) this.#recentLinks.clear()
@@ -272,12 +277,12 @@ export class Admission {
     return this.#recentLinks
   }
 
-  /** The URL as this crawl spells it. */
+  /** The URL without the query parameters that this crawl drops. */
   #canonical(url: string): string {
     return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
   }
 
-  /** Tells at which URLs rules threw since the last time. */
+  /** Reports the URLs for which a scope rule threw since the last call. */
   reportFailures(): Promise<void> {
     return this.#filter.reportFailures()
   }
@@ -286,7 +291,7 @@ export class Admission {
     return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
   }
 
-  /** Takes in what is new. */
+  /** Adds new URLs to the frontier. */
   async #admit(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
     this.inProgress.enter(batch)
     const added = this.#add(await this.#newRequests(batch, make, nameOf))
@@ -294,7 +299,7 @@ export class Admission {
     this.inProgress.leave(batch)
   }
 
-  /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
+  /** Requests for the new URLs of this shard. `nameOf`: the name under which the seen-set knows a URL. */
   async #newRequests(
     batch: Batch,
     make: MakeRequest,
@@ -308,7 +313,7 @@ export class Admission {
       for (let i = 0; i < fresh.length; i++) {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
-        // Seeds are the caller's own words.
+        // A seed, which has no parent, is never a trap.
         if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
       }
     }
@@ -317,7 +322,7 @@ export class Admission {
     return requests
   }
 
-  /** The requests of whatever it is, known or not. */
+  /** Requests for all URLs of this shard, known or not. */
   async #allRequests(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
     this.#send(batch, make)
     await this.#filter.reportFailures()
@@ -343,7 +348,7 @@ function isUnder(url: string, origin: string): boolean {
   return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
 }
 
-/** URLs on their way in, those of this shard apart from those of others. */
+/** URLs to admit, grouped by the shard that owns them. */
 class Batch {
   readonly mine: string[] = []
   readonly hosts: string[] = []
@@ -367,7 +372,7 @@ class Batch {
 }
 
 function invalidSeenAnswer(urls: number): KumoError {
-  const message = `seen.addAll must answer with one boolean for each of ${urls} URLs`
+  const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }
 
@@ -376,7 +381,7 @@ function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: Sitemap
   return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
 }
 
-/** A request for a page that was not tried yet. */
+/** A request for a URL that was not fetched yet. */
 export function newRequest(
   url: string,
   host: string,

@@ -1,11 +1,11 @@
-/** Sitemaps of one host that are read, whatever the number of their entries; an index may name 50,000. */
+/** Sitemaps read per host, whatever the number of their entries; an index may list 50,000. */
 const SITEMAPS_PER_HOST = 1000
-/** Indexes within indexes: one is usual, more is a mistake or a trap. */
+/** Nested indexes: one level is usual, more are a mistake or a trap. */
 const MAX_NESTED = 3
-/** Hosts whose counts are remembered; beyond that the oldest is forgotten. */
+/** Hosts with counts; beyond that, the oldest is forgotten. */
 const MAX_HOSTS = 100_000
 
-/** How much is taken from the sitemaps of each host. */
+/** Limits the sitemaps and entries per host. */
 export class SitemapQuota {
   readonly #entriesPerHost: number
   readonly #hosts = new Map<string, { sitemaps: number; entries: number }>()

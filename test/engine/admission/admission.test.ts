@@ -233,7 +233,7 @@ describe('what does not get in', () => {
     await admission.admitSeeds([HOME])
     await links(['/a', '/bad', '/b'])
     expect(urls()).toEqual([HOME, 'https://site.example/a', 'https://site.example/b'])
-    expect(log.failed).toEqual(['https://site.example/bad: a rule of the scope threw: oh'])
+    expect(log.failed).toEqual(['https://site.example/bad: a scope rule threw: oh'])
   })
 })
 
@@ -402,7 +402,7 @@ describe('the block-list', () => {
     await admission.admitSeeds([HOME])
     await links(['/bad', '/good'])
     expect(urls()).toEqual([HOME, 'https://site.example/good'])
-    expect(log.failed).toEqual(['https://site.example/bad: a rule of the scope threw: oops'])
+    expect(log.failed).toEqual(['https://site.example/bad: a scope rule threw: oops'])
   })
 })
 
