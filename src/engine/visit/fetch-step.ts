@@ -8,27 +8,27 @@ import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
 import { isLocalShortage } from './verdict.js'
 
-/** What is wanted of an answer. */
+/** What a fetch accepts as a response. */
 export interface FetchSettings {
   wants(mediaType: string): boolean
-  /** If not as for pages. */
+  /** Undefined: the limit for pages. */
   readonly maxBodyBytes?: number | undefined
-  /** Whether what exceeds the bound is cut off, and not the whole body refused. */
+  /** Whether a body that is too large is truncated instead of rejected. */
   readonly cutsBody: boolean
   /** For a conditional request. */
   readonly known?: Validators | undefined
 }
 
-/** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
+/** How long a visit that lacks a resource (e.g. a socket) keeps its slot. Meanwhile others end and free theirs. */
 const SHORTAGE_WAIT_MS = 1000
 
 /**
- * One per fetch. An `AbortController` costs more than all the rest of the bookkeeping for a page, so it is made
- * only if somebody touches `signal`; our own fetcher sets `onAbort` instead.
+ * One per fetch. An `AbortController` costs more than all other bookkeeping of a page, so it is created only if a fetcher
+ * reads `signal`; the HTTP fetcher sets `onAbort` instead.
  */
 class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
-  /** Called before the abort when the deadline has passed. */
+  /** Called before the abort if the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
   readonly #expectation: FetchSettings
   #aborted = false
@@ -80,7 +80,7 @@ class VisitContext extends Expiring implements FetchContext {
   }
 }
 
-/** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
+/** Fetches and counts. A fetch ends with its response, at its deadline, or when the crawl is aborted. */
 export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
@@ -89,7 +89,7 @@ export class FetchStep {
   readonly #tally: Tally
   readonly #running: Deadlines<VisitContext>
   readonly #delivery: Delivery
-  /** Visits that came short of something. Filled by `#comeShort`, emptied all at once by `#goOn`. */
+  /** Visits that lack a resource. Filled by `#waitForResources`, emptied all at once by `#resumeWaiting`. */
   readonly #waiting: (() => void)[] = []
   #waitTimer: Timer | undefined
   #aborted = false
@@ -113,14 +113,14 @@ export class FetchStep {
     return this.#aborted
   }
 
-  /** Ends every fetch now. */
+  /** Aborts all fetches. */
   abort(): void {
     this.#aborted = true
     for (const context of this.#running.running()) context.abort()
     this.#resumeWaiting()
   }
 
-  /** Leaves no timer behind. */
+  /** Clears all timers. */
   close(): void {
     this.#running.close()
     this.#resumeWaiting()
@@ -148,7 +148,7 @@ export class FetchStep {
     return outcome
   }
 
-  /** Waits, and reports it once. The deadline is over by now: it is for servers. */
+  /** Waits, and warns once per run. The wait does not count against the deadline, which is for servers. */
   #waitForResources(message: string): Promise<void> | undefined {
     this.#delivery.advise(`${message} ${SHORTAGE_ADVICE}`)
     if (this.#aborted) return undefined
@@ -167,17 +167,17 @@ export class FetchStep {
       let isExpired = false
       context.onExpire = () => {
         isExpired = true
-        resolve({ ok: false, code: 'timeout', message: `no complete answer within ${this.#timeoutMs} ms` })
+        resolve({ ok: false, code: 'timeout', message: `no complete response within ${this.#timeoutMs} ms` })
       }
       const done = (outcome: Outcome) => {
-        // Too late for all but the count.
+        // Too late for the result, but requests still count.
         if (isExpired && isOutcome(outcome) && outcome.resent) this.#tally.resent(outcome.resent)
         resolve(
           isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: INVALID_OUTCOME },
         )
       }
       const threw = (error: unknown) => {
-        // What a fetcher throws because it was told to stop is no defect.
+        // An error after the abort is not a defect of the fetcher.
         const code = context.aborted ? 'aborted' : 'fetcher-failed'
         done({ ok: false, code, message: `the fetcher threw: ${messageOf(error)}`, cause: error })
       }
@@ -194,13 +194,13 @@ export class FetchStep {
 }
 
 const SHORTAGE_ADVICE =
-  'Idle connections were closed, and the crawl goes on with fewer at once; no URL is given up for it. ' +
+  'Kumo closed idle connections and continues with fewer at a time; no URL is lost. ' +
   'To avoid this, raise the limit of the system (ulimit -n) or lower concurrency().'
 
 const INVALID_OUTCOME =
   'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
 
-/** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */
+/** A custom fetcher may return anything; an invalid outcome must not look like a failure of the store. */
 function isOutcome(value: Outcome | undefined): boolean {
   if (value?.ok === true) return value.body instanceof Uint8Array && typeof value.headers?.get === 'function'
   return value?.ok === false && typeof value.code === 'string'

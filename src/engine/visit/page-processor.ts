@@ -9,18 +9,18 @@ import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 
-/** What came of a page. */
+/** The result of processing a page. */
 export interface ProcessedPage {
-  /** It counts for limits: it was delivered, or it could not be extracted, which must not make a crawl endless. */
+  /** The page counts against limits: it was delivered, or its extraction failed, which must not make a crawl endless. */
   readonly delivered: boolean
-  /** For the settlement of the visit to bring in. */
+  /** New requests, which the settlement of the visit adds to the frontier. */
   readonly found: readonly CrawlRequest[] | undefined
 }
 
 export const NO_PAGE: ProcessedPage = { delivered: false, found: undefined }
 const DELIVERED: ProcessedPage = { delivered: true, found: undefined }
 
-/** What is made of a page that was fetched: extract → hooks → admit. */
+/** Processes a fetched page: extract → hooks → admit. */
 export class PageProcessor {
   readonly #parts: EngineParts
   readonly #rules: Pick<EngineRules, 'nofollow'>
@@ -45,7 +45,7 @@ export class PageProcessor {
     this.#reports = reports
   }
 
-  /** Extracts, delivers and admits the links. */
+  /** Extracts the page, delivers it and admits its links. */
   process(
     request: CrawlRequest,
     response: FetchedResponse,
@@ -56,14 +56,14 @@ export class PageProcessor {
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     inFlight?.enter(request)
-    const begun = this.#startExtraction(request, response, timing, page)
+    const started = this.#startExtraction(request, response, timing, page)
     inFlight?.leave()
-    const handling = this.#finish(request, begun, extractAt)
-    if (pageOver === undefined || !(begun instanceof StartedExtraction)) return handling
-    return handling.finally(() => pageOver(begun.page))
+    const processing = this.#finish(request, started, extractAt)
+    if (pageOver === undefined || !(started instanceof StartedExtraction)) return processing
+    return processing.finally(() => pageOver(started.page))
   }
 
-  /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
+  /** Delivers a page without extraction: it has not changed, or it is gone. */
   async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
@@ -71,7 +71,7 @@ export class PageProcessor {
     return delivered === UNDELIVERED ? UNDELIVERED : DELIVERED
   }
 
-  /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
+  /** Delivers to hooks, listeners and the reader. Undefined if delivered, even if a hook or listener failed. */
   #deliver(
     request: CrawlRequest,
     page: Page,
@@ -102,16 +102,16 @@ export class PageProcessor {
 
   async #finish(
     request: CrawlRequest,
-    begun: StartedExtraction | ExtractionProblem,
+    started: StartedExtraction | ExtractionProblem,
     extractAt: number,
   ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock } = this.#parts
-    if (!(begun instanceof StartedExtraction)) {
+    if (!(started instanceof StartedExtraction)) {
       this.#meters.leave('extract', clock.now())
-      await this.#reports.failure(request, begun, true)
+      await this.#reports.failure(request, started, true)
       return DELIVERED
     }
-    const { page, running } = begun
+    const { page, running } = started
     const busyUntil = clock.now()
     this.#meters.addBusy('extract', busyUntil - extractAt)
     const extracted = running instanceof Promise ? await running : running
@@ -138,7 +138,7 @@ export class PageProcessor {
     return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
   }
 
-  /** Never throws: what cannot be made a page is reported as that page's failure. */
+  /** Never throws: if the response cannot become a page, that is reported as a failure of the URL. */
   #startExtraction(
     request: CrawlRequest,
     response: FetchedResponse,
@@ -154,7 +154,7 @@ export class PageProcessor {
   }
 }
 
-/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
+/** A page whose extraction has started. A class, not an object literal: see docs/decisions/0008. */
 class StartedExtraction {
   constructor(
     readonly page: Page,

@@ -12,26 +12,26 @@ import { backOff, type HealthRules } from './host-health.js'
 import { isLocalShortage } from './verdict.js'
 import { postponed, repeated } from './visit-result.js'
 
-/** robots.txt is wanted whatever media type it claims; of a very long one the beginning counts (RFC 9309, 2.5). */
+/** robots.txt is accepted with any media type; only the beginning of a very long one counts (RFC 9309, 2.5). */
 const ROBOTS_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
 
-/** While another host's queue holds the rules of an origin, its pages look again this often. */
+/** How often pages check again while the robots.txt of their origin waits in another host's queue. */
 const RECHECK_MS = 1000
-/** An robotsFetch that has not come back after this long is sent again: the shard that had it may have died. */
+/** A robots.txt that has not arrived after this long is requested again: the shard that had it may have died. */
 const RESEND_AFTER_MS = 300_000
 
 const TOO_MANY_REQUESTS = 429
 
-/** robots.txt files of which it is remembered that the last request for them failed. */
+/** Bounds `#failed`. */
 const MAX_FAILED = 10_000
 
-/** Origins whose sitemaps wait for a page; those of others are not read. */
+/** Bounds `#deferredSitemaps`; the sitemaps of further origins are not read. */
 const MAX_DEFERRED = 10_000
 
 /**
- * The robotsFetches that a page's visit depends on: the rules of its origin, and the sitemaps that those name. Rules are
- * fetched as a visit to the host that has them, which after a redirect may be another one: then a request of its own
- * goes through that host's queue, and the origin's pages wait.
+ * Requests that must finish before a page can be fetched: the robots.txt of its origin, and the sitemaps that it lists.
+ * robots.txt is fetched as a visit to its host. If it redirects to another host, a separate request goes through that
+ * host's queue, and the pages of the origin wait.
  */
 export class RobotsFetches {
   readonly #parts: EngineParts
@@ -39,17 +39,17 @@ export class RobotsFetches {
   readonly #fetchStep: FetchStep
   readonly #rules: HealthRules
   readonly #tally: Tally
-  /** Rules as records, by origin. */
+  /** Stored robots.txt records, by origin. */
   readonly #records: StateSpace
-  /** robots.txt files on their way, so that parallel connections to a host do not each ask for it. */
+  /** robots.txt files being fetched, so that parallel connections to a host do not each fetch it. */
   readonly #inFlight = new Map<string, Promise<void>>()
-  /** robots.txt files whose next request is a retry. Filled by a failure, left by an answer. */
+  /** robots.txt files whose next request is a retry. Added by a failure, removed by a response. */
   readonly #failed = new Set<string>()
-  /** Origins whose rules lie on another host, in whose queue they wait, and since when. Left when they are learned. */
+  /** Origins whose robots.txt waits in another host's queue, and since when. Removed when it arrives. */
   readonly #elsewhere = new Map<string, number>()
   /**
-   * Origins whose rules were learned for something else than a page. Their sitemaps are read once a page is: otherwise
-   * a robots.txt could name a sitemap on a host whose robots.txt names another, and so on for ever.
+   * Origins whose robots.txt was not fetched for a page. Their sitemaps are read when the first page is visited:
+   * otherwise a robots.txt could list a sitemap on a host whose robots.txt lists another, and so on forever.
    */
   readonly #deferredSitemaps = new Set<string>()
 
@@ -68,7 +68,7 @@ export class RobotsFetches {
     this.#records = parts.memory.state.space('robots')
   }
 
-  /** Gets the rules from `url` for the origin of `request`, which is then pending again. */
+  /** Fetches the robots.txt at `url` for the origin of `request`, which stays pending. */
   async rulesFor(request: CrawlRequest, url: string): Promise<Settlement> {
     const isPage = request.purpose === undefined
     const { clock, robots } = this.#parts
@@ -78,7 +78,7 @@ export class RobotsFetches {
     }
     if (hostOf(url) !== request.host) {
       await this.#queueElsewhere(origin, url, request)
-      // The host itself is not held back: its other origin may know its rules.
+      // The host itself is not blocked: its other origin may have its robots.txt.
       return postponed(request, clock.now() + RECHECK_MS)
     }
     const inFlight = this.#inFlight.get(url)
@@ -100,7 +100,7 @@ export class RobotsFetches {
     }
   }
 
-  /** A request that another origin's rules are fetched with. */
+  /** Fetches the robots.txt of another origin, which redirected to this host. */
   async fetchForOther(request: CrawlRequest, origin: string): Promise<Settlement> {
     const { clock, robots, random } = this.#parts
     const startedAt = clock.now()
@@ -114,26 +114,26 @@ export class RobotsFetches {
       return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
     }
     if (outcome.ok && outcome.status < 500 && outcome.status !== TOO_MANY_REQUESTS) return settlement
-    // When to ask again is the gate's to say; but this host is in trouble, whoever asked.
-    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
-    const visit = { startedAt, endedAt, retryAfterMs: asked }
+    // The gate decides when to retry; but this host has failed, whatever origin the request was for.
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore } = backOff(request.hostTrouble, visit, this.#rules, random.next())
     return { ...settlement, hostNotBefore, hostTrouble: trouble }
   }
 
-  /** A page of this origin may be visited: its sitemaps, if they were put aside, are wanted now. */
+  /** Called when a page of this origin may be visited: queues the origin's sitemaps if they were deferred. */
   queueDeferredSitemaps(url: string): MaybePromise<void> {
     if (this.#deferredSitemaps.size === 0) return
     const origin = originOf(url)
     if (this.#deferredSitemaps.delete(origin)) return this.#queueSitemaps(origin)
   }
 
-  /** Another shard has fetched rules for us. */
+  /** Another shard has fetched a robots.txt for this one. */
   robotsArrived({ origin, fetched, answer }: RobotsArrived): void {
     void this.#learn(origin, fetched, fromPlain(answer), false)
   }
 
-  /** Sends the answer to the shard that asked for the rules of `origin`. */
+  /** Sends the response to the shard that owns `origin`. */
   #sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
     const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
     const { url, host, depth, priority, attempt, redirects, parent } = request
@@ -159,24 +159,24 @@ export class RobotsFetches {
     this.#elsewhere.delete(origin)
     if (isPage) await this.#queueSitemaps(origin)
     else if (this.#deferredSitemaps.size < MAX_DEFERRED) this.#deferredSitemaps.add(origin)
-    // Rules whose sitemaps are still to be read are asked for again after a crash, or nobody would read them.
+    // Not stored while its sitemaps are deferred: after a crash it is fetched again, and with it the sitemaps.
     const record = isPage ? robots.record?.(origin) : undefined
     if (record !== undefined) this.#records.put(origin, record, hostOf(`${origin}/`))
   }
 
-  /** Takes up what an earlier run learned of the origin, or this one has forgotten. True if that is enough. */
+  /** Restores the stored robots.txt of the origin, if there is one. True if it need not be fetched. */
   async #restoreRules(request: CrawlRequest, origin: string): Promise<boolean> {
     const { robots, clock } = this.#parts
     if (robots.restore === undefined) return false
-    const asking = this.#records.get(origin, request.host)
-    const record = asking instanceof Promise ? await asking : asking
+    const reading = this.#records.get(origin, request.host)
+    const record = reading instanceof Promise ? await reading : reading
     if (record === undefined) return false
     robots.restore(record)
     const verdict = robots.check(request, clock.now())
     return typeof verdict === 'string' || !('fetch' in verdict)
   }
 
-  /** A fetcher that gives up by itself has failed; only the end of the crawl says nothing about the host. */
+  /** A fetcher that reports `aborted` although the crawl was not aborted has failed. */
   #withoutFalseAbort(outcome: Outcome): Outcome {
     if (outcome.ok || outcome.code !== 'aborted' || this.#fetchStep.isAborted) return outcome
     return { ...outcome, code: 'fetcher-failed' }
@@ -193,19 +193,19 @@ export class RobotsFetches {
     this.#elsewhere.set(origin, now)
     if (await this.#admission.queueRobots(url, from, { kind: 'robots', origin })) return
     this.#elsewhere.delete(origin)
-    const message = `the robots.txt of ${origin} redirects to ${url}, which is on the block-list`
+    const message = `the robots.txt of ${origin} redirects to ${url}, which is blocked`
     const outcome: Outcome = { ok: false, code: 'address-refused', message }
     this.#parts.robots.learn(origin, url, outcome, this.#parts.clock.now())
   }
 }
 
-/** A copy without what a frontier may have hung on its own object. */
+/** A copy without the fields that a frontier may have added. */
 function plainCopy(request: CrawlRequest): CrawlRequest {
   const { url, host, depth, priority, attempt, redirects, parent, hostTrouble } = request
   return { url, host, depth, priority, attempt, redirects, parent, hostTrouble }
 }
 
-/** The outcome as plain data, for the shard that asked for the rules. */
+/** The outcome as plain data, for the shard that asked for the robots.txt. */
 function toPlain(outcome: Outcome): PlainAnswer {
   if (!outcome.ok) return { ok: false, code: outcome.code, message: outcome.message }
   const { status, headers, body, skippedBody, truncated = false } = outcome

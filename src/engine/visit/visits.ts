@@ -20,16 +20,17 @@ import { RobotsFetches } from './robots-fetches.js'
 import { isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
-/** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
+/** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
 const SITEMAP_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
 
-/** Each may hold 50 MB in memory. */
+/** Each may need 50 MB of memory. */
 const MAX_SITEMAPS_IN_FLIGHT = 4
 const SITEMAP_RETRY_MS = 500
 
 /**
- * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
- * becomes of it. Whatever the network or the user's code does ends in a settlement; only a store that fails rejects.
+ * Visits one request: robots gate → fetch → extract → hooks → admit. The result is a settlement that says what happens to
+ * the request next. Whatever the network or user code does, a visit ends in a settlement; it rejects only if a store
+ * fails.
  */
 export class Visits {
   readonly #parts: EngineParts
@@ -72,27 +73,33 @@ export class Visits {
     }
     this.#revisitProcessor =
       knownPages &&
-      new RevisitProcessor(parts, knownPages, this.#processor, tally, (request, startedAt, endedAt, came) =>
-        this.#settleReached(request, startedAt, endedAt, came),
+      new RevisitProcessor(
+        parts,
+        knownPages,
+        this.#processor,
+        tally,
+        (request, startedAt, endedAt, processed) =>
+          this.#settleReached(request, startedAt, endedAt, processed),
       )
   }
 
-  /** Ends every fetch now; their requests stay pending. */
+  /** Aborts all fetches; their requests stay pending. */
   abort(): void {
     this.#fetchStep.abort()
     this.#parts.delivery.abort()
   }
 
-  /** Leaves no timer behind. */
+  /** Clears all timers. */
   close(): void {
     this.#fetchStep.close()
   }
 
-  /** Another shard has fetched rules for us. */
+  /** Another shard has fetched a robots.txt for this one. */
   robotsArrived(rules: RobotsArrived): void {
     this.#robotsFetches.robotsArrived(rules)
   }
 
+  /** The whole visit. A known page keeps its record even if the visit fails. */
   visit(request: CrawlRequest): Promise<VisitResult> {
     const visiting = this.#trackInFlight(request)
     return request.revisit === true && this.#revisitProcessor
@@ -100,6 +107,7 @@ export class Visits {
       : visiting
   }
 
+  /** Records the visit in the in-flight log, and gives up URLs that crashed workers. */
   #trackInFlight(request: CrawlRequest): Promise<VisitResult> {
     const { inFlight } = this.#parts
     if (inFlight === undefined) return this.#dispatch(request)
@@ -114,9 +122,10 @@ export class Visits {
     return notVisited(request)
   }
 
+  /** Chooses what to do by purpose, block-list and the health of the host. */
   #dispatch(request: CrawlRequest): Promise<VisitResult> {
     const { purpose } = request
-    // Never in a frontier: whoever put it there gets it settled.
+    // Must not be in a frontier; if it is, settle it.
     if (purpose?.kind === 'rules') return Promise.resolve(notVisited(request))
     if (purpose?.kind === 'robots') return this.#robotsFetches.fetchForOther(request, purpose.origin)
     if (this.#admission.isBlocked(request)) return this.#dropBlocked(request)
@@ -129,26 +138,27 @@ export class Visits {
     return purpose === undefined ? this.#fetchWithinQuotas(request) : this.#fetchSitemap(request, purpose)
   }
 
-  /** If earlier runs gave the host up, and this one is to try again what they did. */
+  /** Whether an earlier run gave the host up and this one retries it. */
   #retriesHost({ hostTrouble }: CrawlRequest): boolean {
     return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
   }
 
+  /** Claims one of the host's and one of the site's pages first, if they are limited. */
   async #fetchWithinQuotas(request: CrawlRequest): Promise<VisitResult> {
     const { host, site: sites } = this.#quotas
     if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
-    // A known page has had its place among those of its host.
+    // A known page already counts against the limit of its host.
     if (request.revisit === true && (await this.#knownPages?.wasSeen(request)))
       return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
-    const hostTurn = this.#quotas.host.claim(request.host)
-    const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
-    if (hostTurn === 'go' && siteTurn !== 'go') this.#quotas.host.release(request.host, false)
-    if (hostTurn === 'full' || siteTurn === 'full') {
-      this.#reports.skipped(request.url, hostTurn === 'full' ? 'host-limit' : 'site-limit', request.parent)
+    const hostClaim = this.#quotas.host.claim(request.host)
+    const siteClaim = hostClaim === 'go' ? this.#quotas.site.claim(site) : 'go'
+    if (hostClaim === 'go' && siteClaim !== 'go') this.#quotas.host.release(request.host, false)
+    if (hostClaim === 'full' || siteClaim === 'full') {
+      this.#reports.skipped(request.url, hostClaim === 'full' ? 'host-limit' : 'site-limit', request.parent)
       return notVisited(request)
     }
-    if (hostTurn === 'wait' || siteTurn === 'wait') {
+    if (hostClaim === 'wait' || siteClaim === 'wait') {
       const at = this.#quotas.host.retryAt(this.#parts.clock.now())
       return { ...postponed(request, at), hostNotBefore: at }
     }
@@ -164,17 +174,17 @@ export class Visits {
   }
 
   async #fetchPage(request: CrawlRequest): Promise<VisitResult> {
-    const gate = this.#checkRobots(request)
-    const put = gate instanceof Promise ? await gate : gate
-    if (put !== undefined) return put
-    const looking = this.#knownPages?.lookUp(request, this.#pageFetch)
-    const look = looking instanceof Promise ? await looking : looking
+    const checking = this.#checkRobots(request)
+    const settled = checking instanceof Promise ? await checking : checking
+    if (settled !== undefined) return settled
+    const lookingUp = this.#knownPages?.lookUp(request, this.#pageFetch)
+    const lookup = lookingUp instanceof Promise ? await lookingUp : lookingUp
     const startedAt = this.#parts.clock.now()
-    const outcome = await this.#fetchStep.fetch(request, look?.fetch ?? this.#pageFetch)
+    const outcome = await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-    if (look?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
-      return this.#revisitProcessor!.compare(request, look, outcome, timing)
+    if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+      return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
@@ -182,22 +192,22 @@ export class Visits {
       if (settled.again !== undefined || !this.#revisitProcessor) return settled
       if (request.revisit !== true)
         return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, look, settled, outcome, timing, verdict)
+      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
     }
     if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, look, outcome as FetchedResponse, timing)
-    const handled = await this.#processor.process(request, outcome as FetchedResponse, timing)
-    if (handled === UNDELIVERED) return repeated(request, endedAt)
-    return this.#settleReached(request, startedAt, endedAt, handled)
+      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
+    if (processed === UNDELIVERED) return repeated(request, endedAt)
+    return this.#settleReached(request, startedAt, endedAt, processed)
   }
 
-  /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
+  /** Undefined if robots.txt allows it. Otherwise the visit ends: denied, postponed, or used to fetch robots.txt. */
   #checkRobots(request: CrawlRequest): MaybePromise<Settlement | undefined> {
     const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
     if (verdict !== 'allow') return this.#obeyRobots(request, verdict)
-    const robotsFetch =
+    const queueing =
       request.purpose === undefined ? this.#robotsFetches.queueDeferredSitemaps(request.url) : undefined
-    return robotsFetch?.then(() => undefined)
+    return queueing?.then(() => undefined)
   }
 
   async #obeyRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
@@ -221,21 +231,26 @@ export class Visits {
 
   async #failHostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
-    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
+    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are given up`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
     return this.#giveUp(request)
   }
 
-  /** Nothing was asked, for the host is in trouble. */
+  /** The host is in trouble, so no request was sent. */
   #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
     return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
   }
 
-  /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
-  #settleReached(request: CrawlRequest, startedAt: number, endedAt: number, came = NO_PAGE): VisitResult {
-    const { found, delivered } = came
+  /** The host was reached and gave a valid response: it has recovered from earlier failures. */
+  #settleReached(
+    request: CrawlRequest,
+    startedAt: number,
+    endedAt: number,
+    processed = NO_PAGE,
+  ): VisitResult {
+    const { found, delivered } = processed
     const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     if (request.hostTrouble === undefined)
       return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
@@ -243,12 +258,12 @@ export class Visits {
     return { request, visitedAt: endedAt, hostDelayMs, found, delivered, hostTrouble }
   }
 
-  /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
+  /** The delay that the host asks for, or the adaptive one, whichever is longer. */
   #hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined {
-    const asked = this.#parts.robots.delayMs(request)
+    const requested = this.#parts.robots.delayMs(request)
     const { adaptive } = this.#rules
-    if (adaptive === undefined) return asked
-    return Math.max(asked ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
+    if (adaptive === undefined) return requested
+    return Math.max(requested ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
   }
 
   async #fetchSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
@@ -258,8 +273,8 @@ export class Visits {
       return postponed(request, clock.now() + SITEMAP_RETRY_MS)
     this.#sitemapsInFlight++
     try {
-      const put = await this.#checkRobots(request)
-      if (put !== undefined) return put
+      const settled = await this.#checkRobots(request)
+      if (settled !== undefined) return settled
       const startedAt = clock.now()
       const outcome = await this.#fetchStep.fetch(request, SITEMAP_FETCH)
       const endedAt = clock.now()
@@ -273,7 +288,7 @@ export class Visits {
         if (this.#fetchStep.isAborted) return repeated(request, endedAt)
         await this.#admission.admitSitemapEntries(entries, request, purpose)
         if (!this.#admission.wantsSitemap(purpose)) break
-        // A large sitemap is read in slices, between which others have their turn.
+        // A large sitemap is read in slices, so that other visits continue in between.
         await yieldToLoop(clock)
       }
       this.#tally.sitemaps++
@@ -283,12 +298,12 @@ export class Visits {
     }
   }
 
-  /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
+  /** A custom fetcher may return invalid outcomes. That is a failure of the URL, not of the crawl. */
   #judge(request: CrawlRequest, outcome: Outcome): Verdict {
     try {
       return judge(request, outcome, this.#rules)
     } catch (error) {
-      const message = `the fetcher's answer could not be read: ${messageOf(error)}`
+      const message = `the fetcher returned an invalid outcome: ${messageOf(error)}`
       return { kind: 'failure', code: 'fetcher-failed', message, transient: false, final: true }
     }
   }
@@ -309,7 +324,7 @@ export class Visits {
         await this.#reports.redirected(request, verdict.to, status)
         const found = await this.#admission.admitRedirect(verdict.to, request)
         if (found === undefined) {
-          const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
+          const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
         }
         return this.#settleReached(request, startedAt, endedAt, { delivered: false, found })
@@ -335,12 +350,12 @@ export class Visits {
       verdict.final,
     )
     if (!verdict.transient) {
-      // Only an answer shows that the host is well; a certificate that is refused, or an address, shows nothing.
-      const went = this.#settleReached(request, startedAt, endedAt)
-      return outcome.ok ? went : { request, visitedAt: endedAt, hostDelayMs: went.hostDelayMs }
+      // Only a response proves that the host has recovered; a rejected certificate or address does not.
+      const reached = this.#settleReached(request, startedAt, endedAt)
+      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
     }
-    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
-    const visit = { startedAt, endedAt, retryAfterMs: asked }
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,
       visit,
@@ -355,7 +370,7 @@ export class Visits {
   }
 }
 
-/** Lets timers and sockets have their turn. */
+/** Lets timers and sockets run. */
 export function yieldToLoop(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.wakeAt(clock.now(), resolve)
