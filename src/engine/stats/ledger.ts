@@ -17,22 +17,22 @@ import {
 
 const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
 
-/** Failures that a store remembers one by one: the last so many. */
+/** The store keeps this many of the latest failures in detail. */
 const MAX_FAILURES = 1000
 
-/** What a store remembers of the crawl as a whole. */
+/** The record of a crawl, or of one of its shards, as stored. */
 export interface CrawlRecord extends TallyRecord {
   readonly runs: number
-  /** When the first run began. */
+  /** When the first run started. */
   readonly startedAt: number
-  /** How the last run ended; undefined while one is under way, or if it crashed. */
+  /** How the last run ended; undefined during a run, or if it crashed. */
   readonly ended?: EndReason | undefined
 }
 
 /**
- * What the engine itself must know across runs: its counts, so that limits go on, and how the crawl ended. It lives in
- * the store's state under names of the crawl's own. Pages, failures and redirects count from the settlement of their
- * visit on: if a crash takes the settlement away, the visit is made again and must not count twice.
+ * What the engine remembers across runs: its counts, so that limits continue, and how the crawl ended. It is part of the
+ * store's state. Pages, failures and redirects count when their visit is settled: if a crash undoes the settlement, the
+ * visit is repeated and must not count twice.
  */
 export class Ledger {
   readonly #tally: Tally
@@ -46,28 +46,28 @@ export class Ledger {
   readonly #failedUrls: FailedUrls | undefined
   #settledPages = 0
   #keptFailures = 0
-  /** What came of visits that are not settled yet. */
+  /** Events of visits that are not settled yet. */
   readonly #unsettled = new Map<CrawlRequest, VisitEvent[]>()
   #earlier: CrawlRecord | undefined = undefined
   readonly #given: EarlierRuns | undefined
-  /** Records of shards that this run does not have: their counts are part of this one's. */
+  /** Records of other shards of the last run, whose counts this shard has added to its own. */
   #absorbed: readonly string[] = []
   #startedAt = 0
-  /** Told of what is counted, where the store forgets it when its thread dies. */
+  /** Receives page counts if the store loses them when its thread dies. */
   readonly #reportCounts: ((counts: PageCounts) => void) | undefined
 
-  /** Each shard keeps a record of its own. */
+  /** Each shard has its own record. */
   constructor(
     state: StateStore,
     tally: Tally,
     quotas: { readonly host: HostQuota; readonly site: HostQuota },
     siteOf: (host: string) => string,
     shard = 0,
-    told: EarlierRuns | undefined = undefined,
-    tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
+    earlierRuns: EarlierRuns | undefined = undefined,
+    reportCounts: ((counts: PageCounts) => void) | undefined = undefined,
   ) {
-    this.#given = told
-    this.#reportCounts = tellCounts
+    this.#given = earlierRuns
+    this.#reportCounts = reportCounts
     this.#tally = tally
     this.#quotas = quotas
     this.#siteOf = siteOf
@@ -76,11 +76,11 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
-    // A store that forgets with its thread has no later run to try them again.
-    this.#failedUrls = tellCounts === undefined ? new FailedUrls(state) : undefined
+    // Without a durable store there is no later run to retry them.
+    this.#failedUrls = reportCounts === undefined ? new FailedUrls(state) : undefined
   }
 
-  /** Pages that are settled. */
+  /** The number of settled pages. */
   get pages(): number {
     return this.#settledPages
   }
@@ -89,12 +89,12 @@ export class Ledger {
     return this.#given?.runs ?? this.#earlier?.runs ?? 0
   }
 
-  /** Whether the last run left nothing to do. */
+  /** Whether the last run completed the crawl. */
   get wasDone(): boolean {
     return this.#given?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
   }
 
-  /** Takes up the counts of earlier runs. */
+  /** Restores the counts of earlier runs. */
   async open(now: number): Promise<void> {
     const tally = this.#tally
     if (this.#given === undefined) {
@@ -118,7 +118,7 @@ export class Ledger {
     for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
 
-  /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
+  /** Must be called in the same turn as the frontier's `settle`, so that both are in one commit. */
   settled(visits: readonly VisitResult[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     const isLimited = hostQuota.isLimited || siteQuota.isLimited
@@ -145,13 +145,13 @@ export class Ledger {
     if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#reportCounts!(counted)
   }
 
-  /** Something came of a visit that is under way; without a request, of none. */
+  /** Notes an event until its visit is settled. Without a request, it belongs to no visit and counts at once. */
   note(event: VisitEvent, request: CrawlRequest | undefined): void {
     if (request === undefined) this.#store(event)
     else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), event])
   }
 
-  /** Tries what earlier runs gave up again. */
+  /** Retries what earlier runs gave up. */
   retryFailed(sink: Omit<RetrySink, 'uncount'>): Promise<void> | undefined {
     const takenBack = (code: FailureCode, host: string) => {
       this.#tally.uncountFailure(code)
@@ -160,7 +160,7 @@ export class Ledger {
     return this.#failedUrls?.retry(this.#run, { ...sink, uncount: takenBack })
   }
 
-  /** A page that could not be extracted had taken one of its host's places, and of its site's. */
+  /** A page whose extraction failed counted against the limits of its host and site. */
   #releasePlace(host: string): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.uncount(host), host)
@@ -178,7 +178,7 @@ export class Ledger {
     this.#unsettled.delete(request)
     for (const event of events ?? []) {
       this.#store(event)
-      // What has a next visit is not given up.
+      // A page with a next visit is not given up.
       if (event.kind !== 'failure' || again !== undefined || record !== undefined) continue
       if (request.purpose === undefined) this.#failedUrls?.put(request, event.failure.code, this.#run)
     }
@@ -200,7 +200,7 @@ export class Ledger {
     })
   }
 
-  /** Puts the counts where the next commit takes them. */
+  /** Adds the counts to the next commit. */
   write(ended?: EndReason): void {
     const record: CrawlRecord = {
       ...withoutEvents(this.#tally.record(), [...this.#unsettled.values()].flat()),
@@ -215,12 +215,12 @@ export class Ledger {
   }
 }
 
-/** Under what name a shard keeps its record. */
+/** The key of a shard's record. */
 export function recordName(shard: number): string {
   return shard === 0 ? 'tally' : `tally ${shard}`
 }
 
-/** What all shards of the last run have counted together, and the names of the records besides the first. */
+/** The sum of the records of all shards of the last run, and the keys of all records but the first. */
 export async function earlierRecords(
   crawl: StateSpace,
 ): Promise<{ sum: CrawlRecord | undefined; others: string[] }> {
@@ -234,7 +234,7 @@ export async function earlierRecords(
   return { sum: records.length === 0 ? undefined : records.reduce(add), others }
 }
 
-/** Crawls that were begun when requests were not counted yet have none. */
+/** Crawls stored by early versions have no count of requests. */
 function asRecord(value: unknown): CrawlRecord | undefined {
   const record = value as CrawlRecord | undefined
   return record && { ...record, requests: record.requests ?? 0 }

@@ -6,10 +6,10 @@ import type { Delivery } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
 import type { Tally, VisitEvent } from './tally.js'
 
-/** Hears what came of a request; without one, of no visit. */
+/** Records an event of a visit; without a request, it belongs to no visit. */
 type RecordEvent = (event: VisitEvent, request: CrawlRequest | undefined) => void
 
-/** What did not become a page, counted and told. */
+/** Counts and emits everything that did not become a page: skips, failures, retries and redirects. */
 export class Reporter {
   readonly #delivery: Delivery
   readonly #tally: Tally
@@ -46,7 +46,7 @@ export class Reporter {
     await this.#delivery.emit('redirect', { url: request.url, to, status })
   }
 
-  /** The failure of a request. */
+  /** Reports the failure of a request. */
   failure(
     request: CrawlRequest,
     problem: { code: FailureCode; message: string; status?: number | undefined; cause?: unknown },
@@ -58,7 +58,7 @@ export class Reporter {
   }
 }
 
-/** What admission tells of URLs that are not wanted, and asks of hosts that may be full. */
+/** Connects admission to the reporter and to the page limits. */
 export function admissionReport(
   reports: Reporter,
   quotas: { readonly host: HostQuota; readonly site: HostQuota },

@@ -1,12 +1,12 @@
 import type { Change, Failure, FailureCode, SkipReason } from '../../types.js'
 
-/** Rates over the recent past are taken from samples at least this far apart… */
+/** Recent rates are computed from samples at least this far apart… */
 const SAMPLE_MS = 500
 /** …over about this long. */
 const WINDOW_MS = 5000
-/** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
+/** Hosts whose last visit is remembered, for the shortest gap: some 10 MB. */
 const MAX_HOSTS = 100_000
-/** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
+/** Placeholder while a host's first visit is in flight: with several connections, a second may start before it ends. */
 const FIRST_IN_FLIGHT = -1
 
 /** The counts as plain data, for a store to keep. */
@@ -27,12 +27,12 @@ export type TallyRecord = Pick<
   | 'changes'
 >
 
-/** Counts of what has happened so far. */
+/** The counts of a crawl so far. */
 export class Tally {
   pages = 0
-  /** Those of earlier runs. */
+  /** Pages of earlier runs. */
   pagesBefore = 0
-  /** Of pages, robots.txt and sitemaps, whether or not an answer came. */
+  /** For pages, robots.txt and sitemaps, with or without a response. */
   requests = 0
   bytes = 0
   redirects = 0
@@ -46,9 +46,9 @@ export class Tally {
   readonly failures: Partial<Record<FailureCode, number>> = {}
   readonly skips: Partial<Record<SkipReason, number>> = {}
   readonly statuses: Record<number, number> = {}
-  /** What became of pages in this run, where they are visited again. */
+  /** With `refresh()`: how pages changed in this run. */
   readonly changes: Partial<Record<Change, number>> = {}
-  /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
+  /** When the last visit to each host ended. Beyond `MAX_HOSTS`, the oldest entry is dropped. */
   readonly #lastVisit = new Map<string, number>()
   #samples: { at: number; pages: number }[] = []
 
@@ -72,7 +72,7 @@ export class Tally {
     }
   }
 
-  /** Goes on from the counts of an earlier run. */
+  /** Continues from the counts of an earlier run. */
   restore(record: TallyRecord): void {
     const { failures, skips, statuses, ...counts } = record
     this.pages = counts.pages
@@ -103,7 +103,7 @@ export class Tally {
     this.failures[code] = (this.failures[code] ?? 0) + 1
   }
 
-  /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
+  /** A URL that was given up is retried. Another shard may have counted the failure; the sum over all shards is right. */
   uncountFailure(code: FailureCode): void {
     this.failed--
     this.failures[code] = (this.failures[code] ?? 0) - 1
@@ -135,12 +135,12 @@ export class Tally {
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
   }
 
-  /** A request that was counted could not be sent, for want of something of our own. */
+  /** A counted request could not be sent, because this machine lacks a resource. */
   notSent(): void {
     this.requests--
   }
 
-  /** The fetcher sent a request again by itself, as soon as its connection was lost: without a pause. */
+  /** The fetcher resent a request at once, without a delay, because its connection was lost. */
   resent(times: number): void {
     this.requests += times
     this.shortestGapMs = 0
@@ -160,7 +160,7 @@ export class Tally {
   }
 }
 
-/** What came of a visit instead of a page. */
+/** Something that a visit led to instead of a page, as statistics count it. */
 export type VisitEvent =
   | { readonly kind: 'failure'; readonly failure: Failure; readonly at: number }
   | { readonly kind: 'retry' }
@@ -168,17 +168,17 @@ export type VisitEvent =
 
 const EXTRACTION_FAILURES: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
 
-/** Whether the page came, but could not be extracted. */
+/** Whether the page was fetched, but its extraction failed. */
 export function isExtractionFailure(event: VisitEvent): boolean {
   return event.kind === 'failure' && isExtractionFailureCode(event.failure.code)
 }
 
-/** Whether a page that failed so has taken a place of those that limits allow. */
+/** Whether a page that failed with this code counts against limits. */
 export function isExtractionFailureCode(code: FailureCode): boolean {
   return EXTRACTION_FAILURES.has(code)
 }
 
-/** Pages as limits count them: see `Handled.delivered`. Those that are tried again have no place until they are. */
+/** Pages as limits count them: see `ProcessedPage.delivered`. Failed pages that will be retried do not count. */
 export function pagesForLimits(
   { pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>,
   retryFailed: boolean,
@@ -189,7 +189,7 @@ export function pagesForLimits(
   return count
 }
 
-/** The counts as they were before these. */
+/** The counts without these events. */
 export function withoutEvents(record: TallyRecord, events: readonly VisitEvent[]): TallyRecord {
   if (events.length === 0) return record
   const failures = { ...record.failures }
@@ -206,7 +206,7 @@ export function withoutEvents(record: TallyRecord, events: readonly VisitEvent[]
   return { ...record, failed, retries, redirects, failures }
 }
 
-/** Counts of two shards together. */
+/** The sum of the counts of two shards. */
 export function addCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
   return {
     pages: a.pages + b.pages,

@@ -30,29 +30,29 @@ class VisitContext extends Expiring implements FetchContext {
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort if the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
-  readonly #expectation: FetchSettings
+  readonly #settings: FetchSettings
   #aborted = false
   #controller: AbortController | undefined = undefined
 
-  constructor(expectation: FetchSettings) {
+  constructor(settings: FetchSettings) {
     super()
-    this.#expectation = expectation
+    this.#settings = settings
   }
 
   wants(mediaType: string): boolean {
-    return this.#expectation.wants(mediaType)
+    return this.#settings.wants(mediaType)
   }
 
   get maxBodyBytes(): number | undefined {
-    return this.#expectation.maxBodyBytes
+    return this.#settings.maxBodyBytes
   }
 
   get known(): Validators | undefined {
-    return this.#expectation.known
+    return this.#settings.known
   }
 
   get cutsBody(): boolean {
-    return this.#expectation.cutsBody
+    return this.#settings.cutsBody
   }
 
   get aborted(): boolean {
@@ -126,11 +126,11 @@ export class FetchStep {
     this.#resumeWaiting()
   }
 
-  async fetch(request: CrawlRequest, expectation: FetchSettings): Promise<Outcome> {
+  async fetch(request: CrawlRequest, settings: FetchSettings): Promise<Outcome> {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
-    const context = new VisitContext(expectation)
+    const context = new VisitContext(settings)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()
     const outcome = await this.#race(request, context)
