@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Crawler, type RefreshOptions } from '../src/index.js'
 import { refreshOptions } from '../src/options/check-refresh.js'
-import { simulateRefresh } from '../src/sim/refresh/simulate.js'
+import { simulateRefresh } from '../src/sim/refresh/run.js'
 import { seededRandom } from '../src/time.js'
 import { type Claim, printTable } from './table.js'
 

@@ -1,9 +1,9 @@
 /**
- * Exceptions are for misuse and for broken backends. What the web does to a crawl (timeouts, 503, a body
- * without end) is never an exception: it is an `Outcome` with a `FailureCode`.
+ * Exceptions are for misuse and for broken backends. What happens on the web (timeouts, 503, endless bodies) is never
+ * an exception: it is an `Outcome` with a `FailureCode`.
  */
 
-/** Stable codes to match on; docs/errors.md says for each what to do. */
+/** The codes are stable; docs/errors.md says what to do about each. */
 export type KumoErrorCode =
   /** An option was given a value that it does not take. */
   | 'KUMO_INVALID_OPTION'
@@ -13,36 +13,36 @@ export type KumoErrorCode =
   | 'KUMO_SEEDS_FAILED'
   /** `run()` was called while a run of the same crawler is going on. */
   | 'KUMO_ALREADY_RUNNING'
-  /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
+  /** A store (frontier or seen-set) threw or rejected; the crawl has ended. */
   | 'KUMO_STORE_FAILED'
   /** Another process, or another run of this one, uses the store's folder. */
   | 'KUMO_STORE_LOCKED'
-  /** What the store's folder holds is damaged, and it is not opened as if nothing were. */
+  /** The data in the store's folder is damaged, so the store was not opened. */
   | 'KUMO_STORE_DAMAGED'
-  /** The store was made with options that give its data another meaning, or by a newer version of Kumo. */
+  /** The store was created with options that give its data another meaning, or by a newer version of Kumo. */
   | 'KUMO_STORE_MISMATCH'
   /** `resume: 'never'` found a crawl in the folder, or `resume: 'must'` found none. */
   | 'KUMO_STORE_RESUME'
   /** A hook, an extractor or the scope could not be opened; nothing was fetched. */
   | 'KUMO_OPEN_FAILED'
-  /** A module of the user's code was not found, could not be imported, or does not export what is wanted of it. */
+  /** A module with user code was not found, could not be imported, or does not have the expected export. */
   | 'KUMO_MODULE_FAILED'
-  /** With worker threads: something was given as a value of this thread where only a module can be used. */
+  /** With workers: an option that must be a module was given as a value, which cannot be sent to a thread. */
   | 'KUMO_NOT_PORTABLE'
-  /** A part could not be closed, e.g. a hook that writes its last lines then; the crawl itself is over. */
+  /** A part could not be closed, e.g. a hook that writes its last lines on close; the crawl itself is complete. */
   | 'KUMO_CLOSE_FAILED'
-  /** A part broke the contract it implements, e.g. returned a value of the wrong shape. */
+  /** A part violated the contract it implements, e.g. returned a value of the wrong shape. */
   | 'KUMO_CONTRACT_BROKEN'
-  /** A worker thread could not be started, or died again and again; the crawl ended. */
+  /** A worker thread could not be started, or kept crashing; the crawl has ended. */
   | 'KUMO_WORKER_FAILED'
-  /** `page.document` was asked of something that is not markup. */
+  /** `page.document` was read, but the page is not markup. */
   | 'KUMO_NO_DOCUMENT'
-  /** Kumo was taken out of its package by a bundler, or one of its dependencies is missing. */
+  /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
-  /** This is not Node.js, and what was asked does not run on it. */
+  /** The feature does not run on this runtime, which is not Node.js. */
   | 'KUMO_UNSUPPORTED_RUNTIME'
 
-/** A program may hold Kumo twice, as CommonJS and as a module; both know each other's errors by this. */
+/** A program may load Kumo twice, as CommonJS and as ESM. Both copies recognize each other's errors by this symbol. */
 const KUMO_ERROR = Symbol.for('kumo.error')
 
 export class KumoError extends Error {
@@ -115,13 +115,13 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What was thrown, if it is one of these; otherwise one with this code that says what failed and why. */
+/** The error itself if it is a `KumoError`; otherwise one with this code that says what failed and why. */
 export function asKumoError(error: unknown, code: KumoErrorCode, what: string): KumoError {
   if (error instanceof KumoError) return error
   return new KumoError(code, `${what}: ${messageOf(error)}`, { cause: error })
 }
 
-/** A text with one full stop at its end. What others wrote may have one already, or another mark. */
+/** The text with a full stop at its end, unless it already ends with a punctuation mark. */
 export function sentence(text: string): string {
   const written = text.trimEnd()
   return /[.!?…]$/.test(written) ? written : `${written}.`

@@ -1,33 +1,34 @@
 /**
- * The only file that knows what time it is and what chance brings. Everything else is handed a `Clock` and a
- * `Random`, so that the simulator can run the same code in virtual time and replay a run from its seed.
+ * The only file that reads the system's time and random numbers. Everything else gets a `Clock` and a `Random`, so that
+ * the simulator can run the same code in virtual time and replay a run from its seed.
  */
 
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 
-/** Milliseconds. Instants are counted from the epoch, so that a store can keep them. */
+/** All times are in milliseconds. Instants count from the epoch, so that a store can keep them. */
 export interface Clock {
-  /** Never goes backwards within a process, even when the system clock is set. May have a fraction. */
+  /** Never goes backwards within a process, even if the system clock is changed. May have a fraction. */
   now(): number
-  /** Calls `callback` once, at `at` or later, never before. An instant in the past fires as soon as it can. */
+  /** Calls `callback` once, at `at` or later, never earlier. For an instant in the past, as soon as possible. */
   wakeAt(at: number, callback: () => void): Timer
   /**
-   * Calls `callback` once what has arrived at sockets by now was handed over. Timers come first in a turn of the event
-   * loop: after a loop that was blocked, they find answers missing that wait to be read. Absent: nothing waits.
+   * Calls `callback` after the data that sockets have received so far was delivered. Timers run first in a turn of the
+   * event loop: if the loop was blocked, they fire before responses that have already arrived. Absent: there are no
+   * sockets.
    */
   afterArrivals?(callback: () => void): Timer
-  /** Share of the time since the last call that the thread was busy (0…1); undefined where that has no meaning. */
+  /** Share of the time since the last call in which the thread was busy (0…1); undefined in virtual time. */
   busyShare?(): number | undefined
   /**
-   * The time on a scale that nobody can set and that processes share, in ms, and the name of that scale: for knowing how
-   * long ago another process did something. Undefined, or absent, where there is no such scale.
+   * The time on a scale that cannot be changed and that processes share, and the name of that scale. It tells how long
+   * ago another process did something. Undefined, or absent, if there is no such scale.
    */
   steady?(): { readonly scale: string; readonly ms: number } | undefined
 }
 
 export interface Timer {
-  /** After this the callback is not called; cancelling twice or late does nothing. */
+  /** The callback will not be called. Cancelling twice, or too late, does nothing. */
   cancel(): void
 }
 
@@ -36,13 +37,13 @@ export interface Random {
   next(): number
 }
 
-/** setTimeout fires at once beyond this many ms (it is a 32-bit number), so a longer sleep is a chain of naps. */
-const LONGEST_NAP_MS = 2 ** 31 - 1
+/** `setTimeout` fires at once if given more (a 32-bit number), so longer waits are split. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** Where the counting of a clock began: for a clock in another thread of this process that agrees with it. */
+/** The zero point of a clock, from which another thread of this process can create a clock that agrees with it. */
 export type TimeOrigin = number
 
-/** The origin of a clock that counts steadily, by the counter that all threads share. */
+/** The origin of a monotonic clock, relative to the counter that all threads share. */
 export function timeOrigin(clock: Clock): TimeOrigin {
   return clock.now() - counterMs()
 }
@@ -52,9 +53,8 @@ function counterMs(): number {
 }
 
 /**
- * Real time, counted steadily from the moment the process started: setting the system clock while a crawl runs
- * neither breaks a visit interval nor leaves a request waiting for an hour. With the origin of another thread's clock it
- * tells the same time as that.
+ * Real time, monotonic from the start of the process: changing the system clock during a crawl neither shortens a delay
+ * nor makes a request wait for an hour. With the origin of another thread's clock, it agrees with that clock.
  */
 export function systemClock(like?: TimeOrigin): Clock {
   const origin = like === undefined ? performance.timeOrigin : like + counterMs() - performance.now()
@@ -64,13 +64,13 @@ export function systemClock(like?: TimeOrigin): Clock {
     now,
     wakeAt(at, callback) {
       let handle: NodeJS.Timeout
-      const nap = () => {
+      const onTimeout = () => {
         const left = at - now()
-        // Node may fire up to a millisecond early; a clock that keeps its word naps again.
+        // Node may fire up to a millisecond early, so wait again.
         if (left <= 0) return callback()
-        handle = setTimeout(nap, Math.min(Math.ceil(left), LONGEST_NAP_MS))
+        handle = setTimeout(onTimeout, Math.min(Math.ceil(left), MAX_TIMEOUT_MS))
       }
-      handle = setTimeout(nap, Math.min(Math.max(Math.ceil(at - now()), 0), LONGEST_NAP_MS))
+      handle = setTimeout(onTimeout, Math.min(Math.max(Math.ceil(at - now()), 0), MAX_TIMEOUT_MS))
       return { cancel: () => clearTimeout(handle) }
     },
     afterArrivals(callback) {
@@ -92,7 +92,7 @@ export function systemClock(like?: TimeOrigin): Clock {
 
 let boot: string | undefined | null = null
 
-/** The monotonic clock counts from the start of the machine, so its scale is named after that. Known on Linux. */
+/** The monotonic clock starts with the machine, so the boot ID names its scale. Available on Linux only. */
 function bootName(): string | undefined {
   if (boot === null) {
     try {
@@ -109,8 +109,8 @@ export function systemRandom(): Random {
 }
 
 /**
- * A small, well mixed generator (sfc32) for tests and simulations: the same seed gives the same numbers on every
- * machine.
+ * A small generator with good distribution (sfc32) for tests and simulations: the same seed gives the same numbers on
+ * every machine.
  */
 export function seededRandom(seed: number): Random {
   let a = seed | 0
@@ -126,17 +126,17 @@ export function seededRandom(seed: number): Random {
     c = (c + sum) | 0
     return (sum >>> 0) / 2 ** 32
   }
-  // Neighbouring seeds start alike; a few turns part them.
+  // Neighbouring seeds start with similar numbers; a few rounds separate them.
   for (let i = 0; i < 12; i++) next()
   return { next }
 }
 
-/** Calls back once a second, until it is cancelled. */
+/** Calls back once a second until cancelled. */
 export function everySecond(clock: Clock, callback: () => void): Timer {
   return every(clock, 1000, callback)
 }
 
-/** Calls back again and again, so long after the last time, until it is cancelled. */
+/** Calls back every `ms` until cancelled. */
 export function every(clock: Clock, ms: number, callback: () => void): Timer {
   let timer: Timer
   const next = () => {
@@ -149,10 +149,10 @@ export function every(clock: Clock, ms: number, callback: () => void): Timer {
   return { cancel: () => timer.cancel() }
 }
 
-/** What `within` answers when time is up. */
+/** The result of `within` when the time is up. */
 export const LATE = Symbol('late')
 
-/** The promise's value, or `LATE` if it is not there after `ms`. The promise itself goes on; its end is ignored. */
+/** The promise's value, or `LATE` if it has not settled after `ms`; how it settles later is ignored. */
 export function within<T>(
   clock: Clock,
   ms: number,
@@ -161,29 +161,29 @@ export function within<T>(
 ): Promise<T | typeof LATE> {
   if (ms === Number.POSITIVE_INFINITY) return Promise.resolve(promise)
   return new Promise((resolve, reject) => {
-    const over = () => {
+    const clear = () => {
       timer.cancel()
       timers?.delete(timer)
     }
     const timer = clock.wakeAt(clock.now() + ms, () => {
-      over()
+      clear()
       resolve(LATE)
     })
     timers?.add(timer)
     promise.then(
       (value) => {
-        over()
+        clear()
         resolve(value)
       },
       (error) => {
-        over()
+        clear()
         reject(error)
       },
     )
   })
 }
 
-/** Waits of one length, whose timers are gone once it is closed: user code that never returns must not keep a process. */
+/** Timeouts of equal length. `close` clears their timers: user code that never returns must not keep the process alive. */
 export class Waits {
   readonly #clock: Clock
   readonly ms: number
@@ -194,7 +194,7 @@ export class Waits {
     this.ms = ms
   }
 
-  /** The promise's value, or `LATE`. After `close` nobody is told any more. */
+  /** The promise's value, or `LATE`. After `close` there is no timeout any more. */
   wait<T>(promise: PromiseLike<T>): Promise<T | typeof LATE> {
     return within(this.#clock, this.ms, promise, this.#timers)
   }
@@ -210,7 +210,7 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_40
 /** A duration: a number of milliseconds, or a number with a unit: `'250ms'`, `'5s'`, `'2m'`, `'12h'`, `'7d'`. */
 export type Duration = number | `${number}${keyof typeof UNIT_MS}`
 
-/** Milliseconds, or undefined if it is not a duration. */
+/** Milliseconds, or undefined if the value is not a duration. */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
   if (typeof value !== 'string') return undefined
@@ -218,12 +218,12 @@ export function parseDuration(value: unknown): number | undefined {
   return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined
 }
 
-/** Digits only; a fraction or a sign is nobody's Retry-After. */
+/** Digits only: Retry-After has neither a fraction nor a sign. */
 const SECONDS = /^\d{1,10}$/
 
 /**
- * How long a Retry-After header asks to wait, in ms from `now`: a number of seconds or a date (RFC 9110, 10.2.3).
- * Undefined for anything else; a date that is over is 0.
+ * How long a Retry-After header asks to wait, in ms from `now`. The header is a number of seconds or a date (RFC 9110,
+ * 10.2.3). Undefined for anything else; 0 for a date in the past.
  */
 export function retryAfterMs(value: string | null | undefined, now: number): number | undefined {
   const text = value?.trim()

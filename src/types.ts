@@ -1,43 +1,43 @@
-/** The words that every room shares. What belongs to one room is defined in that room's contract. */
+/** Types that every room shares. What belongs to one room is defined in that room's contract. */
 
-/** A value, or the promise of one: memory answers at once, a disk later, and nobody pays for a promise in vain. */
+/** A value, or a promise of it: memory answers synchronously, a disk does not, and memory pays for no promise. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** A URL on its way through the crawl: what the frontier keeps and hands out. */
+/** A URL to fetch: what the frontier queues and leases. */
 export interface CrawlRequest {
-  /** Canonical absolute URL (see `url/canonicalizeUrl`). */
+  /** Canonical absolute URL (see `canonicalizeUrl`). */
   readonly url: string
-  /** The politeness unit: host name, with the port if it is not the scheme's default. One host, one clock. */
+  /** Host name, with the port if it is not the scheme's default. Rate limits apply per host. */
   readonly host: string
-  /** Links followed from a seed to here; a seed has 0, a redirect keeps the depth of its source. */
+  /** Number of links followed from a seed; a seed has 0, a redirect target has the depth of its source. */
   readonly depth: number
-  /** Larger goes first within a host. Default 0. */
+  /** Within a host, requests with a larger number come first. Default 0. */
   readonly priority: number
-  /** How often this URL has been tried before. */
+  /** Number of earlier attempts to fetch this URL. */
   readonly attempt: number
-  /** Redirects followed to get here. */
+  /** Number of redirects followed to this URL. */
   readonly redirects: number
-  /** The page on which the link was found, if any. */
+  /** The page that links here, if any. */
   readonly parent: string | undefined
-  /** Absent for a page. A frontier hands it back as it took it. */
+  /** Absent for a page. A frontier returns it unchanged. */
   readonly purpose?: Purpose | undefined
   /** The URLs that redirected here, first to last; absent if none did. */
   readonly via?: readonly string[] | undefined
-  /** What a sitemap said about the page. */
+  /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined
-  /** The page is known and is visited to see whether it changed. A frontier sets it when it is told `again.revisit`. */
+  /** The page is known and is visited to check for changes. A frontier sets it when a settlement has `again.revisit`. */
   readonly revisit?: boolean | undefined
-  /** On a leased request: how its host has fared, if not well. It is the frontier's to fill in. */
+  /** On a leased request: recent failures of its host. Set by the frontier. */
   readonly hostTrouble?: HostTrouble | undefined
 }
 
 /**
- * What became of a page since it was last visited. `new`: it had not been visited, or it was gone and is back. `gone`: the
- * server says so, or it could not be had several times in a row.
+ * How a page differs from the last visit. `new`: this is the first visit, or the page was gone and is back. `gone`: the
+ * server says so, or several visits in a row failed.
  */
 export type Change = 'new' | 'changed' | 'unchanged' | 'gone'
 
-/** What a sitemap says about a page; of use to a schedule, and often wrong. */
+/** What a sitemap says about a page: useful for scheduling, and often wrong. */
 export interface SitemapHint {
   /** Milliseconds since the epoch. */
   readonly lastmod?: number | undefined
@@ -46,117 +46,117 @@ export interface SitemapHint {
   readonly priority?: number | undefined
 }
 
-/** Failures of a host in a row. Those of visits that were under way at the same time are one incident. */
+/** Consecutive failures of a host. Failures of visits that ran at the same time count as one incident. */
 export interface HostTrouble {
-  /** 0: it is over. */
+  /** 0: the host has recovered. */
   readonly incidents: number
-  /** When the last one was noticed. */
+  /** When the last incident was noticed. */
   readonly since: number
 }
 
 /**
- * Why a URL is fetched, if not for the page behind it: a sitemap (`nested` is the number of indexes above it), or the
- * rules of another origin, whose robots.txt redirected here.
+ * Why a URL is fetched if not as a page: it is a sitemap (`nested` is the number of indexes above it), or the
+ * robots.txt of another origin redirected here.
  */
 export type Purpose =
   | {
       readonly kind: 'sitemap'
       readonly nested: number
-      /** The host for whose sake it is read. */
+      /** The host whose sitemap it is. */
       readonly of: string
-      /** Nobody named it: that it is not there is no failure. */
+      /** The URL was guessed, so a missing file is not a failure. */
       readonly guessed?: boolean | undefined
     }
   | { readonly kind: 'robots'; readonly origin: string }
   | RobotsArrived
 
 /**
- * Not to be fetched: the answer to a request of kind `robots`, on its way to the shard that asked for it. No frontier
- * ever holds one.
+ * Never fetched: the response to a request of kind `robots`, sent to the shard that asked for it. No frontier contains
+ * one.
  */
 export interface RobotsArrived {
   readonly kind: 'rules'
   readonly origin: string
-  /** The URL that was asked for. */
+  /** The URL that was fetched. */
   readonly fetched: string
   readonly answer: PlainAnswer
 }
 
-/** What came of a fetch, as data that JSON can hold. */
+/** The outcome of a fetch as JSON. */
 export type PlainAnswer =
   | {
       readonly ok: true
       readonly status: number
       readonly headers: readonly (readonly [name: string, value: string])[]
-      /** A character a byte. */
+      /** One character per byte. */
       readonly body: string
       readonly skippedBody: boolean
       readonly truncated: boolean
     }
   | { readonly ok: false; readonly code: FailureCode; readonly message: string }
 
-/** A link as written in a page, not yet resolved. */
+/** A link as written in a page, before it is resolved. */
 export interface Link {
-  /** As written, entities decoded; relative to the page's base. */
+  /** As written, with entities decoded; relative to the page's base URL. */
   readonly href: string
-  /** Where it stood. A plugin may use any word of its own. */
+  /** The element that contained it. An extractor may use any word. */
   readonly tag: string
   /** The `rel` attribute, as written. */
   readonly rel?: string | undefined
-  /** Larger is fetched earlier within its host. */
+  /** Within a host, links with a larger number are fetched first. */
   readonly priority?: number | undefined
 }
 
-/** Why a known URL was not fetched, or its response not used. Counted in `stats().skips`. */
+/** Why a URL was not fetched, or its response not used. Counted in `stats().skips`. */
 export type SkipReason =
-  /** The scope said no. */
+  /** Out of scope. */
   | 'scope'
   /** Deeper than `.depth(n)`. */
   | 'depth'
-  /** robots.txt said no. */
+  /** Disallowed by robots.txt. */
   | 'robots'
-  /** The page asked that its links, or this one, not be followed (robots meta, X-Robots-Tag, rel). */
+  /** The page asks crawlers not to follow its links, or this one (robots meta, X-Robots-Tag, rel). */
   | 'nofollow'
-  /** The operator's block-list names it. */
+  /** Matched by `.block()`. */
   | 'blocked'
-  /** A media type that no extractor wants; only its headers were read. */
+  /** No extractor wants this media type; only the headers were read. */
   | 'media-type'
-  /** The host has had its `limit({ pagesPerHost })`. */
+  /** The host has reached `limit({ pagesPerHost })`. */
   | 'host-limit'
-  /** The site has had its `limit({ pagesPerSite })`. */
+  /** The site has reached `limit({ pagesPerSite })`. */
   | 'site-limit'
-  /** Traps: longer than a URL needs to be. */
+  /** Trap: the URL is too long. */
   | 'url-too-long'
-  /** Traps: more directories than a path needs. */
+  /** Trap: the path has too many directories. */
   | 'path-too-deep'
-  /** Traps: the same segments again and again (`/a/b/a/b/a/b`). */
+  /** Trap: the path repeats the same segments (`/a/b/a/b/a/b`). */
   | 'path-repeats'
-  /** Traps: one path with ever new queries. */
+  /** Trap: too many different queries for one path. */
   | 'query-variety'
-  /** Traps: beyond the number of links that are read of one page. */
+  /** Trap: the page has more links than are read from one page. */
   | 'too-many-links'
-  /** Traps: the same content under ever new URLs of a host, whose links are therefore not followed. */
+  /** Trap: the host shows the same content under more and more URLs; the links of this one are not followed. */
   | 'same-content'
   /** Not an absolute http(s) URL once resolved (`mailto:`, `javascript:`, a malformed host). */
   | 'not-http'
 
-/** What went wrong with a URL. Stable words to match on; docs/errors.md explains each. */
+/** What went wrong with a URL. The codes are stable; docs/errors.md explains each. */
 export type FailureCode =
-  /** No complete answer within `.timeout()`. */
+  /** No complete response within `.timeout()`. */
   | 'timeout'
   /** The host name has no address. */
   | 'dns-failed'
-  /** No connection: refused, unreachable, no route. */
+  /** The connection failed: refused, unreachable or no route. */
   | 'connect-failed'
-  /** The address is not one of the public internet, and the host was not named by the caller. */
+  /** The host resolves to a private address, and is neither a seed nor allowed by `.allowPrivate()`. */
   | 'address-refused'
-  /** The proxy could not be reached or refused. */
+  /** The proxy could not be reached, or refused the connection. */
   | 'proxy-failed'
-  /** The connection broke before the answer was complete. */
+  /** The connection broke before the response was complete. */
   | 'connection-lost'
-  /** The TLS handshake or the certificate failed. */
+  /** The TLS handshake failed, or the certificate was rejected. */
   | 'tls-failed'
-  /** What came back is not valid HTTP. */
+  /** The response is not valid HTTP. */
   | 'bad-response'
   /** The response headers exceed the limit. */
   | 'headers-too-large'
@@ -164,17 +164,17 @@ export type FailureCode =
   | 'body-too-large'
   /** The body could not be decompressed. */
   | 'decode-failed'
-  /** A status outside 2xx and 3xx; `status` tells which. */
+  /** A status outside 2xx and 3xx; see `status`. */
   | 'http-status'
-  /** The host has failed so often in a row that its remaining URLs were given up without a visit. */
+  /** The host failed so often in a row that its remaining URLs are given up without a visit. */
   | 'host-down'
   /** A redirect without a usable `Location`. */
   | 'bad-redirect'
-  /** More redirects in a row than the limit. */
+  /** More consecutive redirects than the limit. */
   | 'too-many-redirects'
-  /** A redirect to a URL that had redirected here. */
+  /** A redirect to a URL that already redirected here. */
   | 'redirect-loop'
-  /** The crawl was aborted while this was in flight; the URL stays pending. */
+  /** The crawl was aborted during the fetch; the URL stays pending. */
   | 'aborted'
   /** The fetcher threw instead of returning an outcome. */
   | 'fetcher-failed'
@@ -186,22 +186,22 @@ export type FailureCode =
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
   | 'hook-timeout'
-  /** A scope rule threw while it looked at this URL, which was therefore not followed. */
+  /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
-  /** The worker thread that had this page died, or hung, twice: the user's code cannot cope with it. */
+  /** Worker threads crashed or hung repeatedly while they processed this page. */
   | 'worker-crashed'
 
-/** A failure as listeners and hooks see it. */
+/** A failure, as listeners and hooks receive it. */
 export interface Failure {
   readonly url: string
   readonly code: FailureCode
-  /** What happened and to what, in a sentence. */
+  /** What happened, as a sentence. */
   readonly message: string
   readonly status?: number | undefined
   readonly attempt: number
-  /** True when the crawl gave the URL up; false when it will be tried again. */
+  /** True if the crawl gives the URL up; false if it will retry. */
   readonly final: boolean
   readonly cause?: unknown
 }

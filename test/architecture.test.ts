@@ -1,6 +1,7 @@
 /**
- * The architecture, guarded: which room may import what, where time, chance and foreign packages may appear, that
- * nothing goes in circles, and that files stay small enough to be read. docs/architecture.md says why.
+ * Guards the architecture: which rooms exist and what each may import, where time, randomness and third-party packages
+ * may appear, that no files import each other in a cycle, and that files and folders stay small enough to read.
+ * docs/architecture.md explains why.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -10,42 +11,70 @@ import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+const TEST = fileURLToPath(new URL('./', import.meta.url))
 
 interface Import {
   /** As written. */
   readonly what: string
-  /** The file in src/ that it leads to, e.g. `url/scope/scope.ts`; undefined for packages. */
+  /** The file in src/ that it resolves to, e.g. `url/scope/scope.ts`; undefined for packages. */
   readonly file: string | undefined
-  /** `import type`, or only names marked `type`: gone at run time. */
+  /** `import type`, or only names marked `type`: erased at run time. */
   readonly typeOnly: boolean
 }
 
 interface Source {
   /** Relative to src/, with forward slashes. */
   readonly file: string
-  /** The folder, '' for files at the top. */
+  /** The folder below src/, '' for files at the root. */
   readonly room: string
+  /** The whole path of the folder, e.g. `fetch/http/access`. */
+  readonly folder: string
   readonly text: string
   readonly imports: readonly Import[]
   /** Every identifier and property access in code, e.g. `Date.now`, without comments and strings. */
   readonly names: ReadonlySet<string>
 }
 
-/** Files that every room may use. */
-const COMMON = ['types.ts', 'errors.ts', 'modules/recipe.ts', 'owned.ts', 'require.ts', 'time.ts']
-/** Files at the top that put rooms together. */
-const TOP = ['index.ts', 'crawler.ts']
-/** Rooms that put rooms together: what the user asked for, and a crawl of it. */
-const COMPOSITION = ['options', 'modules', 'run']
-/** Rooms that assemble what they need themselves: for simulations, for the tests of adapters, for the command. */
+/** Every folder of src/. A new room or subroom gets a line here and a row in docs/architecture.md. */
+const FOLDERS: readonly string[] = [
+  'cli cli/crawl cli/inspect cli/simulate',
+  'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
+  'engine engine/admission engine/refresh engine/stats engine/visit',
+  'exchange',
+  'extract extract/charset extract/digest extract/dom extract/html extract/sitemap extract/xml',
+  'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/robots',
+  'frontier',
+  'hooks',
+  'modules',
+  'options',
+  'partition',
+  'refresh',
+  'run run/threads',
+  'seen',
+  'sim sim/refresh',
+  'stores stores/level stores/level/check stores/level/db stores/level/format stores/level/frontier',
+  'stores/level/inspect stores/level/opening stores/level/seen stores/level/threads',
+  'url url/scope url/traps',
+  'workers workers/closures workers/exchange',
+].flatMap((line) => line.split(' '))
+
+/** Files that every room may import. `recipe.ts` marks what Kumo's own functions made, so that threads can rebuild it. */
+const COMMON = ['types.ts', 'errors.ts', 'owned.ts', 'require.ts', 'time.ts', 'modules/recipe.ts']
+/** Files at the root that combine rooms: the public entries. */
+const ENTRIES = ['index.ts', 'adapters.ts', 'crawler.ts']
+/** Rooms that combine other rooms: the options and the run of a crawl. */
+const COMPOSING = ['options', 'modules', 'run']
+/** Rooms that build crawls or parts for their own use: simulations, the suites for adapters, the command line. */
 const ASSEMBLING = ['sim', 'conformance', 'cli']
 /** Rooms that build on the implementation of other rooms, with the reason. */
 const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
-  // A store's frontier is the workbench over a disk; its seen-set the table over one.
+  // A store's frontier is the workbench over a disk; its seen-set is the table over a disk.
   stores: ['frontier', 'seen'],
 }
 
-const MOST_LINES = 500
+const MAX_ROOT_FILES = 8
+const MAX_FOLDER_FILES = 16
+const MAX_LINES = 500
 /** A table of names, not a thought. */
 const MAY_BE_LONG = ['extract/html/entity-names.ts']
 
@@ -62,10 +91,19 @@ function readSource(file: string): Source {
 function toSource(file: string, text: string): Source {
   return {
     file,
-    room: file.includes('/') ? file.slice(0, file.indexOf('/')) : '',
+    room: roomOf(file),
+    folder: folderOf(file),
     text,
     ...parse(file, text),
   }
+}
+
+function roomOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : ''
+}
+
+function folderOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : ''
 }
 
 function parse(file: string, text: string): Pick<Source, 'imports' | 'names'> {
@@ -123,7 +161,7 @@ function isLoading({ expression }: ts.CallExpression): boolean {
   return ts.isIdentifier(expression) && expression.text === 'require'
 }
 
-/** The `b` of `a.b`, of `{ b: 1 }` and of a declaration in a class or type: a name of somebody's own. */
+/** The `b` of `a.b`, of `{ b: 1 }` and of a declaration in a class or type: not a global name. */
 function isMember(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.name === node
@@ -143,7 +181,7 @@ function targetOf(file: string, what: string): string | undefined {
     .replace(/\.js$/, '.ts')
 }
 
-/** One line for each breach, so that a failure says what to change. */
+/** One line per violation, so that a failure says what to change. */
 function breaches(find: (source: Source) => readonly string[]): string[] {
   return sources.flatMap((source) => find(source).map((breach) => `src/${source.file}: ${breach}`))
 }
@@ -152,25 +190,26 @@ function packagesOf({ imports }: Source): string[] {
   return imports.filter(({ file }) => file === undefined).map(({ what }) => what)
 }
 
-/** Imports of packages whose name fits, outside of the rooms that may have them. */
-function strangers(name: RegExp, rooms: readonly string[]): string[] {
+/** Imports of packages that match, outside the folders that may import them. */
+function strangers(name: RegExp, folders: readonly string[]): string[] {
   return breaches((source) =>
-    rooms.includes(source.room)
+    folders.some((folder) => `${source.folder}/`.startsWith(`${folder}/`))
       ? []
       : packagesOf(source)
           .filter((what) => name.test(what))
-          .map((what) => `imports ${what}; only ${rooms.map((room) => `${room}/`).join(' and ')} may`),
+          .map((what) => `imports ${what}; only ${folders.map((folder) => `${folder}/`).join(' and ')} may`),
   )
 }
 
-const isContract = (file: string) => /(^|[/-])contract\.ts$/.test(file)
+/** In its room or in a subroom of it: `fetch/contract.ts`, `fetch/robots/contract.ts`. */
+const isContract = (file: string) => file.endsWith('/contract.ts')
 
 function foreignImports({ room, imports }: Source): string[] {
-  if (room === '' || COMPOSITION.includes(room) || ASSEMBLING.includes(room)) return []
+  if (room === '' || COMPOSING.includes(room) || ASSEMBLING.includes(room)) return []
   return imports
     .filter(({ file, typeOnly }) => {
       if (file === undefined || COMMON.includes(file)) return false
-      const other = file.includes('/') ? file.slice(0, file.indexOf('/')) : ''
+      const other = roomOf(file)
       if (other === room || other === 'url' || BUILDS_ON[room]?.includes(other)) return false
       return !(typeOnly && isContract(file))
     })
@@ -219,12 +258,24 @@ describe('rooms', () => {
     expect(packagesOf(http)).toContain('undici')
   })
 
-  test('a file at the top is common, or a door', () => {
-    const top = sources.filter(({ room }) => room === '').map(({ file }) => file)
-    expect(top.filter((file) => !COMMON.includes(file) && !TOP.includes(file))).toEqual([])
+  test('are those of the list', () => {
+    const folders = new Set(sources.map(({ folder }) => folder).filter((folder) => folder !== ''))
+    expect([...folders].filter((folder) => !FOLDERS.includes(folder))).toEqual([])
   })
 
-  test('what is common imports nothing of the project but itself', () => {
+  test(`the root has at most ${MAX_ROOT_FILES} files: common ones and entries`, () => {
+    const root = sources.filter(({ room }) => room === '').map(({ file }) => file)
+    expect(root.filter((file) => !COMMON.includes(file) && !ENTRIES.includes(file))).toEqual([])
+    expect(root.length).toBeLessThanOrEqual(MAX_ROOT_FILES)
+  })
+
+  test(`a folder has at most ${MAX_FOLDER_FILES} files`, () => {
+    const counts = new Map<string, number>()
+    for (const { folder } of sources) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+    expect([...counts].filter(([, files]) => files > MAX_FOLDER_FILES)).toEqual([])
+  })
+
+  test('common files import only common files', () => {
     const found = breaches(({ file, imports }) => {
       if (!COMMON.includes(file)) return []
       return imports
@@ -252,17 +303,13 @@ describe('rooms', () => {
     expect(found).toEqual([])
   })
 
-  test('nothing goes in circles', () => {
-    // Type-only imports are left out: they are gone at run time, and two types may well speak of each other.
+  test('no files import each other in a cycle, types included', () => {
     const graph = new Map(
-      sources.map(({ file, imports }) => [
-        file,
-        imports.filter(({ typeOnly, file }) => !typeOnly && file !== undefined).map(({ file }) => file!),
-      ]),
+      sources.map(({ file, imports }) => [file, imports.flatMap(({ file }) => (file ? [file] : []))]),
     )
-    expect(circleIn(graph)).toBeUndefined()
+    expect(cycleIn(graph)).toBeUndefined()
     expect(
-      circleIn(
+      cycleIn(
         new Map([
           ['a', ['b']],
           ['b', ['c']],
@@ -273,47 +320,45 @@ describe('rooms', () => {
   })
 })
 
-/** The first circle, as a picture. */
-function circleIn(graph: ReadonlyMap<string, readonly string[]>): string | undefined {
+/** The first cycle found, as text. */
+function cycleIn(graph: ReadonlyMap<string, readonly string[]>): string | undefined {
   const done = new Set<string>()
   const walk = (file: string, path: readonly string[]): string | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file].join(' → ')
     if (done.has(file)) return undefined
     for (const next of graph.get(file) ?? []) {
-      const circle = walk(next, [...path, file])
-      if (circle) return circle
+      const cycle = walk(next, [...path, file])
+      if (cycle) return cycle
     }
     done.add(file)
     return undefined
   }
   for (const file of graph.keys()) {
-    const circle = walk(file, [])
-    if (circle) return circle
+    const cycle = walk(file, [])
+    if (cycle) return cycle
   }
   return undefined
 }
 
-describe('the outside world', () => {
-  test('time and chance come in through time.ts; only it and sim/ know others', () => {
+describe('time, randomness and packages', () => {
+  test('only time.ts and sim/ read the time, set timers or draw random numbers', () => {
     expect(breaches(timeAndChance)).toEqual([])
   })
 
   test.each<[RegExp, string[]]>([
-    [/^undici$/, ['fetch']],
+    [/^undici$/, ['fetch/http']],
     [/^(node:)?(http|https|http2|net|tls|dns)(\/|$)/, ['fetch', 'conformance', 'cli']],
     [/^(node:)?worker_threads$/, ['workers']],
-    [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores', 'cluster']],
-    [/^(ioredis|redis|@redis\/.*)$/, ['stores', 'cluster']],
-    [/^linkedom/, ['extract']],
-    [/^ipaddr\.js$/, ['fetch']],
-    [/^tough-cookie$/, ['fetch']],
-    [/^htmlparser2/, ['extract']],
+    [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores/level']],
+    [/^(ioredis|redis|@redis\/.*)$/, ['stores/redis']],
+    [/^(linkedom|htmlparser2)/, ['extract/dom']],
+    [/^(ipaddr\.js|tough-cookie)$/, ['fetch/http']],
     [/^tldts/, ['url']],
-  ])('%s is imported only in %j', (name, rooms) => {
-    expect(strangers(name, rooms)).toEqual([])
+  ])('%s is imported only in %j', (name, folders) => {
+    expect(strangers(name, folders)).toEqual([])
   })
 
-  test('nothing in src/ is meant for tests or development only', () => {
+  test('src/ imports no development dependencies', () => {
     const manifest = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8')) as {
       dependencies: Record<string, string>
       peerDependencies?: Record<string, string>
@@ -331,12 +376,12 @@ describe('the outside world', () => {
             .join('/'),
         )
         .filter((name) => !known.has(name))
-        .map((name) => `imports ${name}, which package.json does not name`),
+        .map((name) => `imports ${name}, which is not a dependency in package.json`),
     )
     expect(found).toEqual([])
   })
 
-  test('built-in modules are imported by their full name', () => {
+  test('built-in modules are imported with the node: prefix', () => {
     const found = breaches((source) =>
       packagesOf(source)
         .filter((what) =>
@@ -349,10 +394,10 @@ describe('the outside world', () => {
 })
 
 describe('files', () => {
-  test(`have at most ${MOST_LINES} lines`, () => {
+  test(`have at most ${MAX_LINES} lines`, () => {
     const found = breaches(({ file, text }) => {
       const lines = text.trimEnd().split('\n').length
-      return lines > MOST_LINES && !MAY_BE_LONG.includes(file) ? [`has ${lines} lines`] : []
+      return lines > MAX_LINES && !MAY_BE_LONG.includes(file) ? [`has ${lines} lines`] : []
     })
     expect(found).toEqual([])
   })
@@ -363,13 +408,31 @@ describe('files', () => {
   })
 })
 
+describe('tests', () => {
+  test('stand at the path of the source that they are named after', () => {
+    const files = sources.map(({ file }) => file)
+    const found = readdirSync(TEST, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => path.endsWith('.test.ts'))
+      .flatMap((path) => {
+        const source = path.replace(/\.test\.ts$/, '.ts')
+        const name = source.slice(source.lastIndexOf('/') + 1)
+        const namesakes = files.filter((file) => roomOf(file) === roomOf(path) && file.endsWith(`/${name}`))
+        if (namesakes.length === 0 || namesakes.includes(source)) return []
+        return [`test/${path}: tests src/${namesakes.join(' or src/')}`]
+      })
+    expect(found).toEqual([])
+  })
+})
+
 describe('the guard itself', () => {
   test.each<[string, string, (source: Source) => string[], number]>([
     ['engine/a.ts', "import { scan } from '../extract/scanner.js'", foreignImports, 1],
     ['engine/a.ts', "import type { Scan } from '../extract/scanner.js'", foreignImports, 1],
     ['engine/a.ts', "import { type Page } from '../extract/contract.js'", foreignImports, 0],
     ['engine/a.ts', "import { Page } from '../extract/contract.js'", foreignImports, 1],
-    ['engine/a.ts', "import type { RobotsGate } from '../fetch/robots-contract.js'", foreignImports, 0],
+    ['engine/a.ts', "import type { RobotsGate } from '../fetch/robots/contract.js'", foreignImports, 0],
+    ['engine/a.ts', "import type { Robots } from '../fetch/robots/parse.js'", foreignImports, 1],
     ['engine/a.ts', "export * from '../frontier/memory.js'", foreignImports, 1],
     ['engine/a.ts', "const x = await import('../frontier/memory.js')", foreignImports, 1],
     ['engine/a.ts', "let x: import('../frontier/memory.js').X", foreignImports, 1],

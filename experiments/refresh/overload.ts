@@ -8,9 +8,9 @@
 
 import { refreshOptions } from '../../src/options/check-refresh.js'
 import type { RefreshPolicy } from '../../src/refresh/contract.js'
+import type { RefreshForecast, SimulatedServer } from '../../src/sim/refresh/contract.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { RefreshRun } from '../../src/sim/refresh/run.js'
-import type { RefreshForecast, SimulatedServer } from '../../src/sim/refresh/simulate.js'
 import { seededRandom } from '../../src/time.js'
 import { type Claim, printTable } from '../table.js'
 

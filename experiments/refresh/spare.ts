@@ -4,9 +4,10 @@
  */
 
 import type { PlainPolicy } from '../../src/refresh/policies.js'
+import type { RefreshForecast } from '../../src/sim/refresh/contract.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { refreshRules } from '../../src/sim/refresh/rules.js'
-import { type RefreshForecast, simulateRefresh } from '../../src/sim/refresh/simulate.js'
+import { simulateRefresh } from '../../src/sim/refresh/run.js'
 import { type Claim, printTable } from '../table.js'
 import { DAY_MS } from './world.js'
 

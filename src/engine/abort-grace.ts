@@ -1,23 +1,22 @@
 import type { Clock, Timer } from '../time.js'
 import type { MaybePromise } from '../types.js'
 
-/** How long an aborted crawl waits for what does not answer (user code, a store) before it leaves it behind. */
+/** How long an aborted crawl waits for user code or a store before it abandons them. */
 const GRACE_MS = 500
 
-/** What `wait` answers when grace was over first. */
+/** The result of `wait` if the grace period ended first. */
 export const ABANDONED = Symbol('abandoned')
 
 /**
- * One notion of being aborted for a whole run, from the opening of its parts to their closing: until an abort, whatever
- * is waited for may take its time; half a second after it, nothing is waited for any more. So an abort ends a run even
- * if a hook never returns or a store never answers.
+ * The abort state of a whole run, from opening its parts to closing them. Before an abort, waits have no time limit;
+ * half a second after it, all waits end. So an abort ends a run even if a hook never returns or a store never answers.
  */
 export class AbortGrace {
   readonly clock: Clock
   readonly #waiting = new Set<() => void>()
   #timer: Timer | undefined = undefined
-  #over = false
-  /** Called once, when grace is over. */
+  #isOver = false
+  /** Called once, when the grace period ends. */
   onOver: (() => void) | undefined = undefined
 
   constructor(clock: Clock) {
@@ -25,30 +24,30 @@ export class AbortGrace {
   }
 
   get isAborted(): boolean {
-    return this.#over || this.#timer !== undefined
+    return this.#isOver || this.#timer !== undefined
   }
 
   get isOver(): boolean {
-    return this.#over
+    return this.#isOver
   }
 
-  /** From now on there is half a second left. */
+  /** Starts the grace period. */
   abort(): void {
     if (this.isAborted) return
     this.#timer = this.clock.wakeAt(this.clock.now() + GRACE_MS, () => {
       this.#timer = undefined
-      this.#over = true
+      this.#isOver = true
       for (const giveUp of this.#waiting) giveUp()
       this.#waiting.clear()
       this.onOver?.()
     })
   }
 
-  /** The promise's value, or `ABANDONED`. What comes of an abandoned promise is ignored, a rejection too. */
+  /** The promise's value, or `ABANDONED`. How an abandoned promise settles is ignored, even if it rejects. */
   wait<T>(promise: MaybePromise<T>): Promise<T | typeof ABANDONED> {
     return new Promise((resolve, reject) => {
       const giveUp = () => resolve(ABANDONED)
-      if (this.#over) giveUp()
+      if (this.#isOver) giveUp()
       else this.#waiting.add(giveUp)
       Promise.resolve(promise).then(
         (value) => {
@@ -63,10 +62,10 @@ export class AbortGrace {
     })
   }
 
-  /** Leaves no timer behind. */
+  /** Clears the timer. */
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#over = true
+    this.#isOver = true
   }
 }

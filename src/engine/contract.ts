@@ -1,8 +1,8 @@
-/** What threads and machines that run shards must know of an engine. */
+/** What the code that runs shards on threads or machines must know about the engine. */
 
 export type { Budget } from './budget.js'
 export type { PageReader } from './delivery.js'
 export type { CrawlEvents } from './events.js'
 export type { PartitionSnapshot } from './partition-moves.js'
-export type { EarlierRuns, PageCounts } from './stats/ledger.js'
+export type { EarlierRuns, PageCounts } from './parts.js'
 export type { Stats, Summary, WorkerStats } from './stats/stats.js'

@@ -1,12 +1,12 @@
 import type { Clock, Timer } from '../time.js'
 
 /**
- * A deadline is watched in so many steps. A step that took longer, because the event loop was blocked or the process
- * stopped, counts as one step all the same: nobody is charged with time in which no answer could be read.
+ * A deadline is checked in this many steps. A step that took longer, because the event loop was blocked or the process
+ * stopped, still counts as one step: time in which no response could be read does not count.
  */
 const STEPS = 10
 
-/** Something that must be over in time. The fields are for `Deadlines`, which keeps its items in a list. */
+/** Something with a deadline. The fields belong to `Deadlines`, which links its items into a list. */
 export abstract class Expiring {
   dueAt = 0
   before: Expiring | undefined = undefined
@@ -16,19 +16,19 @@ export abstract class Expiring {
 }
 
 /**
- * Deadlines that all lie equally far ahead: whoever starts first is due first, so one timer serves them all and a
- * visit costs no timer of its own.
+ * Timeouts of equal length: the first to start is the first to expire, so one timer serves them all and a visit needs
+ * no timer of its own.
  *
- * The list is linked by hand. A Map, which would do the same, leaves tables behind that refer to one another, and
- * with them the collector kept nearly every visit until its next full round: a tenth of the time of a crawl.
+ * The list is linked by hand. A Map would do the same, but leaves old tables behind that refer to one another, through
+ * which the garbage collector kept nearly every visit until its next full collection: a tenth of a crawl's time.
  */
 export class Deadlines<T extends Expiring> {
   readonly #clock: Clock
   readonly #ms: number
-  /** How long the loop has stood still, all in all: by so much rings were late. */
-  #stoodMs = 0
-  /** What the timer is set for. Like every instant here it is told in time in which the loop turned. */
-  #aim = 0
+  /** Total time in which the event loop was blocked, as the delay of the timers shows. */
+  #stalledMs = 0
+  /** When the timer is due. Like every instant here, in time in which the event loop was running. */
+  #timerAt = 0
   /** In the order of starting, which is the order of expiring. */
   #first: Expiring | undefined = undefined
   #last: Expiring | undefined = undefined
@@ -39,7 +39,7 @@ export class Deadlines<T extends Expiring> {
     this.#ms = ms
   }
 
-  /** Those that are still running. */
+  /** The items that are still running. */
   running(): readonly T[] {
     const items: T[] = []
     for (let item = this.#first; item !== undefined; item = item.after) items.push(item as T)
@@ -47,22 +47,22 @@ export class Deadlines<T extends Expiring> {
   }
 
   start(item: T, now: number): void {
-    const from = this.#turned(now)
+    const from = this.#runningTime(now)
     item.dueAt = from + this.#ms
     item.before = this.#last
     if (this.#last === undefined) this.#first = item
     else this.#last.after = item
     this.#last = item
-    if (this.#timer === undefined) this.#watch(from)
+    if (this.#timer === undefined) this.#setTimer(from)
   }
 
-  /** An item that has expired, or was never started, may be done too. */
+  /** May also be called for an item that has expired or was never started. */
   done(item: T): void {
     if (item !== this.#first && item.before === undefined) return
     this.#remove(item)
   }
 
-  /** Leaves no timer behind. */
+  /** Clears the timer. */
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -76,32 +76,32 @@ export class Deadlines<T extends Expiring> {
     item.before = item.after = undefined
   }
 
-  /** The time in which the loop turned; it stands at the aim while the ring is late. */
-  #turned(now: number): number {
-    return this.#timer === undefined ? now - this.#stoodMs : Math.min(now - this.#stoodMs, this.#aim)
+  /** Time in which the event loop was running; it stops at the timer's due time while the timer is late. */
+  #runningTime(now: number): number {
+    return this.#timer === undefined ? now - this.#stalledMs : Math.min(now - this.#stalledMs, this.#timerAt)
   }
 
-  #watch(from: number): void {
+  #setTimer(from: number): void {
     if (this.#first === undefined) return
-    this.#aim = Math.min(this.#first.dueAt, from + this.#ms / STEPS)
-    this.#timer = this.#clock.wakeAt(this.#aim + this.#stoodMs, this.#ring)
+    this.#timerAt = Math.min(this.#first.dueAt, from + this.#ms / STEPS)
+    this.#timer = this.#clock.wakeAt(this.#timerAt + this.#stalledMs, this.#onTimer)
   }
 
-  readonly #ring = (): void => {
+  readonly #onTimer = (): void => {
     this.#timer = undefined
-    this.#stoodMs = Math.max(this.#stoodMs, this.#clock.now() - this.#aim)
-    if (this.#first === undefined || this.#first.dueAt > this.#aim) this.#watch(this.#aim)
+    this.#stalledMs = Math.max(this.#stalledMs, this.#clock.now() - this.#timerAt)
+    if (this.#first === undefined || this.#first.dueAt > this.#timerAt) this.#setTimer(this.#timerAt)
     else if (this.#clock.afterArrivals === undefined) this.#expire()
     else this.#timer = this.#clock.afterArrivals(this.#expire)
   }
 
   readonly #expire = (): void => {
     this.#timer = undefined
-    for (let item = this.#first; item !== undefined && item.dueAt <= this.#aim; item = this.#first) {
+    for (let item = this.#first; item !== undefined && item.dueAt <= this.#timerAt; item = this.#first) {
       this.#remove(item)
       item.expire()
     }
-    // Somebody who expired may have started another.
-    if (this.#timer === undefined) this.#watch(this.#aim)
+    // An expired item may have started another.
+    if (this.#timer === undefined) this.#setTimer(this.#timerAt)
   }
 }

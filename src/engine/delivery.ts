@@ -7,25 +7,25 @@ import type { Failure, FailureCode, MaybePromise } from '../types.js'
 import type { CrawlEvents } from './events.js'
 import type { Summary } from './stats/stats.js'
 
-export interface Problem {
+export interface DeliveryProblem {
   readonly code: FailureCode
   readonly message: string
   readonly cause: unknown
 }
 
-/** Somebody who takes pages one by one. */
+/** Reads pages one by one. */
 export interface PageReader {
   /** True once the page has been taken; false if it will not be. */
   put(page: Page): Promise<boolean>
-  /** Pages that were not taken yet will not be, nor any to come. */
+  /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void
 }
 
-/** The page was offered, but its reader left or the crawl was aborted first: it is still to be delivered. */
-export const UNREAD = Symbol('unread')
+/** The reader left, or the crawl was aborted, before the page was read: it must be delivered later. */
+export const UNDELIVERED = Symbol('unread')
 
-/** When `end` comes all is closed, and whoever awaits the run waits for its listeners alone. They may go on by themselves. */
-const LONGEST_END_MS = 30_000
+/** When `end` is emitted everything else is closed, so `run()` waits only for its listeners, and not longer than this. */
+const MAX_END_MS = 30_000
 
 export interface DeliveryOptions {
   readonly clock: Clock
@@ -33,15 +33,15 @@ export interface DeliveryOptions {
   readonly events: EventEmitter<CrawlEvents>
   readonly reader: PageReader | undefined
   readonly timeoutMs: number
-  /** Told of mistakes in the user's code that nobody listens for. Absent: the process warns of the first. */
+  /** Receives mistakes in user code that no listener receives. Absent: the first is emitted as a process warning. */
   readonly warn?: ((message: string) => void) | undefined
-  /** Told once what this machine is short of. Absent: the process warns of it. */
+  /** Receives, once, which resource this machine lacks. Absent: it is emitted as a process warning. */
   readonly advise?: ((message: string) => void) | undefined
 }
 
 /**
- * Where results leave the crawl: hooks, then `page` listeners, then the reader of a `for await`. Whoever throws or
- * is late does so alone: the others still get the page, and the first problem is reported as the page's failure.
+ * Delivers results: to hooks, then to `page` listeners, then to the reader of a `for await`. If one throws or is late,
+ * the others still get the page, and the first problem is reported as the page's failure.
  */
 export class Delivery {
   readonly #options: DeliveryOptions
@@ -55,16 +55,16 @@ export class Delivery {
     this.#options = options
     const { clock, timeoutMs } = options
     this.#waits = new Waits(clock, timeoutMs)
-    this.#endWaits = new Waits(clock, Math.min(timeoutMs, LONGEST_END_MS))
+    this.#endWaits = new Waits(clock, Math.min(timeoutMs, MAX_END_MS))
   }
 
-  /** Answers at once if nobody asked for time. */
-  deliver(page: Page): MaybePromise<Problem | typeof UNREAD | undefined> {
-    if (this.#closed) return UNREAD
+  /** Synchronous if no hook or listener returns a promise and nothing reads pages. */
+  deliver(page: Page): MaybePromise<DeliveryProblem | typeof UNDELIVERED | undefined> {
+    if (this.#closed) return UNDELIVERED
     const { hooks, events, reader } = this.#options
-    const running: Promise<Problem | undefined>[] = []
-    let problem: Problem | undefined
-    const collect = (answer: MaybePromise<Problem | undefined>) => {
+    const running: Promise<DeliveryProblem | undefined>[] = []
+    let problem: DeliveryProblem | undefined
+    const collect = (answer: MaybePromise<DeliveryProblem | undefined>) => {
       if (answer instanceof Promise) running.push(answer)
       else problem ??= answer
     }
@@ -79,33 +79,33 @@ export class Delivery {
     const reading = reader?.put(page)
     if (running.length === 0 && reading === undefined) return problem
     return Promise.all(running).then(async (answers) => {
-      if ((await reading) === false) return UNREAD
+      if ((await reading) === false) return UNDELIVERED
       return problem ?? answers.find((answer) => answer !== undefined)
     })
   }
 
-  /** Tells hooks and listeners of a failure. What they throw now has no page to be reported on: see `#warn`. */
-  async fail(failure: Failure): Promise<void> {
+  /** Calls hooks and listeners with a failure. Errors that they throw belong to no page: see `#warn`. */
+  async deliverFailure(failure: Failure): Promise<void> {
     if (this.#closed) return
     const { hooks } = this.#options
-    const heard = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
-    if (!heard && OWN_MISTAKES.has(failure.code))
+    const isHandled = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
+    if (!isHandled && USER_CODE_FAILURES.has(failure.code))
       this.#warn(
-        `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to hear of each page's.`,
+        `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to see the failures of all pages.`,
       )
     for (const hook of hooks) {
       if (!hook.failure) continue
-      this.#warnOf(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
+      this.#warnAbout(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
     }
     await this.emit('failure', failure)
   }
 
-  /** Whether anybody listens; what is told often is put together only then. */
+  /** Frequent events are built only if there are listeners. */
   hasListeners(event: keyof CrawlEvents): boolean {
     return this.#options.events.listenerCount(event) > 0
   }
 
-  /** Calls the listeners of an event; one that throws harms nobody. */
+  /** Calls the listeners of an event; if one throws, the others are still called. */
   emit<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
     event: E,
     ...args: Parameters<CrawlEvents[E]>
@@ -113,32 +113,32 @@ export class Delivery {
     if (!this.#closed) return this.#emit(event, args)
   }
 
-  /** Warns of a mistake in the user's code that has no page to be reported on. */
+  /** Warns about a mistake in user code that belongs to no page. */
   warn(message: string): void {
     if (!this.#closed) this.#warn(message)
   }
 
-  /** Reports, once a run, what this machine is short of. */
+  /** Warns, once per run, about a resource that this machine lacks. */
   advise(message: string): void {
     if (this.#closed || this.#advised) return
     this.#advised = true
-    const advise = this.#options.advise ?? adviceOf
+    const advise = this.#options.advise ?? emitWarning
     advise(message)
   }
 
-  /** The crawl was aborted: pages that their reader has not taken yet stay pending. */
+  /** The crawl was aborted: pages that were not read yet stay pending. */
   abort(): void {
     this.#options.reader?.withdraw()
   }
 
-  /** From now on nobody is told anything: hooks are closed, and an abandoned visit may still come to its end. */
+  /** Stops all delivery: hooks are closed, and abandoned visits may still end later. */
   close(): void {
     this.#closed = true
     this.#waits.close()
     this.#endWaits.close()
   }
 
-  /** The one event that comes after the close. */
+  /** The only event that is emitted after `close`. */
   end(summary: Summary): MaybePromise<void> {
     return this.#emit('end', [summary], this.#endWaits)
   }
@@ -152,57 +152,55 @@ export class Delivery {
         () => (listener as (...a: unknown[]) => unknown)(...args),
         waits,
       )
-      if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnOf(problem)))
-      else this.#warnOf(answer)
+      if (answer instanceof Promise) running.push(answer.then((problem) => this.#warnAbout(problem)))
+      else this.#warnAbout(answer)
     }
     if (running.length > 0) return Promise.all(running).then(() => undefined)
   }
 
-  #warnOf(problem: Problem | undefined): void {
+  #warnAbout(problem: DeliveryProblem | undefined): void {
     if (problem !== undefined) this.#warn(problem.message)
   }
 
-  /** Once a run: a mistake in the user's own code must not pass unseen because nobody listens to `failure`. */
+  /** Once per run: a mistake in user code must not go unnoticed because there is no `failure` listener. */
   #warn(message: string): void {
     if (this.#warned) return
     this.#warned = true
-    const warn = this.#options.warn ?? warnOf
+    const warn = this.#options.warn ?? emitWarning
     warn(sentence(message))
   }
 
-  #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<Problem | undefined> {
+  #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<DeliveryProblem | undefined> {
     try {
       const answer = call()
       if (isThenable(answer)) return this.#await(who, answer, waits)
       return undefined
     } catch (error) {
-      return failed(who, error)
+      return thrown(who, error)
     }
   }
 
-  async #await(who: string, answer: PromiseLike<unknown>, waits: Waits): Promise<Problem | undefined> {
+  async #await(
+    who: string,
+    answer: PromiseLike<unknown>,
+    waits: Waits,
+  ): Promise<DeliveryProblem | undefined> {
     try {
       if ((await waits.wait(answer)) !== LATE) return undefined
       const message = `${who} did not finish within ${waits.ms} ms`
       return { code: 'hook-timeout', message, cause: undefined }
     } catch (error) {
-      return failed(who, error)
+      return thrown(who, error)
     }
   }
 }
 
-/** Warns of a mistake in the user's code. */
-export function warnOf(message: string): void {
+export function emitWarning(message: string): void {
   process.emitWarning(message, { type: 'KumoWarning' })
 }
 
-/** Warns of what this machine is short of. */
-export function adviceOf(message: string): void {
-  process.emitWarning(message, { type: 'KumoWarning' })
-}
-
-/** Failures that are the user's code's, not the web's. */
-const OWN_MISTAKES: ReadonlySet<FailureCode> = new Set([
+/** Failures that user code causes, not the web. */
+const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'extract-failed',
   'extract-timeout',
   'fetcher-failed',
@@ -211,7 +209,7 @@ const OWN_MISTAKES: ReadonlySet<FailureCode> = new Set([
   'scope-failed',
 ])
 
-function failed(who: string, error: unknown): Problem {
+function thrown(who: string, error: unknown): DeliveryProblem {
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
 }
 

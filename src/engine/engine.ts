@@ -5,6 +5,7 @@ import type { CrawlRequest } from '../types.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
+import { VisitBudget } from './budget.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
@@ -16,24 +17,24 @@ import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
 import { endConditions, startProgressTimer, startTimers } from './timers.js'
 import { HostQuota } from './visit/host-quota.js'
-import { type VisitResult, Visits, yieldToLoop } from './visit/visits.js'
-import { VisitBudget } from './visit-budget.js'
+import { postponed, type VisitResult } from './visit/visit-result.js'
+import { Visits, yieldToLoop } from './visit/visits.js'
 import { WakeSignal } from './wake-signal.js'
 
-/** A frontier that says "now" and then has nothing is asked again after this, instead of in a circle. */
-const FRUITLESS_NAP_MS = 1
+/** If a frontier reports a due request but leases none, the loop waits this long instead of spinning. */
+const EMPTY_LEASE_PAUSE_MS = 1
 /**
- * After so many turns the loop lets timers and sockets have theirs: fetchers that answer at once (a cache, a test)
- * would keep it in promises for ever.
+ * After this many turns the loop yields to timers and sockets: fetchers that answer at once (a cache, a test) would
+ * otherwise keep it in microtasks forever.
  */
-const TURNS_BETWEEN_BREATHS = 10_000
+const TURNS_BETWEEN_YIELDS = 10_000
 
 /**
- * One shard: the loop that leases as many requests as there is room for, starts their visits, and sleeps until a
- * completion, an arrival or the next due time.
+ * One shard: the loop that leases as many requests as it has free slots, starts their visits, and sleeps until a visit
+ * ends, requests arrive or the next request is due.
  *
- * It ends when the seeds are used up, nothing is pending, nothing is in flight (a page is in flight until every
- * hook is done with it) and nothing is on its way to another shard: system B's rule. Or when it is told to.
+ * It ends when all seeds are admitted, nothing is pending, nothing is in flight (a page is in flight until all hooks
+ * have processed it) and nothing is in transit to another shard; or when a limit, `stop` or `abort` ends it.
  */
 export class Engine {
   readonly #parts: EngineParts
@@ -46,20 +47,20 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
-  readonly #moving: PartitionMoves
+  readonly #moves: PartitionMoves
   readonly #visitBudget: VisitBudget
-  /** Visits to known pages, if there are any. */
+  /** Revisits of known pages, with `refresh()`. */
   readonly knownPages: KnownPages | undefined
   #timers: readonly Timer[] = []
-  /** Filled by visits that ended, emptied by the loop before it leases. */
+  /** Results of visits that have ended. Filled by visits, emptied by the loop before it leases. */
   #settled: VisitResult[] = []
   #inFlight = 0
-  /** What comes from elsewhere and is being taken in: batches of other shards, seeds, partitions. */
+  /** Arrivals being admitted: batches from other shards, seeds, partitions. */
   #arriving = 0
-  /** The last lease gave nothing although something was pending. */
-  #fruitless = false
+  /** The last lease returned nothing although something was pending. */
+  #leasedNothing = false
   #paused = false
-  /** Something was handed out in this run. */
+  /** At least one request was leased in this run. */
   #visited = false
   #ending: EndReason | undefined = undefined
   #turns = 0
@@ -78,10 +79,18 @@ export class Engine {
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
-    const { ownership, earlierRuns: earlier, reportCounts: tellCounts } = parts
-    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, ownership.self, earlier, tellCounts)
-    const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (fate, request) =>
-      this.#ledger.note(fate, request),
+    const { ownership, earlierRuns, reportCounts } = parts
+    this.#ledger = new Ledger(
+      memory.state,
+      this.#tally,
+      quotas,
+      siteOf,
+      ownership.self,
+      earlierRuns,
+      reportCounts,
+    )
+    const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (event, request) =>
+      this.#ledger.note(event, request),
     )
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
     const sink = { changed: this.#wake.wakeUp, failed: (error: unknown) => this.#fail(error) }
@@ -89,16 +98,16 @@ export class Engine {
     const counting = { meters: this.#meters, tally: this.#tally, reports }
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
-    this.#moving = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
+    this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
     this.#seeds = new SeedSource(parts.seeds, {
-      admit: (urls) => this.#admission.seeds(urls),
+      admit: (urls) => this.#admission.admitSeeds(urls),
       invalid: (seed, message) =>
         reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
       ...sink,
     })
   }
 
-  /** Resolves when the crawl is over and everything is closed; rejects if a store failed. */
+  /** Resolves when the crawl has ended and everything is closed; rejects if a store failed. */
   async run(): Promise<Summary> {
     const { exchange, clock, delivery } = this.#parts
     exchange.watch(this.#wake.wakeUp)
@@ -110,10 +119,10 @@ export class Engine {
       await this.#grace.wait(this.#ledger.open(clock.now()))
       await this.#grace.wait(this.knownPages?.open())
       this.#visitBudget.open(this.#wake.wakeUp)
-      exchange.receive((requests) => this.#take(() => this.#arrive(requests)))
+      exchange.receive((requests) => this.#trackArrival(() => this.#admitArrivals(requests)))
       this.#parts.memory.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.wakeUp)
-      if (this.#rules.retryFailed) void this.#take(() => this.#retryFailed())
+      if (this.#rules.retryFailed) void this.#trackArrival(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
@@ -131,12 +140,12 @@ export class Engine {
     return this.#summary
   }
 
-  /** No new visits; what is in flight finishes. */
+  /** Starts no new visits; visits in flight finish. */
   stop(): void {
     this.#end('stopped', false)
   }
 
-  /** Fetches are ended at once; their URLs stay pending. */
+  /** Aborts all fetches; their URLs stay pending. */
   abort(): void {
     this.#end('aborted', true)
   }
@@ -151,40 +160,40 @@ export class Engine {
     this.#wake.wakeUp()
   }
 
-  /** Seeds that another thread has read. All count for the scope; those of `mine` are this shard's to admit. */
+  /** Adds seeds that the main thread has read. All count for the scope; this shard admits those in `mine`. */
   addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
-    return this.#take(() => this.#admission.seeds(mine, urls))
+    return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
   }
 
-  /** Takes partitions out of this shard, with all that belongs to them: see `PartitionMoves`. */
-  release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
-    return this.#moving.release(partitions, leave)
+  /** Removes partitions from this shard, with all that belongs to them: see `PartitionMoves`. */
+  release(partitions: readonly number[], disown: () => void): Promise<PartitionSnapshot> {
+    return this.#moves.release(partitions, disown)
   }
 
-  /** What the partitions of this shard have to do, for balancing; undefined if they cannot leave it. */
+  /** The load of each partition, for balancing; undefined if partitions cannot move. */
   load(): readonly PartitionLoad[] | undefined {
-    return this.#moving.load()
+    return this.#moves.load()
   }
 
-  /** Takes in partitions that another shard gave; `came` is called when they are here. */
-  adopt(snapshot: PartitionSnapshot, came: () => void): Promise<void> {
-    return this.#take(async () => {
-      await this.#moving.adopt(snapshot)
-      came()
+  /** Adds partitions that another shard has released; `onAdopted` is called when they are here. */
+  adopt(snapshot: PartitionSnapshot, onAdopted: () => void): Promise<void> {
+    return this.#trackArrival(async () => {
+      await this.#moves.adopt(snapshot)
+      onAdopted()
       await this.#admission.arrivals.releaseHeld()
     })
   }
 
-  /** Takes in requests that somebody else had, or that were held for partitions which will not come. */
+  /** Adds requests that another shard had, and those held for partitions that will not come. */
   addRequests(requests: readonly CrawlRequest[]): Promise<void> {
-    return this.#take(async () => {
+    return this.#trackArrival(async () => {
       await this.#admission.arrivals.releaseHeld()
-      await this.#arrive(requests)
+      await this.#admitArrivals(requests)
     })
   }
 
   stats(): Stats {
-    // Closed stores have forgotten their counts.
+    // A closed store has no counts.
     return this.#summary ?? this.#statsNow()
   }
 
@@ -204,14 +213,14 @@ export class Engine {
         await this.#startVisits()
       }
       if (this.#isOver()) return
-      if (++this.#turns % TURNS_BETWEEN_BREATHS === 0) await yieldToLoop(clock)
+      if (++this.#turns % TURNS_BETWEEN_YIELDS === 0) await yieldToLoop(clock)
       inFlight?.stands(frontier.pending, this.#ledger.pages)
-      this.#meters.stand(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
+      this.#meters.setIdle(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
   }
 
-  /** Seeds and known pages are brought in as they are needed; known pages that wait for their time need no company. */
+  /** Pulls seeds and known pages on demand. Known pages that wait for their next visit do not count as pending. */
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
@@ -228,13 +237,13 @@ export class Engine {
     const settling = frontier.settle(settlements)
     this.#ledger.settled(settlements)
     this.#visitBudget.settle(settlements)
-    // In the same turn: when this thread dies, a visit is under way or settled, and never neither or both.
+    // In the same turn: if this thread crashes, each visit is either in flight or settled, never neither or both.
     if (inFlight !== undefined) {
       for (const { request } of settlements) inFlight.end(request)
       inFlight.stands(frontier.pending, this.#ledger.pages)
     }
     this.knownPages?.settled(settlements)
-    this.#meters.worked('frontier', this.#parts.clock.now() - startedAt)
+    this.#meters.addBusy('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#grace.wait(settling)
     for (const { request } of settlements) this.#admission.inProgress.leave(request)
     this.#inFlight -= settlements.length
@@ -243,36 +252,36 @@ export class Engine {
   async #startVisits(): Promise<void> {
     const { frontier, clock } = this.#parts
     const slots = this.#slots()
-    this.#fruitless = false
+    this.#leasedNothing = false
     if (slots <= 0 || frontier.pending === 0) return
     const startedAt = clock.now()
     const room = this.#visitBudget.claim(slots, frontier.nextDue() <= startedAt)
     if (room === 0) return
     const leasing = frontier.lease(room, startedAt)
-    this.#meters.worked('frontier', clock.now() - startedAt)
+    this.#meters.addBusy('frontier', clock.now() - startedAt)
     const requests = leasing instanceof Promise ? await this.#grace.wait(leasing) : leasing
     if (requests === ABANDONED) return
-    this.#visitBudget.giveBack(room - requests.length)
-    this.#meters.worked('frontier', 0, requests.length)
+    this.#visitBudget.release(room - requests.length)
+    this.#meters.addBusy('frontier', 0, requests.length)
     this.#inFlight += requests.length
-    this.#fruitless = requests.length === 0
+    this.#leasedNothing = requests.length === 0
     if (requests.length > 0) this.#visited = true
     if (this.#ending === undefined && !this.#paused) {
-      for (const request of requests) void this.#visit(request)
+      for (const request of requests) void this.#runVisit(request)
     } else {
-      this.#handBack(requests, startedAt)
+      this.#returnUnvisited(requests, startedAt)
     }
   }
 
-  /** A store may have answered after a stop or a pause; what it leased then is not visited and stays pending. */
-  #handBack(requests: readonly CrawlRequest[], at: number): void {
+  /** A store may answer after a stop or a pause; the requests leased then are not visited and stay pending. */
+  #returnUnvisited(requests: readonly CrawlRequest[], at: number): void {
     for (const request of requests) {
-      this.#settled.push({ request, visitedAt: undefined, again: { at, attempt: request.attempt } })
+      this.#settled.push(postponed(request, at))
     }
     this.#wake.wakeUp()
   }
 
-  async #visit(request: CrawlRequest): Promise<void> {
+  async #runVisit(request: CrawlRequest): Promise<void> {
     try {
       const settlement = await this.#visits.visit(request)
       this.#settled.push(settlement)
@@ -289,7 +298,7 @@ export class Engine {
     return Math.min(this.#rules.concurrency, capacity) - this.#inFlight
   }
 
-  /** Ending rouses the loop: to end again at every turn would be to spin until the last visit is over. */
+  /** Only once: ending wakes the loop, so ending again in every turn would spin until the last visit ends. */
   #checkLimits(): void {
     if (this.#ending === undefined && this.#visitBudget.isUsedUp) this.#end('limit', false)
   }
@@ -297,15 +306,15 @@ export class Engine {
   #isOver(): boolean {
     if (this.#fatal !== undefined || this.#grace.isOver) return true
     if (this.#inFlight > 0 || this.#settled.length > 0) return false
-    // Who waits for what the store keeps, or has nothing to do, asks nothing of it, and would wait for ever.
+    // A shard that waits for the store, or is idle, makes no call that would reject, and would wait forever.
     const { failure } = this.#parts.memory.condition()
     if (failure !== undefined) throw failure
-    // A URL that is in the seen-set and not yet in the frontier would be lost to a store that is closed now.
+    // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
     if (this.#seeds.admitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
-    if (this.#moving.isReleasing || this.#admission.arrivals.holds) return false
+    if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
     const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#visitBudget.isSettling
-    if (this.#ending === undefined && (hasWork || this.knownPages?.goesOn())) return false
+    if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
     return exchange.rest()
   }
 
@@ -315,7 +324,7 @@ export class Engine {
     if (this.#slots() <= 0 || this.#visitBudget.isEmpty || frontier.pending === 0)
       return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
-    return this.#fruitless ? Math.max(due, this.#parts.clock.now() + FRUITLESS_NAP_MS) : due
+    return this.#leasedNothing ? Math.max(due, this.#parts.clock.now() + EMPTY_LEASE_PAUSE_MS) : due
   }
 
   #idleReason(): IdleReason {
@@ -341,9 +350,9 @@ export class Engine {
     this.#end('aborted', true)
   }
 
-  async #arrive(requests: readonly CrawlRequest[]): Promise<void> {
+  async #admitArrivals(requests: readonly CrawlRequest[]): Promise<void> {
     for (const { purpose } of requests) if (purpose?.kind === 'rules') this.#visits.robotsArrived(purpose)
-    await this.#admission.arrivals.take(requests)
+    await this.#admission.arrivals.admit(requests)
   }
 
   async #retryFailed(): Promise<void> {
@@ -354,11 +363,11 @@ export class Engine {
     })
   }
 
-  /** The crawl is not over while something is taken in. */
-  async #take(taking: () => Promise<void>): Promise<void> {
+  /** Keeps the crawl from ending until the arrival is admitted. */
+  async #trackArrival(admit: () => Promise<void>): Promise<void> {
     this.#arriving++
     try {
-      await taking()
+      await admit()
     } catch (error) {
       this.#fail(error)
     }

@@ -4,45 +4,63 @@ import type { StoreEvent } from '../stores/contract.js'
 import type { Failure, SkipReason } from '../types.js'
 import type { Stats, Summary } from './stats/stats.js'
 
-/** What a crawl tells while it runs. A listener that returns a promise slows the crawl until it is done. */
+/** The events of a crawl. If a listener returns a promise, the crawl waits for it (back-pressure). */
 export interface CrawlEvents<Data extends object = object> {
   /** A page was fetched and extracted. */
   page: (page: Page<Data>) => unknown
-  /** Something went wrong with a URL; `failure.final` tells whether it will be tried again. */
+  /** A URL failed; `failure.final` is false if it will be retried. */
   failure: (failure: Failure) => unknown
   /** A URL was not fetched, or its response not used. */
   skip: (skip: Skip) => unknown
-  /** A redirect was answered; its target is a request of its own. */
+  /** The server redirected; the target is a separate request. */
   redirect: (redirect: Redirect) => unknown
   /** Once a second. */
   progress: (stats: Stats) => unknown
-  /** The schedule of known pages cannot be kept as wished, or can again; or what is done about it has changed. */
+  /** With `refresh()`: the schedule became infeasible or feasible, or its correction changed. */
   feasibility: (feasibility: Feasibility) => unknown
-  /** The store cannot write, can again, or had to mend what it found. */
+  /** The store cannot write, has recovered, or repaired damaged data. */
   store: (event: StoreEvent) => unknown
-  /** A worker thread died or hung, and was replaced. */
+  /** A worker thread crashed or hung, and was replaced. */
   worker: (event: WorkerEvent) => unknown
-  /** The crawl is over and everything is closed. */
+  /** The crawl has ended and everything is closed. */
   end: (summary: Summary) => unknown
 }
 
-/** What became of a worker thread. */
+/**
+ * Who emits each event in a crawl with workers: the worker that visits the URL, or the main thread, which combines what
+ * its workers report. The compiler demands an entry for every event, so that none is lost between the threads.
+ */
+export const EVENT_SOURCES = {
+  page: 'worker',
+  failure: 'worker',
+  skip: 'worker',
+  redirect: 'worker',
+  progress: 'main',
+  feasibility: 'main',
+  store: 'main',
+  worker: 'main',
+  end: 'main',
+} as const satisfies Record<keyof CrawlEvents, 'worker' | 'main'>
+
+export const EVENT_NAMES = Object.keys(EVENT_SOURCES) as readonly (keyof CrawlEvents)[]
+
+/** An event of a worker thread. */
 export interface WorkerEvent {
   readonly kind: 'replaced'
-  /** Its number, from 0 on; its successor has the same. */
+  /** The number of the worker, starting at 0; its replacement keeps it. */
   readonly worker: number
-  /** What it died of. */
+  /** Why it was replaced. */
   readonly message: string
-  /** Pages that it had under way, which are tried again. */
+  /** Pages that it was processing, which are retried. */
   readonly retried: number
-  /** URLs that were lost with it. With a durable store, none. */
+  /** URLs that were lost with it: 0 with a durable store. */
   readonly lost: number
 }
 
 export interface Skip {
   readonly url: string
   readonly reason: SkipReason
-  /** The page with the link, if there was one. */
+  /** The page with the link, if any. */
   readonly parent: string | undefined
 }
 

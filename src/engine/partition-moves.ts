@@ -5,31 +5,31 @@ import type { AdmissionsInProgress } from './admission/in-progress.js'
 import type { EngineParts } from './parts.js'
 import type { HostQuota } from './visit/host-quota.js'
 
-/** Partitions on their way from one shard to another, with all that belongs to them, as data that can be posted. */
+/** Partitions in transit between shards, with all that belongs to them, as data that can be posted. */
 export interface PartitionSnapshot {
   readonly partitions: readonly number[]
   readonly stored: StoreSnapshot
-  /** Rules of their origins, as records. */
+  /** robots.txt records of their origins. */
   readonly robots: readonly unknown[]
-  /** Pages that hosts and sites have given, where that is limited. */
+  /** Delivered pages by host and by site, where they are limited. */
   readonly hostPages: readonly (readonly [host: string, pages: number])[]
   readonly sitePages: readonly (readonly [site: string, pages: number])[]
-  /** What is known of their servers, where pages are visited again. */
+  /** Records of their servers, with `refresh()`. */
   readonly servers: readonly (readonly [host: string, record: ServerRecord])[]
 }
 
-/** What so many pages ask for is summed up in some milliseconds; what more ask for, only so often. */
-const MANY_PAGES = 10_000
-const DEMAND_MS = 30_000
+/** Summing the demand of this many pages takes some milliseconds; with more, the sum is cached for a while. */
+const CACHE_ABOVE_PAGES = 10_000
+const CACHE_MS = 30_000
 
-/** How partitions leave this shard and come to it. What the store holds it hands over; what the engine knows goes along. */
+/** Moves partitions from and to this shard. The store hands its data over; the engine's own state goes along. */
 export class PartitionMoves {
   readonly #parts: EngineParts
   readonly #hostQuota: HostQuota
   readonly #siteQuota: HostQuota
   readonly #inProgress: AdmissionsInProgress
-  #giving = 0
-  /** What known pages ask for, by partition; undefined: to be summed up again, for partitions have left or come. */
+  #releasing = 0
+  /** The demand of known pages by partition. Undefined: partitions have moved, so it must be summed again. */
   #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
 
   constructor(
@@ -44,32 +44,32 @@ export class PartitionMoves {
     this.#siteQuota = siteQuota
   }
 
-  /** While partitions are on their way out this shard is not done. */
+  /** The shard must not end while partitions are leaving. */
   get isReleasing(): boolean {
-    return this.#giving > 0
+    return this.#releasing > 0
   }
 
   /**
-   * `leave` is called at once: from then on what is found for them goes to whoever gets them, who holds it until they
-   * come. What was found before goes along.
+   * `disown` is called at once: from then on, requests for these partitions go to their new owner, which holds them until
+   * the partitions arrive. Requests found before go along.
    */
-  async release(partitions: readonly number[], leave: () => void): Promise<PartitionSnapshot> {
-    this.#giving++
+  async release(partitions: readonly number[], disown: () => void): Promise<PartitionSnapshot> {
+    this.#releasing++
     try {
-      leave()
+      disown()
       await this.#inProgress.drained()
       const stored = await this.#parts.handover!.release(partitions)
-      return { partitions, stored, ...this.#known(new Set(partitions)) }
+      return { partitions, stored, ...this.#engineState(new Set(partitions)) }
     } finally {
-      this.#giving--
+      this.#releasing--
     }
   }
 
-  /** What the partitions here have to do: what is due now, and what the schedule will ask for. */
+  /** The load of each partition: what is due now, and what the refresh schedule demands. */
   load(): readonly PartitionLoad[] | undefined {
     const due = this.#parts.handover?.load()
     const { refresh } = this.#parts
-    // Pages that wait for the next round have no times of their own.
+    // With rounds, pages have no schedule of their own.
     if (due === undefined || refresh?.schedule.rules.rounds !== Number.POSITIVE_INFINITY) return due
     const left = new Map(this.#demandOf(refresh.schedule))
     const loads = due.map((load): PartitionLoad => {
@@ -86,7 +86,7 @@ export class PartitionMoves {
   #demandOf(schedule: RefreshScheduler): ReadonlyMap<number, number> {
     const now = this.#parts.clock.now()
     const last = this.#demand
-    if (last !== undefined && schedule.pages > MANY_PAGES && now - last.at < DEMAND_MS) return last.by
+    if (last !== undefined && schedule.pages > CACHE_ABOVE_PAGES && now - last.at < CACHE_MS) return last.by
     const by = schedule.demandBy((host) => this.#parts.partitioner.partition(host))
     this.#demand = { at: now, by }
     return by
@@ -101,19 +101,19 @@ export class PartitionMoves {
     await this.#parts.handover!.adopt(stored)
   }
 
-  #known(
+  #engineState(
     partitions: ReadonlySet<number>,
   ): Pick<PartitionSnapshot, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
     const { partitioner, robots, refresh } = this.#parts
-    const isGone = (host: string) => partitions.has(partitioner.partition(host))
+    const moves = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]
     this.#demand = undefined
     return {
-      robots: records.filter(({ origin }) => isGone(hostOf(`${origin}/`))),
-      hostPages: this.#hostQuota.take(isGone),
-      // A site's hosts are of one partition wherever sites are limited.
-      sitePages: this.#siteQuota.take(isGone),
-      servers: refresh?.schedule.leave(isGone) ?? [],
+      robots: records.filter(({ origin }) => moves(hostOf(`${origin}/`))),
+      hostPages: this.#hostQuota.remove(moves),
+      // Where sites are limited, all hosts of a site are in one partition.
+      sitePages: this.#siteQuota.remove(moves),
+      servers: refresh?.schedule.leave(moves) ?? [],
     }
   }
 }

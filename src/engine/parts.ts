@@ -4,20 +4,19 @@ import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
+import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
-import type { Handover, OpenStore } from '../stores/contract.js'
+import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { ScopeTest } from '../url/scope/scope.js'
 import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
-import type { RefreshParts } from './refresh/known-pages.js'
-import type { EarlierRuns, PageCounts } from './stats/ledger.js'
 import type { HealthRules } from './visit/host-health.js'
 import type { RetryRules } from './visit/verdict.js'
 
-/** Everything a shard is made of. The engine builds none of it: see `plan.ts`. */
+/** Everything a shard consists of. The engine builds none of it: see `run/plan.ts`. */
 export interface EngineParts {
   readonly clock: Clock
   readonly random: Random
@@ -30,89 +29,120 @@ export interface EngineParts {
   readonly fetcher: Fetcher
   readonly extraction: ExtractionStep
   readonly scope: ScopeTest
-  /** What the operator has closed, before anybody else is asked; absent if nothing. */
+  /** `block()`: checked before everything else. Absent: nothing is blocked. */
   readonly blocked?: ScopeTest | undefined
-  /** Takes parameters out of a canonical URL that do not choose its content. */
+  /** Removes query parameters that do not affect the content from a canonical URL. */
   readonly withoutParameters?: ((url: string) => string) | undefined
-  /** Whether a new URL looks like one of an endless supply. */
+  /** Why a new URL looks like part of an endless site; undefined if it does not. */
   readonly trap?: ((url: string) => SkipReason | undefined) | undefined
-  /** Whether the host has shown this content so often that its links are not worth following. */
+  /** Whether the host has shown this content so often that the page's links are not followed. */
   readonly sameContent?: ((host: string, page: Page) => boolean) | undefined
-  /** The site of a host; asked only if pages are limited per site. */
+  /** The site of a host; called only if pages are limited per site. */
   siteOf(host: string): string
-  /** Told every seed, so that the guards know whom the caller named; its own, if this shard is to admit it. */
+  /** Called for every seed, so that guards know which hosts the user named. `isOwn`: this shard admits it. */
   readonly onSeed?: ((url: string, isOwn: boolean) => void) | undefined
   readonly delivery: Delivery
-  /** What is to be remembered beyond the run, if the store remembers anything. */
+  /** State that outlives the run, if the store is durable. */
   readonly memory: CrawlMemory
-  /** What all shards together may fetch. Absent: this shard is alone. */
+  /** The page and byte budget that all shards share. Absent: there is only this shard. */
   readonly budget?: Budget | undefined
+  /** The same for requests. */
   readonly requestBudget?: Budget | undefined
-  /** What earlier runs left behind, if somebody else has taken it up for all shards. */
+  /** Results of earlier runs, if the main thread has read them for all shards. */
   readonly earlierRuns?: EarlierRuns | undefined
-  /** Told how many pages hosts have given, in the turn that settles them, if this shard's store does not outlive it. */
+  /** If the store does not outlive this shard: receives the page counts of hosts in the turn that settles them. */
   readonly reportCounts?: ((counts: PageCounts) => void) | undefined
-  /** How partitions go to other shards and come from them, if the store knows how. */
+  /** Moves partitions to and from other shards, if the store supports it. */
   readonly handover?: Handover | undefined
-  /** When known pages are visited again. Absent: they are not. */
+  /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
-  /** Where the visits under way are noted for whoever looks after this thread. */
+  /** Shows the visits in flight to the thread that supervises this one. */
   readonly inFlight?: InFlightLog | undefined
-  /** Requests that an earlier run had on the way between its shards. */
+  /** Requests that were in transit between shards when an earlier run ended. */
   readonly leftovers?: AsyncIterable<readonly CrawlRequest[]> | undefined
-  /** Told when a page is done with, whatever came of it. */
+  /** Called when processing of a page has ended, successfully or not. */
   readonly pageOver?: ((page: Page) => void) | undefined
-  /** Batches of seed URLs in canonical form, or of what could not be read as one. Pulled as they are needed. */
+  /** Batches of canonical seed URLs, or of seeds that are not URLs. Pulled on demand. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
-  /** Closes all parts; called once, when the loop is over. Whoever outlasts the run's grace is left behind. */
+  /** Closes all parts; called once, after the loop. A part that takes longer than the grace period is abandoned. */
   close(grace: AbortGrace): MaybePromise<void>
 }
 
+/** What the engine needs to revisit known pages. */
+export interface RefreshParts {
+  readonly schedule: RefreshScheduler
+  /** Stores records of pages and servers, at least for this run. */
+  readonly state: StateStore
+  /** A digest of a page's content, without the parts that change on every visit. */
+  digest(page: Page): string
+  /** Whether the main thread starts each round, for all shards. */
+  readonly isLed: boolean
+  /** Whether this shard replaces one that died. */
+  readonly replaces: boolean
+}
+
+/** Results of earlier runs, for a shard that does not read them itself. */
+export interface EarlierRuns {
+  readonly runs: number
+  readonly wasDone: boolean
+  /** Page counts of this shard, or of the one it replaces, that its store has lost. */
+  readonly counted?: PageCounts | undefined
+}
+
+/** Delivered pages by host and by site, where they are limited. */
+export interface PageCounts {
+  readonly hosts: readonly PageCount[]
+  readonly sites: readonly PageCount[]
+}
+
+/** The number of pages of a host or site. */
+export type PageCount = readonly [name: string, pages: number]
+
 /**
- * The visits under way as somebody outside of this thread can see them, also once it is dead. A visit is noted
- * here from its start until it is settled.
+ * The visits in flight, visible to other threads even after this one has died. It contains a visit from its start until
+ * it is settled.
  */
 export interface InFlightLog {
   start(request: CrawlRequest): void
-  /** The user's code is called for this visit, from now until `leave`, unless it asks for time. */
+  /** User code runs synchronously for this visit until `leave`. */
   enter(request: CrawlRequest): void
   leave(): void
-  /** It is settled. */
+  /** The visit is settled. */
   end(request: CrawlRequest): void
-  /** So many requests wait, and so many pages are settled. */
+  /** The current numbers of pending requests and of settled pages. */
   stands(waiting: number, pages: number): void
-  /** Why a URL is not to be tried any more: whoever visited it died of it. */
+  /** Why a URL must not be visited again: it crashed the workers that tried. Undefined: it may be visited. */
   fatal(url: string): string | undefined
 }
 
-/** What the engine uses of an opened store besides frontier and seen-set. */
+/** What the engine uses of an open store besides frontier and seen-set. */
 export type CrawlMemory = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
 
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }
 
-/** What the engine itself must know. All times in ms. */
+/** The options that the engine itself needs. All times are in ms. */
 export interface EngineRules extends RetryRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
-  /** The visit interval of the crawl. */
+  /** The delay between visits to a host. */
   readonly delayMs: number
-  /** Whether URLs that earlier runs gave up are tried again. */
+  /** Whether URLs that earlier runs gave up are retried. */
   readonly retryFailed: boolean
-  /** Links followed from a seed; Infinity for no bound. */
+  /** Number of links followed from a seed; Infinity for no limit. */
   readonly maxDepth: number
-  /** With several connections to one host, the gap between visits says nothing and is not reported. */
+  /** With more than one, the gap between visits means nothing and is not reported. */
   readonly connectionsPerHost: number
-  /** The pause after a visit grows with the time that the visit took. */
+  /** The delay after a visit grows with the duration of the visit. */
   readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
-  /** Whether of a page that is too large the beginning is used. */
+  /** Whether a body that is too large is truncated instead of rejected. */
   readonly truncateBodies: boolean
-  /** Links of one page beyond this are not looked at. */
+  /** Links of a page beyond this number are ignored. */
   readonly maxLinksPerPage: number
-  /** Whether links marked rel=nofollow, and all links of pages that ask for it, are left alone. */
+  /** Whether rel=nofollow links, and the links of pages that ask for nofollow, are skipped. */
   readonly nofollow: boolean
-  /** Whether the canonical URL that a page names is followed. */
+  /** Whether the canonical URL of a page is followed. */
   readonly followCanonical: boolean
-  /** Entries of sitemaps taken for one host; 0: sitemaps are not read. */
+  /** Sitemap entries used per host; 0: sitemaps are not read. */
   readonly sitemapEntriesPerHost: number
   readonly limit: {
     readonly pagesPerSite: number

@@ -4,47 +4,47 @@ import type { Delivery } from './delivery.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import type { Stats } from './stats/stats.js'
 
-/** The correction that a schedule needs is told again when it has moved by this much. */
-const NEWS = 1.1
+/** The correction that a schedule needs is reported again when it has changed by this factor. */
+const CHANGE_FACTOR = 1.1
 
-/** Tells those who listen, once a second, how the crawl fares; and whether its schedule can be kept, when that changes. */
+/** Emits `progress` once a second, and `feasibility` when it changes, if there are listeners. */
 export function startProgressTimer(
   delivery: Delivery,
   clock: Clock,
   stats: () => Stats | undefined,
 ): Timer[] {
-  const hearsProgress = delivery.hasListeners('progress')
-  const hearsFeasibility = delivery.hasListeners('feasibility')
-  if (!hearsProgress && !hearsFeasibility) return []
-  let told: Feasibility | undefined
-  const tell = () => {
+  const emitsProgress = delivery.hasListeners('progress')
+  const emitsFeasibility = delivery.hasListeners('feasibility')
+  if (!emitsProgress && !emitsFeasibility) return []
+  let last: Feasibility | undefined
+  const report = () => {
     const now = stats()
     if (now === undefined) return
-    if (hearsProgress) void delivery.emit('progress', now)
+    if (emitsProgress) void delivery.emit('progress', now)
     const { feasibility } = now
-    if (!hearsFeasibility || feasibility === undefined || !isNews(told, feasibility)) return
-    told = feasibility
+    if (!emitsFeasibility || feasibility === undefined || !hasChanged(last, feasibility)) return
+    last = feasibility
     void delivery.emit('feasibility', feasibility)
   }
-  return [everySecond(clock, tell)]
+  return [everySecond(clock, report)]
 }
 
-function isNews(before: Feasibility | undefined, now: Feasibility): boolean {
-  // That everything is well is no news at first.
+function hasChanged(before: Feasibility | undefined, now: Feasibility): boolean {
+  // The first report is of interest only if there is a problem.
   if (before === undefined) return !now.feasible || now.tight
   if (before.tight !== now.tight || before.bottleneck !== now.bottleneck) return true
   if (before.infeasibleServers !== now.infeasibleServers) return true
-  return Math.max(before.stretch, now.stretch) > NEWS * Math.min(before.stretch, now.stretch)
+  return Math.max(before.stretch, now.stretch) > CHANGE_FACTOR * Math.min(before.stretch, now.stretch)
 }
 
-/** When a run ends by the clock. */
+/** The times at which a run ends. */
 export interface EndConditions {
   readonly timeMs?: number
   readonly untilMs?: number
   readonly untilAt?: number
 }
 
-/** Of several shards none ends by itself: whoever started them ends all. */
+/** With several shards, the main thread ends all of them. */
 export function endConditions({ refresh, budget }: EngineParts, { limit }: EngineRules): EndConditions {
   if (budget !== undefined) return {}
   const { untilMs, untilAt } = refresh?.schedule.rules ?? {}

@@ -1,13 +1,12 @@
 import type { Clock, Timer } from '../time.js'
 
 /**
- * What the loop sleeps on. `rouse` may be called any number of times before the loop looks: it wakes once, and a
- * rouse that comes while the loop is awake makes the next sleep end at once. So no completion is missed and
- * nothing polls.
+ * What the loop sleeps on. `wakeUp` may be called any number of times: the loop wakes once, and a call while the loop is
+ * awake makes the next sleep end at once. So no completion is missed and nothing polls.
  */
 export class WakeSignal {
   readonly #clock: Clock
-  #roused = false
+  #isSignalled = false
   #resolve: (() => void) | undefined = undefined
   #timer: Timer | undefined = undefined
   #timerAt = Number.POSITIVE_INFINITY
@@ -17,21 +16,21 @@ export class WakeSignal {
   }
 
   wakeUp = (): void => {
-    this.#roused = true
+    this.#isSignalled = true
     const resolve = this.#resolve
     this.#resolve = undefined
     resolve?.()
   }
 
-  /** Sleeps until roused or until the instant has come; Infinity sleeps until roused. */
+  /** Sleeps until `wakeUp` is called or the instant is reached; with Infinity, until `wakeUp` is called. */
   async sleep(until: number): Promise<void> {
-    if (!this.#roused && this.#clock.now() < until) {
+    if (!this.#isSignalled && this.#clock.now() < until) {
       this.#setTimer(until)
       await new Promise<void>((resolve) => {
         this.#resolve = resolve
       })
     }
-    this.#roused = false
+    this.#isSignalled = false
   }
 
   close(): void {
@@ -40,7 +39,7 @@ export class WakeSignal {
     this.#timerAt = Number.POSITIVE_INFINITY
   }
 
-  /** An alarm that is set for earlier is left alone: waking too early costs less than setting it again. */
+  /** Keeps a timer that is set for an earlier instant: waking too early costs less than setting it again. */
   #setTimer(at: number): void {
     if (at >= this.#timerAt) return
     this.#timer?.cancel()

@@ -1,6 +1,11 @@
 import type { CrawlRequest, HostTrouble, Purpose, SitemapHint } from '../types.js'
 import { Heap } from './heap.js'
-import type { Host } from './workbench.js'
+
+/** What a request reads from the host that it waits for. */
+interface RequestOwner {
+  readonly host: string
+  readonly trouble: HostTrouble | undefined
+}
 
 /**
  * A request in the memory frontier. It is a link of its host's queue itself, so that a million pending requests
@@ -13,14 +18,14 @@ export class PendingRequest implements CrawlRequest {
   readonly attempt: number
   readonly redirects: number
   readonly parent: string | undefined
-  readonly owner: Host
+  readonly owner: RequestOwner
   /** Fields that nearly no request has, so that nearly every request is smaller. */
   readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> | undefined
   /** Next in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
 
-  constructor(request: CrawlRequest, owner: Host, attempt: number, revisit = request.revisit) {
+  constructor(request: CrawlRequest, owner: RequestOwner, attempt: number, revisit = request.revisit) {
     this.url = request.url
     this.depth = request.depth
     this.priority = request.priority

@@ -252,7 +252,7 @@ function rulesOf(options: CrawlOptions): EngineRules {
     retries: options.retries.times,
     retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
-    circles: options.access.cookies,
+    followsLoops: options.access.cookies,
     adaptive: options.adaptive,
     truncateBodies: options.truncateBodies,
     maxLinksPerPage: maxLinksPerPage(options),

@@ -115,7 +115,7 @@ export class SharedBudget implements Budget {
     }
   }
 
-  giveBack(visits: number): void {
+  release(visits: number): void {
     if (this.#isEndless) return
     Atomics.add(this.#numbers, LEFT, BigInt(visits))
     Atomics.sub(this.#numbers, this.#own + TAKEN, BigInt(visits))

@@ -145,7 +145,7 @@ describe('robots.txt on another host', () => {
     })
     const { pages, failures } = await crawl(quick.block('blocked.example').seeds(url()).clock(hastyClock(50)))
     expect(pages).toEqual([])
-    expect(failures.at(-1)!.message).toContain('block-list')
+    expect(failures.at(-1)!.message).toContain('which is blocked')
     expect(requests.every(({ path }) => path === '/robots.txt')).toBe(true)
   })
 })

@@ -50,7 +50,7 @@ describe('a mistake in user code that nobody would hear of', () => {
         crawler.on('page', () => {
           throw new Error('Nobody is there.')
         }),
-      /: a page listener threw: Nobody is there\. Listen to 'failure' to hear of each page's\.$/,
+      /: a page listener threw: Nobody is there\. Listen to 'failure' to see the failures of all pages\.$/,
     ],
     [
       'a message that asks',
@@ -60,7 +60,7 @@ describe('a mistake in user code that nobody would hear of', () => {
             throw new Error('what is this?')
           },
         }),
-      / threw: what is this\? Listen to 'failure' to hear of each page's\.$/,
+      / threw: what is this\? Listen to 'failure' to see the failures of all pages\.$/,
     ],
     [
       'a failure listener',

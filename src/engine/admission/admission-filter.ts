@@ -1,23 +1,23 @@
 import { messageOf } from '../../errors.js'
-import type { CrawlRequest, MaybePromise, SkipReason } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, SkipReason } from '../../types.js'
 import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { OriginFacts } from './origin-cache.js'
 
-/** Told what did not get in. */
+/** Receives what was not admitted. */
 export interface AdmissionReport {
   skipped(url: string, reason: SkipReason, parent: string | undefined): void
   scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
-  /** Whether the host, or its site, has had all the pages it may have. */
+  /** Which limit the host, or its site, has reached. */
   isFull(host: string): SkipReason | undefined
 }
 
-/** Which URLs the crawl wants: block-list, scope, depth, full hosts, traps. What it does not want is reported. */
+/** Decides which URLs the crawl wants (block-list, scope, depth, host limits, traps) and reports the others. */
 export class AdmissionFilter {
   readonly #parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
-  /** URLs at which a rule threw: filled while a page's links are looked at, told when the rest is taken in. */
+  /** URLs for which a rule threw. Filled while links are filtered, emptied by `reportFailures`. */
   readonly #failures: { url: string; error: unknown }[] = []
 
   constructor(
@@ -34,31 +34,31 @@ export class AdmissionFilter {
     return this.#failures.length > 0
   }
 
-  /** Tells at which URLs rules threw since the last time. */
+  /** Reports the URLs for which a rule threw since the last call. */
   async reportFailures(): Promise<void> {
     for (const { url, error } of this.#failures.splice(0)) {
-      await this.#report.scopeFailed(url, `a rule of the scope threw: ${messageOf(error)}`, error)
+      await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error)
     }
   }
 
-  admits(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
-    if (this.isBlocked(url, place, depth, from.url) || !this.#inScope(url, place, depth, from)) return false
+  admits(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
+    if (this.isBlocked(url, facts, depth, from.url) || !this.#inScope(url, facts, depth, from)) return false
     if (depth > this.#rules.maxDepth) {
       this.#report.skipped(url, 'depth', from.url)
       return false
     }
-    const full = this.#report.isFull(place.host)
+    const full = this.#report.isFull(facts.host)
     if (full !== undefined) this.#report.skipped(url, full, from.url)
     return full === undefined
   }
 
-  isBlocked(url: string, place: OriginFacts, depth: number, parent: string | undefined): boolean {
-    let blocked = place.blocked
+  isBlocked(url: string, facts: OriginFacts, depth: number, parent: string | undefined): boolean {
+    let blocked = facts.blocked
     if (blocked === undefined) {
       try {
         blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
       } catch (error) {
-        // What cannot be asked counts as closed.
+        // If the rule fails, the URL counts as blocked.
         this.#failures.push({ url, error })
         return true
       }
@@ -73,8 +73,8 @@ export class AdmissionFilter {
     return reason !== undefined
   }
 
-  #inScope(url: string, place: OriginFacts, depth: number, from: CrawlRequest): boolean {
-    let inScope = place.inScope
+  #inScope(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
+    let inScope = facts.inScope
     if (inScope === undefined) {
       try {
         inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
@@ -86,4 +86,31 @@ export class AdmissionFilter {
     if (!inScope) this.#report.skipped(url, 'scope', from.url)
     return inScope
   }
+}
+
+/** `rel` values of `link` elements that lead to pages, and not to style sheets, icons or fonts. */
+const PAGE_RELS: ReadonlySet<string> = new Set([
+  'alternate',
+  'next',
+  'prev',
+  'previous',
+  'first',
+  'last',
+  'start',
+])
+
+/** Whether a link may lead to a page. The canonical URL is followed only with `followCanonical`. */
+export function leadsToPage(link: Link, followCanonical: boolean): boolean {
+  if (link.tag !== 'link') return true
+  if (link.rel === undefined) return false
+  return tokens(link.rel).some((word) => PAGE_RELS.has(word) || (followCanonical && word === 'canonical'))
+}
+
+/** Whether a `rel` attribute asks crawlers not to follow its link. */
+export function isNofollow(rel: string): boolean {
+  return rel.length >= 'nofollow'.length && tokens(rel).includes('nofollow')
+}
+
+function tokens(rel: string): string[] {
+  return rel.toLowerCase().split(/[\t\n\f\r ]+/)
 }

@@ -1,118 +1,117 @@
+import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { Outcome } from '../../fetch/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import { sitemapName } from '../../url/known-as.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
 import type { EngineParts, EngineRules } from '../parts.js'
-import { toPlain } from '../visit/plain-answer.js'
-import { AdmissionFilter, type AdmissionReport } from './admission-filter.js'
+import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
-import { Batch } from './batch.js'
 import { AdmissionsInProgress } from './in-progress.js'
-import { isNofollow, leadsToPage } from './link-kinds.js'
-import { MINE, OriginCache } from './origin-cache.js'
+import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
 import { RecentLinks } from './recent-links.js'
-import { type MakeRequest, request, withHint, wrongAnswer } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
-/** In characters, as written; servers refuse URLs of this length. */
-const LONGEST_HREF = 8192
-const SHOWN_OF_HREF = 200
-/** Errands go before pages: pages wait for them. */
-const ERRAND_PRIORITY = Number.MAX_SAFE_INTEGER
-/** What only a sitemap names comes after what pages lead to. */
-const ENTRY_PRIORITY = -1
+/** In characters, as written; servers reject URLs of this length. */
+const MAX_HREF_LENGTH = 8192
+const HREF_SHOWN_LENGTH = 200
+/** robots.txt comes before pages: pages wait for it. */
+const ROBOTS_PRIORITY = Number.MAX_SAFE_INTEGER
+/** Pages that only a sitemap lists come after pages that others link to. */
+const SITEMAP_PRIORITY = -1
 
-/** Where a sitemap may be that nobody named. */
+/** Where a sitemap may be if robots.txt lists none. */
 export const WELL_KNOWN_SITEMAP = '/sitemap.xml'
 
 export type AdmissionRules = Pick<
   EngineRules,
-  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'circles'
+  'maxDepth' | 'maxLinksPerPage' | 'nofollow' | 'followCanonical' | 'sitemapEntriesPerHost' | 'followsLoops'
 >
 
+/** Creates the request for a URL. */
+type MakeRequest = (url: string, host: string) => CrawlRequest
+
 /**
- * The door of the crawl: canonicalizeUrl → block-list → scope → mine? → seen → trap? → frontier. Links of other shards'
- * hosts leave through the exchange and are checked against the seen-set by their owner.
+ * Turns links as written into new requests: recent? → canonical URL → blocked? → scope → owned here? → seen? → trap?
+ * Links to hosts of other shards leave through the exchange, and their owner checks them against the seen-set.
  *
- * This is the hot path (sixty links a page): what can be said of an origin is said once, and a link that is known
- * already costs no object.
+ * This is the hot path (sixty links per page): what holds for an origin is computed once, and a link that is already
+ * known allocates no object.
  */
 export class Admission {
   readonly #parts: EngineParts
   readonly #rules: AdmissionRules
   readonly #report: AdmissionReport
-  readonly #places: OriginCache
-  readonly #met = new RecentLinks()
-  /** Of the ownership under which they were met. */
-  #version = 0
+  readonly #origins: OriginCache
+  readonly #recentLinks = new RecentLinks()
+  /** The version of the ownership table when the recent links were collected. */
+  #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
-  readonly #wanted: AdmissionFilter
-  /** Requests of visits stay in it until those are settled. */
+  readonly #filter: AdmissionFilter
+  /** Contains a visited request until its visit is settled. */
   readonly inProgress = new AdmissionsInProgress()
-  /** What comes from other shards. */
+  /** Requests from other shards. */
   readonly arrivals: Arrivals
 
   constructor(parts: EngineParts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
-    this.#places = new OriginCache(parts)
-    this.#wanted = new AdmissionFilter(parts, rules, report)
-    this.arrivals = new Arrivals(parts, this.#places, this.#wanted, this.inProgress)
+    this.#origins = new OriginCache(parts)
+    this.#filter = new AdmissionFilter(parts, rules, report)
+    this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Seeds are wanted whatever the scope says. Canonical URLs. `all` are those that count for the scope. */
-  async seeds(urls: readonly string[], all = urls): Promise<void> {
-    const { scope, onSeed: named } = this.#parts
+  /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
+  async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
+    const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
       for (const url of all) scope.addSeed(url)
-      this.#places.forget()
+      this.#origins.clear()
     }
-    if (all !== urls) for (const url of all) named?.(url, false)
+    if (all !== urls) for (const url of all) onSeed?.(url, false)
     const batch = new Batch()
-    for (const given of urls) {
-      named?.(given, true)
-      const url = this.#spelled(given)
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.isBlocked(url, place, 0, undefined)) batch.put(url, place)
+    for (const seed of urls) {
+      onSeed?.(seed, true)
+      const url = this.#canonical(seed)
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
     }
-    await this.#take(batch, (url, host) => request(url, host, 0, 0, undefined))
+    await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
   }
 
   /**
-   * The links of a page. Each is sent to its owner, or reported as skipped; known ones are dropped. The rest is for the
-   * page's settlement to bring in, so that a store keeps a page and what it led to together.
+   * Sends the links of a page to their owners, reports skipped ones and drops known ones. The page's settlement adds the
+   * returned requests to the frontier, so that a store commits a page together with what it found.
    */
-  links(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
+  admitLinks(extracted: Extracted, from: CrawlRequest): MaybePromise<readonly CrawlRequest[] | undefined> {
     const base = withQueriesIn(extracted.queries, baseFor(extracted.base))
-    // A base that is not http(s) has no origin, and its links none in common.
+    // A base that is not http(s) has no origin.
     const home = base.origin || originOf(from.url)
-    const here = this.#places.of(home)
+    const here = this.#origins.of(home)
     let origin = home
-    let place = here
+    let facts = here
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
-    const met = this.#metNow()
-    met.turnTo(base.origin)
+    const recent = this.#currentRecentLinks()
+    recent.setOrigin(base.origin)
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
       this.#report.skipped(from.url, 'too-many-links', from.parent)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
-      const comparable = links.fingerprint(i, met.link)
-      if (comparable && met.has()) continue
+      const comparable = links.fingerprint(i, recent.link)
+      if (comparable && recent.has()) continue
       const link = links.at(i)
-      // What an extractor adds is meant to be followed.
+      // Links that an extractor adds are always followed.
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
-      // Resolving takes a microsecond a character where many need escapes, and nobody fetches such a URL.
-      if (link.href.length > LONGEST_HREF) {
-        this.#report.skipped(`${link.href.slice(0, SHOWN_OF_HREF)}…`, 'url-too-long', from.url)
+      // Resolving takes up to a microsecond per character, if many need escapes.
+      if (link.href.length > MAX_HREF_LENGTH) {
+        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
         continue
       }
       const resolved = resolve(link.href, base)
@@ -120,68 +119,70 @@ export class Admission {
         this.#report.skipped(link.href, 'not-http', from.url)
         continue
       }
-      if (this.#asksNotToBe(link)) {
+      if (this.#isNofollow(link)) {
         this.#report.skipped(resolved, 'nofollow', from.url)
         continue
       }
-      const url = this.#spelled(resolved)
-      // Links to one origin often stand together.
-      if (!isOf(url, origin)) {
-        origin = isOf(url, home) ? home : originOf(url)
-        place = origin === home ? here : this.#places.of(origin)
+      const url = this.#canonical(resolved)
+      // Consecutive links often have the same origin.
+      if (!isUnder(url, origin)) {
+        origin = isUnder(url, home) ? home : originOf(url)
+        facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#wanted.admits(url, place, depth, from)) continue
-      batch.put(url, place)
-      if (comparable) met.add(link.href)
+      if (!this.#filter.admits(url, facts, depth, from)) continue
+      batch.put(url, facts)
+      if (comparable) recent.add(link.href)
       if (link.priority !== undefined) {
         priorities ??= new Map()
         priorities.set(url, link.priority)
       }
     }
-    if (batch.isEmpty && !this.#wanted.hasFailures) return
+    if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
-    return this.#fresh(batch, (url, host) => request(url, host, depth, priorities?.get(url) ?? 0, from.url))
+    return this.#newRequests(batch, (url, host) =>
+      newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
+    )
   }
 
   /**
-   * The target of a redirect, for its source's settlement to bring in: as deep as its source, and a request of its own on
-   * its own host. Undefined if, as this crawl spells URLs, it leads in a circle.
+   * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
+   * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
-  async redirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#spelled(target)
-    const place = this.#places.of(originOf(to))
+  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+    const to = this.#canonical(target)
+    const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), from.url]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
-      const next = { ...request(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
     }
     const batch = new Batch()
     this.inProgress.enter(from)
     if (purpose !== undefined) {
-      // A sitemap is no page: the scope has no say, but the operator has.
-      if (!this.#wanted.isBlocked(to, place, depth, from.url)) batch.put(to, place)
-      return this.#unasked(batch, make)
+      // The scope applies to pages only, the block-list to everything.
+      if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
+      return this.#allRequests(batch, make)
     }
-    const isCircle = via.includes(to)
-    if (isCircle && !this.#rules.circles) return undefined
-    if (this.#wanted.admits(to, place, depth, from)) batch.put(to, place)
-    // With cookies a page may lead back to itself, and answer differently the second time.
-    return isCircle ? this.#unasked(batch, make) : this.#fresh(batch, make)
+    const isLoop = via.includes(to)
+    if (isLoop && !this.#rules.followsLoops) return undefined
+    if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
+    // With cookies a page may redirect to itself and answer differently the second time.
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
   }
 
-  /** A request that pages wait for. False if the operator has closed the way. */
-  async robots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
-    const place = this.#places.of(originOf(url))
-    if (this.#wanted.isBlocked(url, place, from.depth, from.url)) {
-      await this.#wanted.reportFailures()
+  /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
+  async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
+    const facts = this.#origins.of(originOf(url))
+    if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
+      await this.#filter.reportFailures()
       return false
     }
     const batch = new Batch()
-    batch.put(url, place)
+    batch.put(url, facts)
     this.inProgress.enter(batch)
-    const made = await this.#unasked(batch, (each, host) => ({
-      ...request(each, host, from.depth, ERRAND_PRIORITY, from.url),
+    const made = await this.#allRequests(batch, (each, host) => ({
+      ...newRequest(each, host, from.depth, ROBOTS_PRIORITY, from.url),
       purpose,
     }))
     await this.#add(made)
@@ -190,34 +191,39 @@ export class Admission {
   }
 
   /**
-   * Sitemaps that `source` names, as written. `nested` is the number of indexes above; `of` is the host for whose sake
-   * they are read, if not the source's own.
+   * Queues the sitemaps that `source` lists, given as written. `nested` is the number of indexes above them; `of` is the
+   * host whose sitemaps they are, by default that of the source.
    */
-  async sitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
+  async queueSitemaps(hrefs: readonly string[], source: string, nested = 0, of?: string): Promise<void> {
     const base = baseFor(source)
     const batch = new Batch()
-    const sake = of ?? this.#places.of(base.origin).host
+    const forHost = of ?? this.#origins.of(base.origin).host
     const guess = resolve(WELL_KNOWN_SITEMAP, base)
     for (const href of hrefs) {
       const url = resolve(href, base)
-      if (url === undefined || !this.#sitemapQuota.takesSitemap(sake, nested)) continue
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.isBlocked(url, place, 0, source)) batch.put(url, place)
+      if (url === undefined || !this.#sitemapQuota.claimSitemap(forHost, nested)) continue
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
-      ...request(url, host, 0, ENTRY_PRIORITY, source),
-      purpose: { kind: 'sitemap', nested, of: sake, ...(url === guess && nested === 0 && { guessed: true }) },
+      ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
+      purpose: {
+        kind: 'sitemap',
+        nested,
+        of: forHost,
+        ...(url === guess && nested === 0 && { guessed: true }),
+      },
     })
-    await this.#take(batch, make, sitemapName)
+    await this.#admit(batch, make, sitemapName)
   }
 
-  /** Whether there is still use in reading a sitemap. */
+  /** Whether more entries of the host's sitemaps are admitted. */
   wantsSitemap(purpose: Purpose & { kind: 'sitemap' }): boolean {
-    return this.#sitemapQuota.takesMore(purpose.of)
+    return this.#sitemapQuota.hasRoom(purpose.of)
   }
 
-  /** What a sitemap lists: pages one link away from a seed, and further sitemaps. */
-  async sitemapEntries(
+  /** Admits the pages that a sitemap lists, at depth 1, and queues the sitemaps that it lists. */
+  async admitSitemapEntries(
     entries: readonly SitemapEntry[],
     from: CrawlRequest,
     purpose: Purpose & { kind: 'sitemap' },
@@ -233,71 +239,68 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#spelled(resolved)
-      const place = this.#places.of(originOf(url))
-      if (!this.#wanted.admits(url, place, 1, from) || !this.#sitemapQuota.takesPage(purpose.of)) continue
-      batch.put(url, place)
+      const url = this.#canonical(resolved)
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
+      batch.put(url, facts)
       hints.set(url, entry)
     }
-    await this.#take(batch, (url, host) =>
-      withHint(request(url, host, 1, ENTRY_PRIORITY, from.url), hints.get(url)!),
+    await this.#admit(batch, (url, host) =>
+      withHint(newRequest(url, host, 1, SITEMAP_PRIORITY, from.url), hints.get(url)!),
     )
-    if (sitemaps.length > 0) await this.sitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
+    if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
 
-  /** Whether the hosts of an origin are this shard's. */
+  /** Whether this shard owns the host of `origin`. */
   isMine(origin: string): boolean {
-    return this.#places.of(origin).owner === MINE
+    return this.#origins.of(origin).owner === MINE
   }
 
-  /** Tells the shard that asked for the rules of an origin what came of it. */
-  sendRules(origin: string, request: CrawlRequest, outcome: Outcome): void {
-    const purpose = { kind: 'rules', origin, fetched: request.url, answer: toPlain(outcome) } as const
-    const { url, host, depth, priority, attempt, redirects, parent } = request
-    const told = { url, host, depth, priority, attempt, redirects, parent, purpose }
-    this.#parts.exchange.send(this.#places.ownerOf(origin), [told])
+  /** Sends a request to the shard that owns the host of `origin`. */
+  sendToOwner(origin: string, request: CrawlRequest): void {
+    this.#parts.exchange.send(this.#origins.ownerOf(origin), [request])
   }
 
-  /** Whether the operator has closed it; asked again before a visit, since the list may have changed since. */
+  /** Checked again before a visit, because a resumed crawl may have another block-list. */
   isBlocked({ url, depth, parent }: CrawlRequest): boolean {
     return (
       this.#parts.blocked !== undefined &&
-      this.#wanted.isBlocked(url, this.#places.of(originOf(url)), depth, parent)
+      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent)
     )
   }
 
-  /** Whoever owned the host of a link may have died, and all that it had was lost: then the link is worth another try. */
-  #metNow(): RecentLinks {
+  /** Cleared when ownership changes: the former owner of a link's host may have died and lost the link. */
+  #currentRecentLinks(): RecentLinks {
     const { version } = this.#parts.ownership
-    if (version !== this.#version) this.#met.forget()
-    this.#version = version
-    return this.#met
+    if (version !== this.#ownershipVersion) this.#recentLinks.clear()
+    this.#ownershipVersion = version
+    return this.#recentLinks
   }
 
-  /** The URL as this crawl spells it. */
-  #spelled(url: string): string {
+  /** The URL without the query parameters that this crawl drops. */
+  #canonical(url: string): string {
     return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
   }
 
-  /** Tells at which URLs rules threw since the last time. */
+  /** Reports the URLs for which a scope rule threw since the last call. */
   reportFailures(): Promise<void> {
-    return this.#wanted.reportFailures()
+    return this.#filter.reportFailures()
   }
 
-  #asksNotToBe(link: Link): boolean {
+  #isNofollow(link: Link): boolean {
     return this.#rules.nofollow && link.rel !== undefined && isNofollow(link.rel)
   }
 
-  /** Takes in what is new. */
-  async #take(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
+  /** Adds new URLs to the frontier. */
+  async #admit(batch: Batch, make: MakeRequest, nameOf?: (url: string) => string): Promise<void> {
     this.inProgress.enter(batch)
-    const added = this.#add(await this.#fresh(batch, make, nameOf))
+    const added = this.#add(await this.#newRequests(batch, make, nameOf))
     if (added instanceof Promise) await added
     this.inProgress.leave(batch)
   }
 
-  /** The requests of what is new. `nameOf` is what a URL is known by, if not by itself. */
-  async #fresh(
+  /** Requests for the new URLs of this shard. `nameOf`: the name under which the seen-set knows a URL. */
+  async #newRequests(
     batch: Batch,
     make: MakeRequest,
     nameOf?: (url: string) => string,
@@ -306,23 +309,23 @@ export class Admission {
     if (batch.mine.length > 0) {
       const answer = this.#parts.seen.addAll(nameOf === undefined ? batch.mine : batch.mine.map(nameOf))
       const fresh = answer instanceof Promise ? await answer : answer
-      if (fresh?.length !== batch.mine.length) throw wrongAnswer(batch.mine.length)
+      if (fresh?.length !== batch.mine.length) throw invalidSeenAnswer(batch.mine.length)
       for (let i = 0; i < fresh.length; i++) {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
-        // Seeds are the caller's own words.
-        if (made.parent === undefined || !this.#wanted.isTrap(made.url, made.parent)) requests.push(made)
+        // A seed, which has no parent, is never a trap.
+        if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
       }
     }
     this.#send(batch, make)
-    if (this.#wanted.hasFailures) await this.#wanted.reportFailures()
+    if (this.#filter.hasFailures) await this.#filter.reportFailures()
     return requests
   }
 
-  /** The requests of whatever it is, known or not. */
-  async #unasked(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
+  /** Requests for all URLs of this shard, known or not. */
+  async #allRequests(batch: Batch, make: MakeRequest): Promise<readonly CrawlRequest[]> {
     this.#send(batch, make)
-    await this.#wanted.reportFailures()
+    await this.#filter.reportFailures()
     return batch.mine.map((url, i) => make(url, batch.hosts[i]!))
   }
 
@@ -341,6 +344,50 @@ export class Admission {
   }
 }
 
-function isOf(url: string, origin: string): boolean {
+function isUnder(url: string, origin: string): boolean {
   return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
+}
+
+/** URLs to admit, grouped by the shard that owns them. */
+class Batch {
+  readonly mine: string[] = []
+  readonly hosts: string[] = []
+  others: Map<number, string[]> | undefined = undefined
+
+  get isEmpty(): boolean {
+    return this.mine.length === 0 && this.others === undefined
+  }
+
+  put(url: string, facts: OriginFacts): void {
+    if (facts.owner === MINE) {
+      this.mine.push(url)
+      this.hosts.push(facts.host)
+      return
+    }
+    this.others ??= new Map()
+    const urls = this.others.get(facts.owner)
+    if (urls === undefined) this.others.set(facts.owner, [url])
+    else urls.push(url)
+  }
+}
+
+function invalidSeenAnswer(urls: number): KumoError {
+  const message = `seen.addAll must return one boolean for each of ${urls} URLs`
+  return new KumoError('KUMO_CONTRACT_BROKEN', message)
+}
+
+function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
+  const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
+  return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+/** A request for a URL that was not fetched yet. */
+export function newRequest(
+  url: string,
+  host: string,
+  depth: number,
+  priority: number,
+  parent: string | undefined,
+): CrawlRequest {
+  return { url, host, depth, priority, attempt: 0, redirects: 0, parent }
 }

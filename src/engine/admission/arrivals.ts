@@ -6,54 +6,54 @@ import type { AdmissionFilter } from './admission-filter.js'
 import type { AdmissionsInProgress } from './in-progress.js'
 import { MINE, type OriginCache } from './origin-cache.js'
 
-/** What other shards found for hosts of this one. The owner's part of the checks is still to be made. */
+/** Requests that other shards found for hosts of this one. Only their owner can check whether they are new. */
 export class Arrivals {
   readonly #parts: EngineParts
-  readonly #places: OriginCache
-  readonly #wanted: AdmissionFilter
+  readonly #origins: OriginCache
+  readonly #filter: AdmissionFilter
   readonly #inProgress: AdmissionsInProgress
-  /** For partitions that are on their way to here. */
+  /** Requests for partitions that are moving here. Filled on arrival, emptied when the partitions are here. */
   #held: CrawlRequest[] = []
 
   constructor(
     parts: EngineParts,
-    places: OriginCache,
-    wanted: AdmissionFilter,
+    origins: OriginCache,
+    filter: AdmissionFilter,
     inProgress: AdmissionsInProgress,
   ) {
     this.#parts = parts
-    this.#places = places
-    this.#wanted = wanted
+    this.#origins = origins
+    this.#filter = filter
     this.#inProgress = inProgress
   }
 
-  async take(requests: readonly CrawlRequest[]): Promise<void> {
+  async admit(requests: readonly CrawlRequest[]): Promise<void> {
     this.#inProgress.enter(requests)
-    const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isOurs(each))
-    const asked = mine.filter(isAsked)
-    const fresh = await this.#parts.seen.addAll(asked.map(knownAs))
-    const wanted = asked.filter((each, i) => fresh[i] && !this.#wanted.isTrap(each.url, each.parent))
-    const unasked = asked.length === mine.length ? [] : mine.filter((each) => !isAsked(each))
-    if (wanted.length + unasked.length > 0) await this.#parts.frontier.add([...unasked, ...wanted])
+    const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isMine(each))
+    const checked = mine.filter(needsSeenCheck)
+    const isNew = await this.#parts.seen.addAll(checked.map(knownAs))
+    const wanted = checked.filter((each, i) => isNew[i] && !this.#filter.isTrap(each.url, each.parent))
+    const unchecked = checked.length === mine.length ? [] : mine.filter((each) => !needsSeenCheck(each))
+    if (wanted.length + unchecked.length > 0) await this.#parts.frontier.add([...unchecked, ...wanted])
     this.#inProgress.leave(requests)
   }
 
-  /** Whether something is held for partitions that are on their way. */
-  get holds(): boolean {
+  /** Whether requests are held for partitions that are moving here. */
+  get isHolding(): boolean {
     return this.#held.length > 0
   }
 
-  /** What was held has come home, or must go elsewhere. */
+  /** Admits the held requests, or forwards them: their partitions have arrived, or will not come. */
   async releaseHeld(): Promise<void> {
     const held = this.#held
     this.#held = []
-    if (held.length > 0) await this.take(held)
-    if (!this.holds) this.#parts.exchange.hold?.(false)
+    if (held.length > 0) await this.admit(held)
+    if (!this.isHolding) this.#parts.exchange.hold?.(false)
   }
 
-  /** False: its partition has moved while it was on its way, and it follows; or is yet to come, and it waits. */
-  #isOurs(each: CrawlRequest): boolean {
-    const { owner, host } = this.#places.of(originOf(each.url))
+  /** False if the partition moved away meanwhile (the request is forwarded) or is still moving here (it is held). */
+  #isMine(each: CrawlRequest): boolean {
+    const { owner, host } = this.#origins.of(originOf(each.url))
     if (owner === MINE) return true
     const { ownership, partitioner, exchange } = this.#parts
     if (ownership.isExpected?.(partitioner.partition(host))) {
@@ -64,8 +64,8 @@ export class Arrivals {
   }
 }
 
-/** What was sent on without asking whether it is known must not be asked about on arrival. */
-function isAsked({ url, purpose, redirects, via }: CrawlRequest): boolean {
+/** Requests that were sent whether or not they were known must not be checked on arrival either. */
+function needsSeenCheck({ url, purpose, redirects, via }: CrawlRequest): boolean {
   if (purpose !== undefined) return purpose.kind === 'sitemap' && redirects === 0
   return via?.includes(url) !== true
 }

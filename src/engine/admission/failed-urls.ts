@@ -1,12 +1,12 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { request } from './requests.js'
+import { newRequest } from './admission.js'
 
-/** URLs that are taken up at once. */
+/** URLs that are queued at once. */
 const BATCH = 500
 
-/** What a store remembers of a URL that was given up. */
+/** What a store remembers about a URL that was given up. */
 interface FailedUrl {
   readonly code: FailureCode
   readonly depth: number
@@ -15,18 +15,18 @@ interface FailedUrl {
   readonly run: number
 }
 
-/** What takes URLs up again. */
+/** Where URLs go that are retried. */
 export interface RetrySink {
   /** Whether this shard owns the host. */
   isMine(host: string): boolean
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
-  /** The failure of a URL no longer counts. */
-  takenBack(code: FailureCode, host: string): void
+  /** The failure of a URL does not count any more. */
+  uncount(code: FailureCode, host: string): void
 }
 
 /**
- * The URLs that a crawl has given up, for a later run to try again: see `retryFailed()`. Filled with the settlement of the
- * visit that failed; a URL leaves it in the commit that queues it again.
+ * The URLs that a crawl gave up, for `retryFailed()` in a later run. A URL is added with the settlement of the visit that
+ * failed, and removed in the commit that queues it again.
  */
 export class FailedUrls {
   readonly #space: StateSpace
@@ -40,7 +40,7 @@ export class FailedUrls {
     this.#space.put(url, failed, host)
   }
 
-  /** Queues what was given up before this run. */
+  /** Queues the URLs that earlier runs gave up. */
   async retry(run: number, sink: RetrySink): Promise<void> {
     let batch: [url: string, failed: FailedUrl][] = []
     for await (const [url, value] of this.#space.entries()) {
@@ -54,16 +54,16 @@ export class FailedUrls {
     await this.#queue(batch, sink)
   }
 
-  /** In one turn, and so in one commit. */
+  /** In one turn, and therefore in one commit. */
   #queue(batch: readonly [url: string, failed: FailedUrl][], sink: RetrySink): MaybePromise<void> {
     const requests: CrawlRequest[] = []
     for (const [url, { code, depth, parent }] of batch) {
       const host = hostOf(url)
-      // A shard sees the URLs of others as well.
+      // A shard also reads the URLs of others.
       if (!sink.isMine(host)) continue
       this.#space.delete(url, host)
-      sink.takenBack(code, host)
-      requests.push(request(url, host, depth, 0, parent))
+      sink.uncount(code, host)
+      requests.push(newRequest(url, host, depth, 0, parent))
     }
     if (requests.length > 0) return sink.add(requests)
   }

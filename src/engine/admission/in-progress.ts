@@ -1,23 +1,23 @@
 /**
- * What is between the seen-set and the frontier: known already, and not pending yet. It is filled by whoever asks the
- * seen-set, and emptied when the frontier has what came of it. When a partition leaves, nothing of it may be in here: it
- * would be known where it goes, and pending nowhere.
+ * Work between the seen-set and the frontier: its URLs are already known and not yet pending. It is entered before the
+ * seen-set is asked, and left when the frontier has the new requests. A partition must not move while it has URLs here:
+ * its new owner would know them, and no frontier would contain them.
  */
 export class AdmissionsInProgress {
   readonly #inside = new Set<object>()
   #waiting: { readonly for: Set<object>; readonly done: () => void }[] = []
 
-  enter(what: object): void {
-    this.#inside.add(what)
+  enter(work: object): void {
+    this.#inside.add(work)
   }
 
-  leave(what: object): void {
-    if (!this.#inside.delete(what) || this.#waiting.length === 0) return
-    for (const each of this.#waiting) if (each.for.delete(what) && each.for.size === 0) each.done()
+  leave(work: object): void {
+    if (!this.#inside.delete(work) || this.#waiting.length === 0) return
+    for (const each of this.#waiting) if (each.for.delete(work) && each.for.size === 0) each.done()
     this.#waiting = this.#waiting.filter((each) => each.for.size > 0)
   }
 
-  /** Resolves once all that is inside now has left. */
+  /** Resolves when everything that is inside now has left. */
   drained(): Promise<void> {
     if (this.#inside.size === 0) return Promise.resolve()
     return new Promise((done) => this.#waiting.push({ for: new Set(this.#inside), done }))

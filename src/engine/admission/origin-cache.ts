@@ -4,28 +4,28 @@ import { hostOf } from '../../url/canonicalize.js'
 import { type ScopeTest, scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts } from '../parts.js'
 
-/** Origins whose place is remembered, some 3 MB; beyond that all are forgotten and worked out anew. */
-const PLACES_REMEMBERED = 20_000
+/** Cached origins, some 3 MB; when it is full, the cache starts over. */
+const MAX_ORIGINS = 20_000
 
-/** The owner of a host that is this shard's. */
+/** The owner of a host that belongs to this shard. */
 export const MINE = -1
 
-/** What is known of an origin: worked out once instead of per link. */
+/** What holds for all URLs of an origin, computed once instead of per link. */
 export interface OriginFacts {
   readonly host: string
   readonly owner: number
-  /** Undefined: depends on more than the origin. */
+  /** Undefined: it depends on more than the origin. */
   readonly inScope: boolean | undefined
   /** The same for the block-list. */
   readonly blocked: boolean | undefined
 }
 
-/** Where URLs belong, by origin. */
+/** The facts about each origin. */
 export class OriginCache {
   readonly #parts: EngineParts
-  #places = new Map<string, OriginFacts>()
-  /** Of the ownership by which they were worked out. */
-  #version = 0
+  #origins = new Map<string, OriginFacts>()
+  /** The version of the ownership table that the facts are based on. */
+  #ownershipVersion = 0
 
   constructor(parts: EngineParts) {
     this.#parts = parts
@@ -33,31 +33,31 @@ export class OriginCache {
 
   of(origin: string): OriginFacts {
     const { version } = this.#parts.ownership
-    if (version !== this.#version) {
-      this.#version = version
-      this.forget()
+    if (version !== this.#ownershipVersion) {
+      this.#ownershipVersion = version
+      this.clear()
     }
-    let place = this.#places.get(origin)
-    if (place === undefined) {
-      if (this.#places.size >= PLACES_REMEMBERED) this.#places = new Map()
-      place = this.#find(origin)
-      this.#places.set(origin, place)
+    let facts = this.#origins.get(origin)
+    if (facts === undefined) {
+      if (this.#origins.size >= MAX_ORIGINS) this.#origins = new Map()
+      facts = this.#factsOf(origin)
+      this.#origins.set(origin, facts)
     }
-    return place
+    return facts
   }
 
-  /** The shard that owns the hosts of an origin, also if it is this one. */
+  /** The number of the shard that owns the host of an origin. */
   ownerOf(origin: string): number {
     const { owner } = this.of(origin)
     return owner === MINE ? this.#parts.ownership.self : owner
   }
 
-  /** To be called when the scope has changed. */
-  forget(): void {
-    this.#places = new Map()
+  /** Must be called when the scope has changed. */
+  clear(): void {
+    this.#origins = new Map()
   }
 
-  #find(origin: string): OriginFacts {
+  #factsOf(origin: string): OriginFacts {
     const { partitioner, ownership, scope, blocked } = this.#parts
     const url = `${origin}/`
     const host = hostOf(url)
@@ -71,17 +71,17 @@ export class OriginCache {
   }
 }
 
-/** What a rule says of a whole origin, if it depends on nothing else. */
+/** What a rule says about the whole origin, if it depends on nothing else. */
 function answerFor(url: string, rule: ScopeTest): boolean | undefined {
   try {
     return rule.perOrigin ? rule.test(scopeTarget(url, 0, undefined)) : undefined
   } catch {
-    // It is asked again for the link itself, and what it throws then is that link's failure.
+    // The rule is asked again for each link; what it throws then is reported as the failure of that link.
     return undefined
   }
 }
 
-/** A partition that does not exist would send its hosts to a shard that does not exist, and nobody would notice. */
+/** Checked, because a partition that does not exist would silently lose its hosts. */
 function partitionOf(host: string, partitioner: HostPartitioner): number {
   const { partitions } = partitioner
   let partition: unknown

@@ -2,9 +2,9 @@ import { KumoError, messageOf } from '../../errors.js'
 import type { MaybePromise } from '../../types.js'
 import type { Seed } from '../parts.js'
 
-/** Seeds are pulled while fewer requests than this wait, times the concurrency. */
-const WAITING_PER_SLOT = 4
-const LEAST_WAITING = 1000
+/** Seeds are pulled while fewer requests than this, times the concurrency, are pending. */
+const PENDING_PER_SLOT = 4
+const MIN_PENDING = 1000
 
 interface SeedSink {
   admit(urls: readonly string[]): Promise<void>
@@ -14,8 +14,8 @@ interface SeedSink {
 }
 
 /**
- * Pulls seeds in batches as the frontier runs low, beside the loop: a million seeds from a generator never stand in
- * memory together, and a slow source (a database, a queue) holds nobody up.
+ * Pulls seeds in batches when the frontier runs low, concurrently with the loop: a million seeds from a generator are
+ * never in memory at once, and a slow source (a database, a queue) does not block the crawl.
  */
 export class SeedSource {
   readonly #seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
@@ -29,22 +29,22 @@ export class SeedSource {
     this.#sink = sink
   }
 
-  /** True once every seed has been admitted. */
+  /** True when all seeds are admitted. */
   get done(): boolean {
     return this.#done
   }
 
-  /** True while seeds that were read are being taken in. */
+  /** True while seeds that were read are being admitted. */
   get admitting(): boolean {
     return this.#admitting
   }
 
   refill(pending: number, concurrency: number): void {
     if (this.#done || this.#pulling) return
-    if (pending < Math.max(LEAST_WAITING, WAITING_PER_SLOT * concurrency)) void this.#pull()
+    if (pending < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull()
   }
 
-  /** Lets the source clean up behind itself. It is not waited for: a source may be stuck, which is why we leave. */
+  /** Lets the source clean up. Does not wait for it: the source may be stuck. */
   close(): void {
     if (this.#done) return
     this.#done = true
@@ -52,7 +52,7 @@ export class SeedSource {
       const closing = this.#seeds.return?.()
       if (closing instanceof Promise) closing.catch(() => {})
     } catch {
-      // The crawl is over; what a source throws on its way out concerns nobody.
+      // The crawl has ended, so an error of the source does not matter.
     }
   }
 
@@ -74,7 +74,7 @@ export class SeedSource {
     try {
       return await this.#seeds.next()
     } catch (error) {
-      const message = `seeds: the source of seeds threw: ${messageOf(error)}`
+      const message = `seeds: the iterable threw: ${messageOf(error)}`
       throw new KumoError('KUMO_SEEDS_FAILED', message, { cause: error })
     }
   }
@@ -82,18 +82,14 @@ export class SeedSource {
   async #admit(seeds: readonly Seed[]): Promise<void> {
     this.#admitting = true
     try {
-      await this.#take(seeds)
+      const urls: string[] = []
+      for (const seed of seeds) {
+        if ('url' in seed) urls.push(seed.url)
+        else await this.#sink.invalid(seed.invalid, seed.message)
+      }
+      await this.#sink.admit(urls)
     } finally {
       this.#admitting = false
     }
-  }
-
-  async #take(seeds: readonly Seed[]): Promise<void> {
-    const urls: string[] = []
-    for (const seed of seeds) {
-      if ('url' in seed) urls.push(seed.url)
-      else await this.#sink.invalid(seed.invalid, seed.message)
-    }
-    await this.#sink.admit(urls)
   }
 }

@@ -12,57 +12,44 @@ import type {
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import type { EngineParts } from '../parts.js'
-import type { FetchExpectation } from '../visit/fetch-step.js'
-import type { VisitResult } from '../visit/visits.js'
+import type { EngineParts, RefreshParts } from '../parts.js'
+import type { FetchSettings } from '../visit/fetch-step.js'
+import type { VisitResult } from '../visit/visit-result.js'
 import { PAGES, REFRESH, type RoundSink, Rounds } from './rounds.js'
 
-/** Under what name a store keeps what is known of servers. */
+/** The name of the store's space for server records. */
 const SERVERS = 'servers'
 
-/** So many servers are looked at in less than a millisecond; of more, what was seen holds for so long. */
-const MANY_SERVERS = 1000
-const LOOK_MS = 1000
+/** Examining this many servers takes less than a millisecond; with more, the result is cached for a while. */
+const CACHE_ABOVE_SERVERS = 1000
+const CACHE_MS = 1000
 
-/** What the engine needs for visits to known pages. */
-export interface RefreshParts {
-  readonly schedule: RefreshScheduler
-  /** Where pages and servers are remembered, for this run at least. */
-  readonly state: StateStore
-  /** Of a page's content, without what changes by itself. */
-  digest(page: Page): string
-  /** Whether somebody else says when the next pass begins, for all shards. */
-  readonly isLed: boolean
-  /** Whether this shard takes the place of one that died. */
-  readonly replaces: boolean
-}
-
-/** A visit to a page that may be known. */
+/** What is known about a page before its visit, and how to fetch it. */
 export interface RevisitLookup {
   readonly known: PageRecord | undefined
-  readonly expects: FetchExpectation
+  readonly fetch: FetchSettings
 }
 
-/** What becomes of a page, for the settlement of its visit. */
+/** The part of a settlement that concerns the page's next visit. */
 export type NextRevisit = Pick<VisitResult, 'again' | 'record'>
 
 /**
- * Visits to known pages: what is known is fetched from the store before, compared during and put back after the visit, in
- * one commit with its settlement.
+ * Revisits of known pages. The record of a page is read from the store before a visit, compared with the new page, and
+ * written back in the same commit as the settlement of the visit.
  */
 export class KnownPages {
   readonly #refresh: RefreshParts
   readonly #parts: EngineParts
   readonly #pages: StateSpace
   readonly #servers: StateSpace
-  /** Pages are kept in the frontier until their next visit, or else looked up when a pass begins. */
+  /** True: pages stay in the frontier until their next visit. False: they are read from the store in each round. */
   readonly #isContinuous: boolean
   readonly #sink: Pick<RoundSink, 'failed' | 'changed'>
   #rounds: Rounds | undefined = undefined
-  /** After passes, a schedule begins. */
-  #isTurning = false
-  #seen: { readonly at: number; readonly told: Feasibility } | undefined = undefined
-  /** The pass that is under way. */
+  /** The store was refreshed in rounds, and now changes to a continuous schedule. */
+  #isConverting = false
+  #lastFeasibility: { readonly at: number; readonly value: Feasibility } | undefined = undefined
+  /** The current round. */
   #round = 0
 
   constructor(refresh: RefreshParts, parts: EngineParts, sink: Pick<RoundSink, 'failed' | 'changed'>) {
@@ -74,13 +61,13 @@ export class KnownPages {
     this.#isContinuous = refresh.schedule.rules.rounds === Number.POSITIVE_INFINITY
   }
 
-  /** Goes on with what earlier runs have learned. */
+  /** Restores what earlier runs have learned. */
   async open(): Promise<void> {
     const { state, schedule, isLed } = this.#refresh
     const { rounds, aim } = schedule.rules
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
-    if ((before === CONTINUOUS || before === TURNING) && !this.#isContinuous) throw cannotTurnToRounds()
+    if ((before === CONTINUOUS || before === CONVERTING) && !this.#isContinuous) throw cannotStartRounds()
     for await (const [host, record] of this.#servers.entries()) {
       if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
     }
@@ -89,44 +76,44 @@ export class KnownPages {
         if (this.#isMine(hostOf(url))) schedule.remember(record as PageRecord)
       }
     }
-    // Pages that passes left behind have no time of their own yet: they are visited once, and then by the schedule.
-    this.#isTurning = this.#isContinuous && (before === PASSES || before === TURNING)
-    if (this.#isTurning) own.put(MODE, TURNING)
-    else own.put(MODE, this.#isContinuous ? CONTINUOUS : PASSES)
-    if (this.#isContinuous && !this.#isTurning) return
+    // Pages from rounds have no scheduled time yet: they are visited once, and then by the schedule.
+    this.#isConverting = this.#isContinuous && (before === ROUNDS || before === CONVERTING)
+    if (this.#isConverting) own.put(MODE, CONVERTING)
+    else own.put(MODE, this.#isContinuous ? CONTINUOUS : ROUNDS)
+    if (this.#isContinuous && !this.#isConverting) return
     this.#rounds = new Rounds(state, this.#isContinuous || isLed ? 1 : rounds, {
       ...this.#sink,
       shard: this.#parts.ownership.self,
       replaces: this.#refresh.replaces,
       isMine: (host) => this.#isMine(host),
       add: (requests) => this.#parts.frontier.add(requests),
-      begun: (round) => {
+      roundStarted: (round) => {
         this.#round = round
       },
     })
     await this.#rounds.open()
   }
 
-  /** Brings in more of the known pages, if a pass is under way and few of its requests wait. */
+  /** Queues more known pages if a round is in progress and few of its requests are pending. */
   refill(concurrency: number): void {
     this.#rounds?.refill(concurrency)
-    // All have a place in the frontier by now. Of several shards none knows that of the others: they keep looking.
-    if (!this.#isTurning || this.#refresh.isLed || this.#rounds?.isReading !== false) return
-    this.#isTurning = false
+    // All pages are in the frontier now. With several shards, none knows whether the others are done.
+    if (!this.#isConverting || this.#refresh.isLed || this.#rounds?.isReading !== false) return
+    this.#isConverting = false
     this.#refresh.state.space(REFRESH).put(MODE, CONTINUOUS)
   }
 
-  /** Requests that wait without a time of their own, of so many that wait. */
+  /** The number of pending requests that are not known pages waiting for their next visit. */
   due(pending: number): number {
     return this.#isContinuous ? Math.max(0, pending - this.schedule.pages) : pending
   }
 
-  /** To be asked when nothing else is left to do: whether there is more. */
-  goesOn(): boolean {
-    return this.#rounds?.goesOn() === true
+  /** Called when nothing else is left to do. Starts the next round, if any; returns whether there is more to do. */
+  advance(): boolean {
+    return this.#rounds?.advance() === true
   }
 
-  /** Somebody else says that the next pass begins. */
+  /** The main thread starts the next round. */
   nextRound(): void {
     this.#rounds?.next()
   }
@@ -135,14 +122,15 @@ export class KnownPages {
     this.#rounds?.close()
   }
 
-  /** Whether the schedule can be kept. Statistics ask often, and where there are many servers looking at all takes a while. */
+  /** Whether the schedule can be kept. Cached, because statistics ask often and examining many servers takes time. */
   feasibility(): Feasibility {
     const now = this.#parts.clock.now()
-    const last = this.#seen
-    if (last !== undefined && last.told.servers > MANY_SERVERS && now - last.at < LOOK_MS) return last.told
-    const told = this.schedule.feasibility()
-    this.#seen = { at: now, told }
-    return told
+    const last = this.#lastFeasibility
+    if (last !== undefined && last.value.servers > CACHE_ABOVE_SERVERS && now - last.at < CACHE_MS)
+      return last.value
+    const value = this.schedule.feasibility()
+    this.#lastFeasibility = { at: now, value }
+    return value
   }
 
   #isMine(host: string): boolean {
@@ -154,31 +142,31 @@ export class KnownPages {
     return this.#refresh.schedule
   }
 
-  /** How to ask for a page. Undefined: nothing is known of it. */
-  lookUp(request: CrawlRequest, expectation: FetchExpectation): MaybePromise<RevisitLookup | undefined> {
+  /** How to fetch a known page. Undefined: the request is not a revisit. */
+  lookUp(request: CrawlRequest, settings: FetchSettings): MaybePromise<RevisitLookup | undefined> {
     if (request.revisit !== true) return undefined
     const known = this.#pages.get(request.url, request.host)
-    if (known instanceof Promise) return known.then((record) => this.#lookFor(record, expectation))
-    return this.#lookFor(known, expectation)
+    if (known instanceof Promise) return known.then((record) => this.#toLookup(record, settings))
+    return this.#toLookup(known, settings)
   }
 
-  #lookFor(record: unknown, expectation: FetchExpectation): RevisitLookup {
+  #toLookup(record: unknown, settings: FetchSettings): RevisitLookup {
     const known = record as PageRecord | undefined
     const validators = known && this.schedule.conditionOf(known, this.#parts.random.next())
-    return { known, expects: validators === undefined ? expectation : { ...expectation, known: validators } }
+    return { known, fetch: validators === undefined ? settings : { ...settings, known: validators } }
   }
 
-  /** What a page that was seen has become; it is undefined for an answer without a body. */
+  /** Records a visit that got the page. `page` is undefined if the response has no body (304). */
   observed(
     request: CrawlRequest,
-    look: RevisitLookup | undefined,
+    lookup: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
     page: Page | undefined,
     delayMs: number | undefined,
   ): NextVisit {
     const { headers, status } = response
-    return this.schedule.observed(request.host, look?.known, {
+    return this.schedule.observed(request.host, lookup?.known, {
       status,
       at: timing.fetchedAt,
       downloadMs: timing.fetchMs,
@@ -186,48 +174,48 @@ export class KnownPages {
       digest: page && this.#digest(page),
       etag: headers.get('etag'),
       modified: headers.get('last-modified'),
-      conditional: look?.expects.known !== undefined,
-      // A host that no longer asks for a pause has the crawl's own.
+      conditional: lookup?.fetch.known !== undefined,
+      // 0: the host asks for no delay, so the crawl's own applies.
       delayMs: delayMs ?? 0,
       hint: request.hint,
     })
   }
 
-  /** The visit is over but for its settlement. */
-  held({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
+  /** Records how long the page was processed after its fetch. */
+  recordHeld({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
     this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
   }
 
-  /** A page was asked for the first time, and not seen. */
+  /** The first visit to a page failed. */
   failed({ host, depth }: CrawlRequest, miss: Miss): NextVisit {
     return this.schedule.failed(host, depth, miss, this.#parts.clock.now())
   }
 
-  /** Whether a known page was ever there: some were only asked for. */
+  /** Whether a known page was ever fetched successfully. */
   async wasSeen({ url, host }: CrawlRequest): Promise<boolean> {
     const known = (await this.#pages.get(url, host)) as PageRecord | undefined
     return known?.unseen !== true
   }
 
-  /** A known page was not seen. Undefined if nothing is known of it after all. */
+  /** A revisit did not get the page. Undefined if there is no record of it. */
   async missed(
     request: CrawlRequest,
-    look: RevisitLookup | undefined,
+    lookup: RevisitLookup | undefined,
     miss: Miss,
   ): Promise<NextVisit | undefined> {
     const known =
-      look?.known ?? ((await this.#pages.get(request.url, request.host)) as PageRecord | undefined)
+      lookup?.known ?? ((await this.#pages.get(request.url, request.host)) as PageRecord | undefined)
     return known && this.schedule.missed(request.host, known, miss, this.#parts.clock.now())
   }
 
-  /** What a settlement says of a page's next visit. */
-  again({ record, at }: NextVisit): NextRevisit {
+  /** The next visit, as a settlement has it. */
+  nextRevisit({ record, at }: NextVisit): NextRevisit {
     this.#rounds?.visited()
     const kept = this.#rounds === undefined ? record : { ...record, round: this.#round }
     return this.#isContinuous ? { record: kept, again: { at, attempt: 0, revisit: true } } : { record: kept }
   }
 
-  /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
+  /** Must be called in the same turn as the frontier's `settle`, so that both are in one commit. */
   settled(visits: readonly VisitResult[]): void {
     for (const { request, record } of visits) {
       if (record === undefined) continue
@@ -239,37 +227,37 @@ export class KnownPages {
   }
 
   #digest(page: Page): string | undefined {
-    // Half a page is another page.
+    // A truncated page would look changed.
     if (page.truncated) return undefined
     try {
       const digest = this.#refresh.digest(page)
       if (typeof digest === 'string') return digest
-      throw new TypeError(`it is no text but ${typeof digest}`)
+      throw new TypeError(`it returned ${typeof digest} instead of a string`)
     } catch (error) {
-      this.#parts.delivery.warn(`the digest of ${page.url} could not be made: ${messageOf(error)}`)
+      this.#parts.delivery.warn(`the digest function failed for ${page.url}: ${messageOf(error)}`)
       return undefined
     }
   }
 }
 
-/** How a store's pages were last refreshed. */
+/** How the pages of a store are refreshed. The values are stored. */
 const MODE = 'mode'
 const CONTINUOUS = 'continuous'
-const TURNING = 'turning'
-const PASSES = 'passes'
+const CONVERTING = 'turning'
+const ROUNDS = 'passes'
 
-function cannotTurnToRounds(): KumoError {
+function cannotStartRounds(): KumoError {
   const message =
-    'refresh: the pages of this store have times of their own, so passes over all of them cannot begin; ' +
-    'leave out rounds, or use another store'
+    'refresh: the pages of this store are on a continuous schedule, so they cannot be refreshed in rounds; ' +
+    'remove rounds, or use another store'
   return new KumoError('KUMO_STORE_MISMATCH', message)
 }
 
-/** A crawl that does not refresh would wait for the times of all known pages. */
+/** Throws if the store has a continuous schedule: without refresh(), a crawl would wait for all revisits. */
 export async function assertNotRefreshed(state: StateStore): Promise<void> {
   const mode = await state.space(REFRESH).get(MODE)
-  if (mode !== CONTINUOUS && mode !== TURNING) return
+  if (mode !== CONTINUOUS && mode !== CONVERTING) return
   const message =
-    'this store holds a crawl that visits its pages again; go on with .refresh({ … }), or use another store'
+    'the crawl in this store revisits its pages; continue it with .refresh({ … }), or use another store'
   throw new KumoError('KUMO_STORE_MISMATCH', message)
 }

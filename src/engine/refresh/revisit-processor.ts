@@ -3,172 +3,184 @@ import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { Miss, NextVisit } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
-import { UNREAD } from '../delivery.js'
+import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
 import { NO_PAGE, type PageProcessor, type ProcessedPage } from '../visit/page-processor.js'
 import type { Verdict } from '../visit/verdict.js'
-import type { VisitResult } from '../visit/visits.js'
+import { repeated, type VisitResult } from '../visit/visit-result.js'
 import type { KnownPages, RevisitLookup } from './known-pages.js'
 
-/** The server says that a page is as it was when it was last read. */
+/** Status 304: the page has not changed since the last visit. */
 export const NOT_MODIFIED = 304
 
-/** The settlement of a visit that reached its host. */
-type Went = (request: CrawlRequest, startedAt: number, endedAt: number, came?: ProcessedPage) => VisitResult
+/** Creates the settlement of a visit that reached its host. */
+type SettleReached = (
+  request: CrawlRequest,
+  startedAt: number,
+  endedAt: number,
+  processed?: ProcessedPage,
+) => VisitResult
 
-/** What is done with pages that are, or become, known: compared with what they were, delivered if need be, kept. */
+/** Processes visits with `refresh()`: compares pages with their last version, delivers them, and schedules revisits. */
 export class RevisitProcessor {
   readonly #parts: EngineParts
   readonly #knownPages: KnownPages
   readonly #processor: PageProcessor
   readonly #tally: Tally
-  readonly #went: Went
+  readonly #settleReached: SettleReached
 
-  constructor(parts: EngineParts, knownPages: KnownPages, handling: PageProcessor, tally: Tally, went: Went) {
+  constructor(
+    parts: EngineParts,
+    knownPages: KnownPages,
+    processor: PageProcessor,
+    tally: Tally,
+    settleReached: SettleReached,
+  ) {
     this.#parts = parts
     this.#knownPages = knownPages
-    this.#processor = handling
+    this.#processor = processor
     this.#tally = tally
-    this.#went = went
+    this.#settleReached = settleReached
   }
 
-  /** A page came, or word that it has not changed: what became of it since the last visit decides what is done with it. */
+  /** The visit got the page, or a 304. How the page has changed decides whether it is extracted and delivered. */
   async compare(
     request: CrawlRequest,
-    look: RevisitLookup | undefined,
+    lookup: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
   ): Promise<VisitResult> {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
-    const went = this.#went(request, startedAt, timing.fetchedAt)
-    const seen = this.#look(request, look, response, timing, went.hostDelayMs)
-    // What cannot be read is reported where pages are read.
+    const reached = this.#settleReached(request, startedAt, timing.fetchedAt)
+    const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs)
+    // `process` fails in the same way and reports it.
     if (seen === undefined)
-      return this.#handled(request, went, await this.#processor.process(request, response, timing))
-    const { page, planned } = seen
-    const { change } = planned
+      return this.#settle(request, reached, await this.#processor.process(request, response, timing))
+    const { page, next } = seen
+    const { change } = next
     const isRead =
       change !== 'unchanged' || (knownPages.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
     if (!isRead) {
-      const told = knownPages.schedule.rules.unchanged ? await this.#processor.tell(request, page) : NO_PAGE
-      if (told !== UNREAD) this.#tally.change('unchanged')
-      knownPages.held(request, timing)
-      return this.#handled(request, { ...went, ...knownPages.again(planned) }, told)
+      const delivered = knownPages.schedule.rules.unchanged
+        ? await this.#processor.deliver(request, page)
+        : NO_PAGE
+      if (delivered !== UNDELIVERED) this.#tally.change('unchanged')
+      knownPages.recordHeld(request, timing)
+      return this.#settle(request, { ...reached, ...knownPages.nextRevisit(next) }, delivered)
     }
-    const handled = await this.#processor.process(request, response, timing, page)
-    if (handled !== UNREAD) this.#tally.change(change!)
-    knownPages.held(request, timing)
-    return this.#handled(request, { ...went, ...knownPages.again(planned) }, handled)
+    const processed = await this.#processor.process(request, response, timing, page)
+    if (processed !== UNDELIVERED) this.#tally.change(change!)
+    knownPages.recordHeld(request, timing)
+    return this.#settle(request, { ...reached, ...knownPages.nextRevisit(next) }, processed)
   }
 
-  #handled(request: CrawlRequest, visited: VisitResult, handled: ProcessedPage | typeof UNREAD): VisitResult {
-    return handled === UNREAD ? unread(request, visited.visitedAt!) : { ...visited, ...handled }
-  }
-
-  /** The page, and what follows from what it looks like. A fetcher of the user's own may bring what nobody can read. */
-  #look(
+  #settle(
     request: CrawlRequest,
-    look: RevisitLookup | undefined,
+    visited: VisitResult,
+    processed: ProcessedPage | typeof UNDELIVERED,
+  ): VisitResult {
+    return processed === UNDELIVERED ? repeated(request, visited.visitedAt!) : { ...visited, ...processed }
+  }
+
+  /** The page and its next visit. Undefined if the response is invalid, e.g. from a custom fetcher. */
+  #observe(
+    request: CrawlRequest,
+    lookup: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
     delayMs: number | undefined,
-  ): { readonly page: Page; readonly planned: NextVisit } | undefined {
+  ): { readonly page: Page; readonly next: NextVisit } | undefined {
     const { extraction } = this.#parts
     try {
       const page = extraction.pageOf(request, response, timing)
       const read = response.status === NOT_MODIFIED ? undefined : page
-      const planned = this.#knownPages.observed(request, look, response, timing, read, delayMs)
-      extraction.setChange(page, planned.change!)
-      return { page, planned }
+      const next = this.#knownPages.observed(request, lookup, response, timing, read, delayMs)
+      extraction.setChange(page, next.change!)
+      return { page, next }
     } catch {
       return undefined
     }
   }
 
-  /** A page was asked for the first time and given up: from now on it is one that is asked for again, rarely. */
+  /** The first visit to a page failed for good: it is retried from time to time. */
   failed(
     request: CrawlRequest,
     settled: Settlement,
     verdict?: Exclude<Verdict, { kind: 'page' }>,
   ): VisitResult {
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
-    return { ...settled, ...this.#knownPages.again(this.#knownPages.failed(request, miss)) }
+    return { ...settled, ...this.#knownPages.nextRevisit(this.#knownPages.failed(request, miss)) }
   }
 
-  /** A known page was not there. */
+  /** A revisit did not get the page. */
   async missed(
     request: CrawlRequest,
-    look: RevisitLookup | undefined,
+    lookup: RevisitLookup | undefined,
     settled: Settlement,
     outcome: Outcome,
     timing: FetchTiming,
     verdict: Exclude<Verdict, { kind: 'page' }>,
   ): Promise<VisitResult> {
     const knownPages = this.#knownPages
-    const planned = await knownPages.missed(request, look, missOf(verdict))
-    if (planned === undefined) return settled
-    if (planned.change === 'gone') {
-      const told = await this.#tellGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
-      if (told === UNREAD) return unread(request, timing.fetchedAt)
-      return { ...settled, delivered: true, ...knownPages.again(planned) }
+    const next = await knownPages.missed(request, lookup, missOf(verdict))
+    if (next === undefined) return settled
+    if (next.change === 'gone') {
+      const delivered = await this.#deliverGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
+      if (delivered === UNDELIVERED) return repeated(request, timing.fetchedAt)
+      return { ...settled, delivered: true, ...knownPages.nextRevisit(next) }
     }
-    return { ...settled, ...knownPages.again(planned) }
+    return { ...settled, ...knownPages.nextRevisit(next) }
   }
 
-  /** Its host is down: it is missed, and nobody looks at the host again before `at`. */
+  /** The host is down: the page counts as missed, and the host is not tried before `at`. */
   async hostDown(request: CrawlRequest, at: number): Promise<VisitResult> {
     const settled = { request, visitedAt: undefined, hostNotBefore: at }
-    const planned = await this.#knownPages.missed(request, undefined, 'failed')
-    if (planned === undefined) return settled
-    if (planned.change === 'gone') {
-      const told = await this.#tellGone(request, NO_ANSWER, {
+    const next = await this.#knownPages.missed(request, undefined, 'failed')
+    if (next === undefined) return settled
+    if (next.change === 'gone') {
+      const delivered = await this.#deliverGone(request, NO_ANSWER, {
         fetchedAt: this.#parts.clock.now(),
         fetchMs: 0,
       })
-      if (told === UNREAD) return { ...settled, again: { at, attempt: request.attempt } }
-      return { ...settled, delivered: true, ...this.#knownPages.again(planned) }
+      if (delivered === UNDELIVERED) return { ...settled, again: { at, attempt: request.attempt } }
+      return { ...settled, delivered: true, ...this.#knownPages.nextRevisit(next) }
     }
-    return { ...settled, ...this.#knownPages.again(planned) }
+    return { ...settled, ...this.#knownPages.nextRevisit(next) }
   }
 
-  async #tellGone(
+  async #deliverGone(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { extraction } = this.#parts
     const page = extraction.pageOf(request, response, timing)
     extraction.setChange(page, 'gone')
-    const told = await this.#processor.tell(request, page)
-    if (told !== UNREAD) this.#tally.change('gone')
-    return told
+    const delivered = await this.#processor.deliver(request, page)
+    if (delivered !== UNDELIVERED) this.#tally.change('gone')
+    return delivered
   }
 
-  /** A known page stays known, also if nobody could look at it this time. */
-  async keep(request: CrawlRequest, visiting: Promise<VisitResult>): Promise<VisitResult> {
+  /** Keeps the record of a known page even if this visit sent no request. */
+  async keepKnown(request: CrawlRequest, visiting: Promise<VisitResult>): Promise<VisitResult> {
     const visited = await visiting
     if (visited.again !== undefined || visited.record !== undefined) return visited
-    const planned = await this.#knownPages.missed(request, undefined, 'put-off')
-    return planned === undefined ? visited : { ...visited, ...this.#knownPages.again(planned) }
+    const next = await this.#knownPages.missed(request, undefined, 'put-off')
+    return next === undefined ? visited : { ...visited, ...this.#knownPages.nextRevisit(next) }
   }
 }
 
-/** The page was not taken by its reader, and stays pending. */
-export function unread(request: CrawlRequest, endedAt: number): Settlement {
-  return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
-}
-
-/** What a visit that brought no page says about a known one. One that leads elsewhere is not there any more. */
+/** What a visit without a page says about a known one. A page that redirects does not exist any more. */
 function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {
-  // Also if it has become a film: there is no page any more.
+  // Also if its media type is not a page's any more.
   if (verdict.kind !== 'failure') return 'not-found'
   if (verdict.status === 410) return 'gone'
   return verdict.status === 404 ? 'not-found' : 'failed'
 }
 
-/** For a page that is gone because nobody answers. */
+/** For a page that is gone because its host does not respond. */
 const NO_ANSWER: FetchedResponse = {
   ok: true,
   status: 0,

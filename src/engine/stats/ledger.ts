@@ -1,53 +1,38 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode } from '../../types.js'
 import { FailedUrls, type RetrySink } from '../admission/failed-urls.js'
+import type { EarlierRuns, PageCount, PageCounts } from '../parts.js'
 import type { HostQuota } from '../visit/host-quota.js'
-import type { VisitResult } from '../visit/visits.js'
+import type { VisitResult } from '../visit/visit-result.js'
 import type { EndReason } from './stats.js'
 import {
-  addedCounts,
-  type Fate,
-  isUnread,
-  isUnreadCode,
+  addCounts,
+  isExtractionFailure,
+  isExtractionFailureCode,
   type Tally,
   type TallyRecord,
-  withoutFates,
+  type VisitEvent,
+  withoutEvents,
 } from './tally.js'
-
-type Count = readonly [name: string, pages: number]
 
 const NONE_COUNTED: PageCounts = { hosts: [], sites: [] }
 
-/** Failures that a store remembers one by one: the last so many. */
-const FAILURES_KEPT = 1000
+/** The store keeps this many of the latest failures in detail. */
+const MAX_FAILURES = 1000
 
-/** What a store remembers of the crawl as a whole. */
+/** The record of a crawl, or of one of its shards, as stored. */
 export interface CrawlRecord extends TallyRecord {
   readonly runs: number
-  /** When the first run began. */
+  /** When the first run started. */
   readonly startedAt: number
-  /** How the last run ended; undefined while one is under way, or if it crashed. */
+  /** How the last run ended; undefined during a run, or if it crashed. */
   readonly ended?: EndReason | undefined
 }
 
-/** What earlier runs left behind, for a shard that has no record of its own. */
-export interface EarlierRuns {
-  readonly runs: number
-  readonly wasDone: boolean
-  /** What it, or a shard that died in its place, has counted and its store has forgotten. */
-  readonly counted?: PageCounts | undefined
-}
-
-/** Pages that hosts and sites have given, where that is limited. */
-export interface PageCounts {
-  readonly hosts: readonly Count[]
-  readonly sites: readonly Count[]
-}
-
 /**
- * What the engine itself must know across runs: its counts, so that limits go on, and how the crawl ended. It lives in
- * the store's state under names of the crawl's own. Pages, failures and redirects count from the settlement of their
- * visit on: if a crash takes the settlement away, the visit is made again and must not count twice.
+ * What the engine remembers across runs: its counts, so that limits continue, and how the crawl ended. It is part of the
+ * store's state. Pages, failures and redirects count when their visit is settled: if a crash undoes the settlement, the
+ * visit is repeated and must not count twice.
  */
 export class Ledger {
   readonly #tally: Tally
@@ -61,28 +46,28 @@ export class Ledger {
   readonly #failedUrls: FailedUrls | undefined
   #settledPages = 0
   #keptFailures = 0
-  /** What came of visits that are not settled yet. */
-  readonly #unsettled = new Map<CrawlRequest, Fate[]>()
+  /** Events of visits that are not settled yet. */
+  readonly #unsettled = new Map<CrawlRequest, VisitEvent[]>()
   #earlier: CrawlRecord | undefined = undefined
-  readonly #told: EarlierRuns | undefined
-  /** Records of shards that this run does not have: their counts are part of this one's. */
+  readonly #given: EarlierRuns | undefined
+  /** Records of other shards of the last run, whose counts this shard has added to its own. */
   #absorbed: readonly string[] = []
   #startedAt = 0
-  /** Told of what is counted, where the store forgets it when its thread dies. */
-  readonly #tellCounts: ((counts: PageCounts) => void) | undefined
+  /** Receives page counts if the store loses them when its thread dies. */
+  readonly #reportCounts: ((counts: PageCounts) => void) | undefined
 
-  /** Each shard keeps a record of its own. */
+  /** Each shard has its own record. */
   constructor(
     state: StateStore,
     tally: Tally,
     quotas: { readonly host: HostQuota; readonly site: HostQuota },
     siteOf: (host: string) => string,
     shard = 0,
-    told: EarlierRuns | undefined = undefined,
-    tellCounts: ((counts: PageCounts) => void) | undefined = undefined,
+    earlierRuns: EarlierRuns | undefined = undefined,
+    reportCounts: ((counts: PageCounts) => void) | undefined = undefined,
   ) {
-    this.#told = told
-    this.#tellCounts = tellCounts
+    this.#given = earlierRuns
+    this.#reportCounts = reportCounts
     this.#tally = tally
     this.#quotas = quotas
     this.#siteOf = siteOf
@@ -91,28 +76,28 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
-    // A store that forgets with its thread has no later run to try them again.
-    this.#failedUrls = tellCounts === undefined ? new FailedUrls(state) : undefined
+    // Without a durable store there is no later run to retry them.
+    this.#failedUrls = reportCounts === undefined ? new FailedUrls(state) : undefined
   }
 
-  /** Pages that are settled. */
+  /** The number of settled pages. */
   get pages(): number {
     return this.#settledPages
   }
 
   get earlierRuns(): number {
-    return this.#told?.runs ?? this.#earlier?.runs ?? 0
+    return this.#given?.runs ?? this.#earlier?.runs ?? 0
   }
 
-  /** Whether the last run left nothing to do. */
+  /** Whether the last run completed the crawl. */
   get wasDone(): boolean {
-    return this.#told?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
+    return this.#given?.wasDone ?? (this.#earlier !== undefined && isDone(this.#earlier))
   }
 
-  /** Takes up the counts of earlier runs. */
+  /** Restores the counts of earlier runs. */
   async open(now: number): Promise<void> {
     const tally = this.#tally
-    if (this.#told === undefined) {
+    if (this.#given === undefined) {
       const { sum, others } = await earlierRecords(this.#crawl)
       this.#earlier = sum
       this.#absorbed = others
@@ -128,21 +113,22 @@ export class Ledger {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
-    const { hosts, sites } = this.#told?.counted ?? NONE_COUNTED
+    const { hosts, sites } = this.#given?.counted ?? NONE_COUNTED
     for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
     for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
 
-  /** To be called in the same turn as the frontier's `settle`, so that both are of one commit. */
+  /** Must be called in the same turn as the frontier's `settle`, so that both are in one commit. */
   settled(visits: readonly VisitResult[]): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     const isLimited = hostQuota.isLimited || siteQuota.isLimited
-    const counted = this.#tellCounts && isLimited ? { hosts: [] as Count[], sites: [] as Count[] } : undefined
+    const counted =
+      this.#reportCounts && isLimited ? { hosts: [] as PageCount[], sites: [] as PageCount[] } : undefined
     for (const visit of visits) {
-      const fates = this.#unsettled.size > 0 ? this.#settledFates(visit) : undefined
+      const events = this.#unsettled.size > 0 ? this.#settleEvents(visit) : undefined
       const { delivered, takesPlace, request } = visit
       if (delivered !== true) continue
-      if (fates?.some(isUnread) !== true) this.#settledPages++
+      if (events?.some(isExtractionFailure) !== true) this.#settledPages++
       if (takesPlace !== true) continue
       const { host } = request
       if (hostQuota.isLimited) {
@@ -156,54 +142,54 @@ export class Ledger {
       this.#sitePages.put(site, pages, host)
       counted?.sites.push([site, pages])
     }
-    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#tellCounts!(counted)
+    if (counted !== undefined && counted.hosts.length + counted.sites.length > 0) this.#reportCounts!(counted)
   }
 
-  /** Something came of a visit that is under way; without a request, of none. */
-  note(fate: Fate, request: CrawlRequest | undefined): void {
-    if (request === undefined) this.#keep(fate)
-    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), fate])
+  /** Notes an event until its visit is settled. Without a request, it belongs to no visit and counts at once. */
+  note(event: VisitEvent, request: CrawlRequest | undefined): void {
+    if (request === undefined) this.#store(event)
+    else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), event])
   }
 
-  /** Tries what earlier runs gave up again. */
-  retryFailed(sink: Omit<RetrySink, 'takenBack'>): Promise<void> | undefined {
+  /** Retries what earlier runs gave up. */
+  retryFailed(sink: Omit<RetrySink, 'uncount'>): Promise<void> | undefined {
     const takenBack = (code: FailureCode, host: string) => {
-      this.#tally.takenBack(code)
-      if (isUnreadCode(code)) this.#freePlace(host)
+      this.#tally.uncountFailure(code)
+      if (isExtractionFailureCode(code)) this.#releasePlace(host)
     }
-    return this.#failedUrls?.retry(this.#run, { ...sink, takenBack })
+    return this.#failedUrls?.retry(this.#run, { ...sink, uncount: takenBack })
   }
 
-  /** A page that could not be extracted had taken one of its host's places, and of its site's. */
-  #freePlace(host: string): void {
+  /** A page whose extraction failed counted against the limits of its host and site. */
+  #releasePlace(host: string): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.free(host), host)
+    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.uncount(host), host)
     if (!siteQuota.isLimited) return
     const site = this.#siteOf(host)
-    this.#sitePages.put(site, siteQuota.free(site), host)
+    this.#sitePages.put(site, siteQuota.uncount(site), host)
   }
 
   get #run(): number {
     return this.earlierRuns + 1
   }
 
-  #settledFates({ request, again, record }: VisitResult): readonly Fate[] | undefined {
-    const fates = this.#unsettled.get(request)
+  #settleEvents({ request, again, record }: VisitResult): readonly VisitEvent[] | undefined {
+    const events = this.#unsettled.get(request)
     this.#unsettled.delete(request)
-    for (const fate of fates ?? []) {
-      this.#keep(fate)
-      // What has a next visit is not given up.
-      if (fate.kind !== 'failure' || again !== undefined || record !== undefined) continue
-      if (request.purpose === undefined) this.#failedUrls?.put(request, fate.failure.code, this.#run)
+    for (const event of events ?? []) {
+      this.#store(event)
+      // A page with a next visit is not given up.
+      if (event.kind !== 'failure' || again !== undefined || record !== undefined) continue
+      if (request.purpose === undefined) this.#failedUrls?.put(request, event.failure.code, this.#run)
     }
-    return fates
+    return events
   }
 
-  #keep(fate: Fate): void {
-    if (fate.kind !== 'failure') return
-    const { url, code, message, status, attempt } = fate.failure
-    const { at } = fate
-    const place = ++this.#keptFailures % FAILURES_KEPT
+  #store(event: VisitEvent): void {
+    if (event.kind !== 'failure') return
+    const { url, code, message, status, attempt } = event.failure
+    const { at } = event
+    const place = ++this.#keptFailures % MAX_FAILURES
     this.#failures.put(this.#shard === 0 ? String(place) : `${this.#shard} ${place}`, {
       url,
       code,
@@ -214,10 +200,10 @@ export class Ledger {
     })
   }
 
-  /** Puts the counts where the next commit takes them. */
+  /** Adds the counts to the next commit. */
   write(ended?: EndReason): void {
     const record: CrawlRecord = {
-      ...withoutFates(this.#tally.record(), [...this.#unsettled.values()].flat()),
+      ...withoutEvents(this.#tally.record(), [...this.#unsettled.values()].flat()),
       pages: this.#settledPages,
       runs: this.#run,
       startedAt: this.#startedAt,
@@ -229,12 +215,12 @@ export class Ledger {
   }
 }
 
-/** Under what name a shard keeps its record. */
+/** The key of a shard's record. */
 export function recordName(shard: number): string {
   return shard === 0 ? 'tally' : `tally ${shard}`
 }
 
-/** What all shards of the last run have counted together, and the names of the records besides the first. */
+/** The sum of the records of all shards of the last run, and the keys of all records but the first. */
 export async function earlierRecords(
   crawl: StateSpace,
 ): Promise<{ sum: CrawlRecord | undefined; others: string[] }> {
@@ -245,10 +231,10 @@ export async function earlierRecords(
     records.push(asRecord(record)!)
     if (name !== recordName(0)) others.push(name)
   }
-  return { sum: records.length === 0 ? undefined : records.reduce(added), others }
+  return { sum: records.length === 0 ? undefined : records.reduce(add), others }
 }
 
-/** Crawls that were begun when requests were not counted yet have none. */
+/** Crawls stored by early versions have no count of requests. */
 function asRecord(value: unknown): CrawlRecord | undefined {
   const record = value as CrawlRecord | undefined
   return record && { ...record, requests: record.requests ?? 0 }
@@ -258,9 +244,9 @@ export function isDone({ ended }: CrawlRecord): boolean {
   return ended === 'done' || ended === 'already-done'
 }
 
-function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
+function add(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
   return {
-    ...addedCounts(a, b),
+    ...addCounts(a, b),
     runs: Math.max(a.runs, b.runs),
     startedAt: Math.min(a.startedAt, b.startedAt),
     ended: isDone(a) ? b.ended : a.ended,

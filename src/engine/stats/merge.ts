@@ -1,12 +1,12 @@
-/** The statistics of several shards as one crawl's. */
+/** Merges the statistics of several shards. */
 
 import type { Feasibility } from '../../refresh/contract.js'
 import type { StoreCondition } from '../../stores/contract.js'
 import { bottleneckOf } from './meters.js'
 import type { IdleReason, StageName, StageStats, Stats } from './stats.js'
-import { addedCounts } from './tally.js'
+import { addCounts } from './tally.js'
 
-/** What a shard says, and its share of all slots. */
+/** The statistics of a shard, and its number of slots. */
 export interface ShardStats {
   readonly stats: Stats
   readonly slots: number
@@ -15,7 +15,7 @@ export interface ShardStats {
 const STAGES: readonly StageName[] = ['frontier', 'fetch', 'extract', 'hooks', 'admit']
 const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'paused', 'store']
 
-/** Counts are added up; shares of slots are weighed by slots, and shares of a thread's time by threads. */
+/** Counts are added; shares of slot time are weighted by slots, and shares of a thread's time are averaged. */
 export function mergeStats(shards: readonly ShardStats[]): Stats {
   const all = shards.map(({ stats }) => stats)
   const total = (value: (stats: Stats) => number) => all.reduce((sum, stats) => sum + value(stats), 0)
@@ -30,10 +30,10 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
   const threadBusy = total((stats) => stats.threadBusy ?? 0) / threads
   const gaps = all.flatMap(({ shortestGapMs }) => (shortestGapMs === undefined ? [] : [shortestGapMs]))
   return {
-    ...all.reduce<Pick<Stats, CountName>>(addedCounts, NOTHING),
+    ...all.reduce<Pick<Stats, CountName>>(addCounts, NOTHING),
     elapsedMs,
     earlierRuns: Math.max(0, ...all.map(({ earlierRuns }) => earlierRuns)),
-    // Workers begin one after another.
+    // Workers start one after another.
     pagesPerSecond: total((stats) => stats.pagesPerSecond * stats.elapsedMs) / Math.max(elapsedMs, 1),
     recentPagesPerSecond: total((stats) => stats.recentPagesPerSecond),
     feasibility: mergedFeasibility(all),
@@ -53,7 +53,7 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
   }
 }
 
-type CountName = keyof ReturnType<typeof addedCounts>
+type CountName = keyof ReturnType<typeof addCounts>
 
 const NOTHING: Pick<Stats, CountName> = {
   pages: 0,
@@ -88,8 +88,8 @@ function mergedStage(
 }
 
 /**
- * A shard that knows of nothing to fetch stands idle for lack of discovery; but as long as the hosts of another are only
- * resting, the crawl as a whole waits for these.
+ * A shard without pending requests is idle because of `discovery`; but while hosts of another shard wait for their delay,
+ * the crawl as a whole waits for those.
  */
 function idleOf(
   all: readonly Stats[],
@@ -125,37 +125,37 @@ function record<K extends string, V>(keys: readonly K[], value: (key: K) => V): 
 
 /** Each shard has its own servers and its own sockets. */
 function mergedFeasibility(all: readonly Stats[]): Feasibility | undefined {
-  const told = all.flatMap(({ feasibility }) => (feasibility === undefined ? [] : [feasibility]))
-  const [first] = told
+  const reports = all.flatMap(({ feasibility }) => (feasibility === undefined ? [] : [feasibility]))
+  const [first] = reports
   if (first === undefined) return undefined
-  const total = (value: (of: Feasibility) => number) => told.reduce((sum, each) => sum + value(each), 0)
-  const tightest = told.reduce((most, each) => (tightnessOf(each) > tightnessOf(most) ? each : most))
+  const total = (value: (of: Feasibility) => number) => reports.reduce((sum, each) => sum + value(each), 0)
+  const tightest = reports.reduce((most, each) => (tightnessOf(each) > tightnessOf(most) ? each : most))
   return {
-    feasible: told.every(({ feasible }) => feasible),
-    tight: told.every(({ feasible }) => feasible) && told.some(({ tight }) => tight),
+    feasible: reports.every(({ feasible }) => feasible),
+    tight: reports.every(({ feasible }) => feasible) && reports.some(({ tight }) => tight),
     socketsAvailable: total(({ socketsAvailable }) => socketsAvailable),
     socketsNeeded: total(({ socketsNeeded }) => socketsNeeded),
     socketsScheduled: total(({ socketsScheduled }) => socketsScheduled),
-    stretch: Math.max(...told.map(({ stretch }) => stretch)),
+    stretch: Math.max(...reports.map(({ stretch }) => stretch)),
     servers: total(({ servers }) => servers),
     pages: total(({ pages }) => pages),
     wantedPerSecond: total(({ wantedPerSecond }) => wantedPerSecond),
     scheduledPerSecond: total(({ scheduledPerSecond }) => scheduledPerSecond),
     infeasibleServers: total(({ infeasibleServers }) => infeasibleServers),
-    worst: told
+    worst: reports
       .flatMap(({ worst }) => worst)
       .sort((a, b) => b.stretch - a.stretch)
-      .slice(0, MOST_WORST),
+      .slice(0, MAX_WORST),
     bottleneck: tightest?.bottleneck,
     why: tightest?.why,
-    policy: told.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
+    policy: reports.find(({ policy }) => policy === 'sjf')?.policy ?? first.policy,
   }
 }
 
-/** Which of two that cannot keep their schedules says more. */
+/** Compares shards that cannot keep their schedule. */
 function tightnessOf({ bottleneck, stretch }: Feasibility): number {
   return bottleneck === undefined ? 0 : stretch
 }
 
-/** Servers that are named. */
-const MOST_WORST = 10
+/** Servers to list. */
+const MAX_WORST = 10

@@ -2,9 +2,8 @@ import type { Clock } from '../../time.js'
 import type { Bottleneck, IdleReason, StageName, StageStats } from './stats.js'
 
 /**
- * Measures each stage in two currencies: *slot time*, how long pages stay in it (system B's queue lengths), and
- * *busy time*, how long it keeps the thread. The first names the bottleneck of a crawl that waits, the second
- * that of a crawl whose thread is full.
+ * Measures each stage in two ways: *slot time*, how long pages stay in it, and *busy time*, how long it occupies the
+ * thread. Slot time shows the bottleneck of a crawl that waits, busy time that of a crawl whose thread is saturated.
  */
 export class Meters {
   readonly #clock: Clock
@@ -38,22 +37,22 @@ export class Meters {
     this.#stages[name].change(1, now)
   }
 
-  /** A page leaves it. */
+  /** A page leaves a stage. */
   leave(name: StageName, now: number): void {
     const stage = this.#stages[name]
     stage.change(-1, now)
     stage.done++
   }
 
-  /** The stage kept the thread for so long, with so many things. */
-  worked(name: StageName, ms: number, things = 0): void {
+  /** The stage occupied the thread for this long, for this many items. */
+  addBusy(name: StageName, ms: number, items = 0): void {
     const stage = this.#stages[name]
     stage.busyMs += ms
-    stage.done += things
+    stage.done += items
   }
 
-  /** From now on so many slots stand empty, for this reason. */
-  stand(reason: IdleReason, slots: number, now: number): void {
+  /** From now on this many slots are idle, for this reason. */
+  setIdle(reason: IdleReason, slots: number, now: number): void {
     this.#settleIdle(now)
     this.#idleReason = reason
     this.#idleSlots = slots
@@ -63,7 +62,7 @@ export class Meters {
     return this.#clock.now() - this.#startedAt
   }
 
-  /** Shares of slot time that stood empty so far. */
+  /** Shares of slot time that were idle so far. */
   get idle(): Record<IdleReason, number> {
     this.#settleIdle(this.#clock.now())
     const slotMs = this.#slotMs()
@@ -128,10 +127,10 @@ class Stage {
   }
 }
 
-/** A thread this busy is the limit, whatever the pages seem to wait for. */
+/** From this share on, the thread is the bottleneck, whatever pages seem to wait for. */
 const FULL_THREAD = 0.9
 
-/** The stage or the idleness that takes most: of the thread's time if the thread is full, else of the slots' time. */
+/** The largest share: of the thread's time if the thread is saturated, otherwise of slot time, idle time included. */
 export function bottleneckOf(
   stages: Readonly<Record<StageName, StageStats>>,
   idle: Readonly<Record<IdleReason, number>>,

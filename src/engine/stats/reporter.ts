@@ -4,19 +4,19 @@ import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types
 import type { AdmissionReport } from '../admission/admission-filter.js'
 import type { Delivery } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
-import type { Fate, Tally } from './tally.js'
+import type { Tally, VisitEvent } from './tally.js'
 
-/** Hears what came of a request; without one, of no visit. */
-type Note = (fate: Fate, request: CrawlRequest | undefined) => void
+/** Records an event of a visit; without a request, it belongs to no visit. */
+type RecordEvent = (event: VisitEvent, request: CrawlRequest | undefined) => void
 
-/** What did not become a page, counted and told. */
+/** Counts and emits everything that did not become a page: skips, failures, retries and redirects. */
 export class Reporter {
   readonly #delivery: Delivery
   readonly #tally: Tally
   readonly #clock: Clock
-  readonly #note: Note
+  readonly #note: RecordEvent
 
-  constructor(delivery: Delivery, tally: Tally, clock: Clock, note: Note) {
+  constructor(delivery: Delivery, tally: Tally, clock: Clock, note: RecordEvent) {
     this.#clock = clock
     this.#delivery = delivery
     this.#tally = tally
@@ -37,7 +37,7 @@ export class Reporter {
       this.#tally.retries++
       this.#note({ kind: 'retry' }, request)
     }
-    await this.#delivery.fail(failure)
+    await this.#delivery.deliverFailure(failure)
   }
 
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
@@ -46,7 +46,7 @@ export class Reporter {
     await this.#delivery.emit('redirect', { url: request.url, to, status })
   }
 
-  /** The failure of a request. */
+  /** Reports the failure of a request. */
   failure(
     request: CrawlRequest,
     problem: { code: FailureCode; message: string; status?: number | undefined; cause?: unknown },
@@ -58,7 +58,7 @@ export class Reporter {
   }
 }
 
-/** What admission tells of URLs that are not wanted, and asks of hosts that may be full. */
+/** Connects admission to the reporter and to the page limits. */
 export function admissionReport(
   reports: Reporter,
   quotas: { readonly host: HostQuota; readonly site: HostQuota },

@@ -5,7 +5,7 @@ import type { Tally } from './tally.js'
 
 const NONE = Object.freeze([])
 
-/** How a crawl stands at this moment, put together from everything that counts. */
+/** The statistics of a shard at this moment. */
 export function snapshot(
   { clock, frontier, seen, memory }: EngineParts,
   rules: EngineRules,

@@ -6,59 +6,60 @@ import type { Change, FailureCode, SkipReason } from '../../types.js'
 export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
 
 /**
- * Why slots stand empty. `politeness`: hosts are resting. `schedule`: known pages wait for their time. `discovery`: nothing more is known to fetch. `paused`: by the
- * user. `store`: it takes in more slowly than the crawl brings, or cannot write.
+ * Why slots are idle. `politeness`: hosts wait for their delay. `schedule`: known pages wait for their next visit.
+ * `discovery`: there is nothing left to fetch. `paused`: `pause()` was called. `store`: the store is slower than the
+ * crawl, or cannot write.
  */
 export type IdleReason = 'politeness' | 'schedule' | 'discovery' | 'paused' | 'store'
 
-/** What holds the crawl back: a stage, or the reason for slots to stand empty. */
+/** What limits the speed of the crawl: a stage, or the reason why slots are idle. */
 export type Bottleneck = StageName | IdleReason
 
 export interface StageStats {
-  /** Pages (for `admit`: links) that have passed. */
+  /** Pages (for `admit`: links) that have passed this stage. */
   readonly done: number
   readonly perSecond: number
-  /** Being worked on now. */
+  /** In this stage now. */
   readonly queue: number
   /** Share of all slot time (concurrency × elapsed) that pages spent here. */
   readonly slotShare: number
-  /** Share of the thread's time that this stage kept busy. For `fetch`: what no other stage accounts for. */
+  /** Share of the thread's time that this stage used. For `fetch`: what no other stage accounts for. */
   readonly busyShare: number
 }
 
-/** How a crawl stands. Counts go on where an earlier run of the same store left off; rates and shares are this run's. */
+/** Statistics of a crawl. Counts continue from earlier runs on the same store; rates and shares are of this run. */
 export interface Stats {
-  /** Of this run. */
+  /** Duration of this run. */
   readonly elapsedMs: number
-  /** Runs before this one that the store remembers: 0 for a new crawl. */
+  /** Earlier runs on the same store: 0 for a new crawl. */
   readonly earlierRuns: number
   /** Pages delivered. */
   readonly pages: number
   readonly pagesPerSecond: number
   /** The same over the last few seconds. */
   readonly recentPagesPerSecond: number
-  /** Requests made, whether or not an answer came: for pages, robots.txt and sitemaps. */
+  /** Requests sent, for pages, robots.txt and sitemaps, with or without a response. */
   readonly requests: number
-  /** Bytes of bodies read from the wire. */
+  /** Bytes of response bodies, as received. */
   readonly bytes: number
   readonly redirects: number
   /** Requests for robots.txt. */
   readonly robots: number
   /** Sitemaps read. */
   readonly sitemaps: number
-  /** Tries that failed and will be repeated. */
+  /** Failed attempts that are retried. */
   readonly retries: number
   /** URLs given up, by code. */
   readonly failures: Readonly<Partial<Record<FailureCode, number>>>
   readonly failed: number
-  /** URLs not fetched or not used, by reason. A link met twice counts twice. */
+  /** URLs not fetched, or responses not used, by reason. A link found twice counts twice. */
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>
   readonly skipped: number
-  /** Answers by status. */
+  /** Responses by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** What became of pages in this run, where they are visited again: see `refresh()`. */
+  /** With `refresh()`: how pages changed in this run. */
   readonly changes: Readonly<Partial<Record<Change, number>>>
-  /** With `refresh()`: whether what is wished can be done. */
+  /** With `refresh()`: whether the schedule can be kept. */
   readonly feasibility: Feasibility | undefined
   /** URLs known. */
   readonly known: number
@@ -66,21 +67,21 @@ export interface Stats {
   readonly inFlight: number
   /** Hosts with something pending or in flight. */
   readonly hosts: number
-  /** Hosts that were visited in this run. Exact up to 100,000. */
+  /** Hosts visited in this run. Exact up to 100,000. */
   readonly hostsVisited: number
   /**
-   * The shortest pause between the end of a visit and the start of the next on the same host; undefined before
-   * there was one, and when several connections to a host are allowed. 0 if a request was sent again at once because
-   * its kept connection had been closed.
+   * The shortest time between the end of a visit and the start of the next one to the same host. Undefined before the
+   * second visit, and if several connections per host are allowed. 0 if a request was resent at once because its
+   * keep-alive connection had been closed.
    */
   readonly shortestGapMs: number | undefined
   readonly stages: Readonly<Record<StageName, StageStats>>
-  /** Share of slot time that stood empty, by reason. */
+  /** Share of slot time that was idle, by reason. */
   readonly idle: Readonly<Record<IdleReason, number>>
-  /** Share of the time that the thread was busy; undefined in virtual time. */
+  /** Share of the time in which the thread was busy; undefined in virtual time. */
   readonly threadBusy: number | undefined
   readonly bottleneck: Bottleneck
-  /** How the store fares. */
+  /** Health of the store. */
   readonly store: StoreCondition
   /** URLs that were lost with worker threads that died; with a durable store, none. */
   readonly lost: number
@@ -88,7 +89,7 @@ export interface Stats {
   readonly workers: readonly WorkerStats[]
 }
 
-/** One worker thread. */
+/** Statistics of one worker thread. */
 export interface WorkerStats {
   /** Pages delivered. */
   readonly pages: number
@@ -99,16 +100,16 @@ export interface WorkerStats {
   readonly hosts: number
   /** Partitions that it owns. */
   readonly partitions: number
-  /** Share of the time that the thread was busy. */
+  /** Share of the time in which the thread was busy. */
   readonly busy: number
-  /** How often it was replaced because it died or hung. */
+  /** How often it was replaced because it crashed or hung. */
   readonly replaced: number
 }
 
 /**
- * Why a crawl ended. `done`: nothing was left. `already-done`: the store held a finished crawl and no seed was new, so
- * that nothing was fetched. `limit`: one of `limit()` was reached. `stopped`: by `stop()`. `aborted`: by the signal, or
- * by leaving a `for await`.
+ * Why a crawl ended. `done`: nothing is left to fetch. `already-done`: the store contained a finished crawl and no seed
+ * was new, so nothing was fetched. `limit`: one of the limits of `limit()` was reached. `stopped`: by `stop()`.
+ * `aborted`: by the signal, or by leaving a `for await` loop.
  */
 export type EndReason = 'done' | 'already-done' | 'limit' | 'stopped' | 'aborted'
 

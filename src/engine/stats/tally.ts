@@ -1,13 +1,13 @@
 import type { Change, Failure, FailureCode, SkipReason } from '../../types.js'
 
-/** Rates over the recent past are taken from samples at least this far apart… */
+/** Recent rates are computed from samples at least this far apart… */
 const SAMPLE_MS = 500
 /** …over about this long. */
 const WINDOW_MS = 5000
-/** Hosts whose last visit is remembered for the shortest gap: some 10 MB. */
-const HOSTS_REMEMBERED = 100_000
-/** Stands for the end of a first visit that has not ended: with several connections a second may start before. */
-const FIRST_UNDER_WAY = -1
+/** Hosts whose last visit is remembered, for the shortest gap: some 10 MB. */
+const MAX_HOSTS = 100_000
+/** Placeholder while a host's first visit is in flight: with several connections, a second may start before it ends. */
+const FIRST_IN_FLIGHT = -1
 
 /** The counts as plain data, for a store to keep. */
 export type TallyRecord = Pick<
@@ -27,12 +27,12 @@ export type TallyRecord = Pick<
   | 'changes'
 >
 
-/** Counts of what has happened so far. */
+/** The counts of a crawl so far. */
 export class Tally {
   pages = 0
-  /** Those of earlier runs. */
+  /** Pages of earlier runs. */
   pagesBefore = 0
-  /** Of pages, robots.txt and sitemaps, whether or not an answer came. */
+  /** For pages, robots.txt and sitemaps, with or without a response. */
   requests = 0
   bytes = 0
   redirects = 0
@@ -46,9 +46,9 @@ export class Tally {
   readonly failures: Partial<Record<FailureCode, number>> = {}
   readonly skips: Partial<Record<SkipReason, number>> = {}
   readonly statuses: Record<number, number> = {}
-  /** What became of pages in this run, where they are visited again. */
+  /** With `refresh()`: how pages changed in this run. */
   readonly changes: Partial<Record<Change, number>> = {}
-  /** When the last visit to a host ended; beyond the bound, the host first visited is forgotten. */
+  /** When the last visit to each host ended. Beyond `MAX_HOSTS`, the oldest entry is dropped. */
   readonly #lastVisit = new Map<string, number>()
   #samples: { at: number; pages: number }[] = []
 
@@ -72,7 +72,7 @@ export class Tally {
     }
   }
 
-  /** Goes on from the counts of an earlier run. */
+  /** Continues from the counts of an earlier run. */
   restore(record: TallyRecord): void {
     const { failures, skips, statuses, ...counts } = record
     this.pages = counts.pages
@@ -103,8 +103,8 @@ export class Tally {
     this.failures[code] = (this.failures[code] ?? 0) + 1
   }
 
-  /** A URL that was given up is tried again. With several shards another one may have counted it: the sum is right. */
-  takenBack(code: FailureCode): void {
+  /** A URL that was given up is retried. Another shard may have counted the failure; the sum over all shards is right. */
+  uncountFailure(code: FailureCode): void {
     this.failed--
     this.failures[code] = (this.failures[code] ?? 0) - 1
     if (this.failures[code] === 0) delete this.failures[code]
@@ -128,19 +128,19 @@ export class Tally {
     const last = this.#lastVisit.get(host)
     if (last === undefined) {
       this.hostsVisited++
-      this.#lastVisit.set(host, FIRST_UNDER_WAY)
+      this.#lastVisit.set(host, FIRST_IN_FLIGHT)
     }
-    if (last === undefined || last === FIRST_UNDER_WAY) return
+    if (last === undefined || last === FIRST_IN_FLIGHT) return
     const gap = now - last
     if (this.shortestGapMs === undefined || gap < this.shortestGapMs) this.shortestGapMs = gap
   }
 
-  /** A request that was counted could not be sent, for want of something of our own. */
+  /** A counted request could not be sent, because this machine lacks a resource. */
   notSent(): void {
     this.requests--
   }
 
-  /** The fetcher sent a request again by itself, as soon as its connection was lost: without a pause. */
+  /** The fetcher resent a request at once, without a delay, because its connection was lost. */
   resent(times: number): void {
     this.requests += times
     this.shortestGapMs = 0
@@ -148,7 +148,7 @@ export class Tally {
 
   visitEnds(host: string, now: number): void {
     this.#lastVisit.set(host, now)
-    if (this.#lastVisit.size > HOSTS_REMEMBERED) {
+    if (this.#lastVisit.size > MAX_HOSTS) {
       this.#lastVisit.delete(this.#lastVisit.keys().next().value as string)
     }
   }
@@ -160,54 +160,54 @@ export class Tally {
   }
 }
 
-/** What came of a visit instead of a page. */
-export type Fate =
+/** Something that a visit led to instead of a page, as statistics count it. */
+export type VisitEvent =
   | { readonly kind: 'failure'; readonly failure: Failure; readonly at: number }
   | { readonly kind: 'retry' }
   | { readonly kind: 'redirect' }
 
-const UNREAD: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
+const EXTRACTION_FAILURES: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
 
-/** Whether the page came, but could not be extracted. */
-export function isUnread(fate: Fate): boolean {
-  return fate.kind === 'failure' && isUnreadCode(fate.failure.code)
+/** Whether the page was fetched, but its extraction failed. */
+export function isExtractionFailure(event: VisitEvent): boolean {
+  return event.kind === 'failure' && isExtractionFailureCode(event.failure.code)
 }
 
-/** Whether a page that failed so has taken a place of those that limits allow. */
-export function isUnreadCode(code: FailureCode): boolean {
-  return UNREAD.has(code)
+/** Whether a page that failed with this code counts against limits. */
+export function isExtractionFailureCode(code: FailureCode): boolean {
+  return EXTRACTION_FAILURES.has(code)
 }
 
-/** Pages as limits count them: see `Handled.delivered`. Those that are tried again have no place until they are. */
+/** Pages as limits count them: see `ProcessedPage.delivered`. Failed pages that will be retried do not count. */
 export function pagesForLimits(
   { pages, failures }: Pick<TallyRecord, 'pages' | 'failures'>,
   retryFailed: boolean,
 ): number {
   if (retryFailed) return pages
   let count = pages
-  for (const code of UNREAD) count += failures[code] ?? 0
+  for (const code of EXTRACTION_FAILURES) count += failures[code] ?? 0
   return count
 }
 
-/** The counts as they were before these. */
-export function withoutFates(record: TallyRecord, fates: readonly Fate[]): TallyRecord {
-  if (fates.length === 0) return record
+/** The counts without these events. */
+export function withoutEvents(record: TallyRecord, events: readonly VisitEvent[]): TallyRecord {
+  if (events.length === 0) return record
   const failures = { ...record.failures }
   let { failed, retries, redirects } = record
-  for (const fate of fates) {
-    if (fate.kind === 'retry') retries--
-    else if (fate.kind === 'redirect') redirects--
+  for (const event of events) {
+    if (event.kind === 'retry') retries--
+    else if (event.kind === 'redirect') redirects--
     else {
       failed--
-      failures[fate.failure.code] = (failures[fate.failure.code] ?? 0) - 1
-      if (failures[fate.failure.code] === 0) delete failures[fate.failure.code]
+      failures[event.failure.code] = (failures[event.failure.code] ?? 0) - 1
+      if (failures[event.failure.code] === 0) delete failures[event.failure.code]
     }
   }
   return { ...record, failed, retries, redirects, failures }
 }
 
-/** Counts of two shards together. */
-export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
+/** The sum of the counts of two shards. */
+export function addCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
   return {
     pages: a.pages + b.pages,
     requests: a.requests + b.requests,
@@ -218,14 +218,14 @@ export function addedCounts(a: TallyRecord, b: TallyRecord): TallyRecord {
     retries: a.retries + b.retries,
     failed: a.failed + b.failed,
     skipped: a.skipped + b.skipped,
-    failures: addedEach(a.failures, b.failures),
-    skips: addedEach(a.skips, b.skips),
-    statuses: addedEach(a.statuses, b.statuses),
-    changes: addedEach(a.changes ?? {}, b.changes ?? {}),
+    failures: addEach(a.failures, b.failures),
+    skips: addEach(a.skips, b.skips),
+    statuses: addEach(a.statuses, b.statuses),
+    changes: addEach(a.changes ?? {}, b.changes ?? {}),
   }
 }
 
-function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
+function addEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(a: T, b: T): T {
   const sum: Record<PropertyKey, number | undefined> = { ...a }
   for (const [name, count] of Object.entries(b)) {
     sum[name] = (sum[name] ?? 0) + (count ?? 0)

@@ -1,29 +1,86 @@
 import { messageOf } from '../../errors.js'
-import type { Fetcher, Outcome, Validators } from '../../fetch/contract.js'
+import type { FetchContext, Fetcher, Outcome, Validators } from '../../fetch/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
-import { Deadlines } from '../deadlines.js'
+import { Deadlines, Expiring } from '../deadlines.js'
 import type { Delivery } from '../delivery.js'
 import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
-import { VisitContext } from './fetch-context.js'
-import { isOurs } from './verdict.js'
+import { isLocalShortage } from './verdict.js'
 
-/** What is wanted of an answer. */
-export interface FetchExpectation {
+/** What a fetch accepts as a response. */
+export interface FetchSettings {
   wants(mediaType: string): boolean
-  /** If not as for pages. */
+  /** Undefined: the limit for pages. */
   readonly maxBodyBytes?: number | undefined
-  /** Whether what exceeds the bound is cut off, and not the whole body refused. */
+  /** Whether a body that is too large is truncated instead of rejected. */
   readonly cutsBody: boolean
   /** For a conditional request. */
   readonly known?: Validators | undefined
 }
 
-/** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
-const SHORTAGE_PAUSE_MS = 1000
+/** How long a visit that lacks a resource (e.g. a socket) keeps its slot. Meanwhile others end and free theirs. */
+const SHORTAGE_WAIT_MS = 1000
 
-/** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
+/**
+ * One per fetch. An `AbortController` costs more than all other bookkeeping of a page, so it is created only if a fetcher
+ * reads `signal`; the HTTP fetcher sets `onAbort` instead.
+ */
+class VisitContext extends Expiring implements FetchContext {
+  onAbort: (() => void) | undefined = undefined
+  /** Called before the abort if the deadline has passed. */
+  onExpire: (() => void) | undefined = undefined
+  readonly #settings: FetchSettings
+  #aborted = false
+  #controller: AbortController | undefined = undefined
+
+  constructor(settings: FetchSettings) {
+    super()
+    this.#settings = settings
+  }
+
+  wants(mediaType: string): boolean {
+    return this.#settings.wants(mediaType)
+  }
+
+  get maxBodyBytes(): number | undefined {
+    return this.#settings.maxBodyBytes
+  }
+
+  get known(): Validators | undefined {
+    return this.#settings.known
+  }
+
+  get cutsBody(): boolean {
+    return this.#settings.cutsBody
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  expire(): void {
+    this.onExpire?.()
+    this.abort()
+  }
+
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#controller?.abort()
+    this.onAbort?.()
+  }
+}
+
+/** Fetches and counts. A fetch ends with its response, at its deadline, or when the crawl is aborted. */
 export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
@@ -32,9 +89,9 @@ export class FetchStep {
   readonly #tally: Tally
   readonly #running: Deadlines<VisitContext>
   readonly #delivery: Delivery
-  /** Visits that came short of something. Filled by `#comeShort`, emptied all at once by `#goOn`. */
-  readonly #short: (() => void)[] = []
-  #pause: Timer | undefined
+  /** Visits that lack a resource. Filled by `#waitForResources`, emptied all at once by `#resumeWaiting`. */
+  readonly #waiting: (() => void)[] = []
+  #waitTimer: Timer | undefined
   #aborted = false
 
   constructor(
@@ -56,24 +113,24 @@ export class FetchStep {
     return this.#aborted
   }
 
-  /** Ends every fetch now. */
+  /** Aborts all fetches. */
   abort(): void {
     this.#aborted = true
     for (const context of this.#running.running()) context.abort()
-    this.#goOn()
+    this.#resumeWaiting()
   }
 
-  /** Leaves no timer behind. */
+  /** Clears all timers. */
   close(): void {
     this.#running.close()
-    this.#goOn()
+    this.#resumeWaiting()
   }
 
-  async fetch(request: CrawlRequest, expectation: FetchExpectation): Promise<Outcome> {
+  async fetch(request: CrawlRequest, settings: FetchSettings): Promise<Outcome> {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
-    const context = new VisitContext(expectation)
+    const context = new VisitContext(settings)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()
     const outcome = await this.#race(request, context)
@@ -84,25 +141,25 @@ export class FetchStep {
     if (outcome.resent) this.#tally.resent(outcome.resent)
     this.#tally.bytes += outcome.wireBytes ?? 0
     if (outcome.ok) this.#tally.status(outcome.status)
-    else if (isOurs(outcome)) {
+    else if (isLocalShortage(outcome)) {
       this.#tally.notSent()
-      await this.#comeShort(outcome.message)
+      await this.#waitForResources(outcome.message)
     }
     return outcome
   }
 
-  /** Waits, and reports it once. The deadline is over by now: it is for servers. */
-  #comeShort(message: string): Promise<void> | undefined {
-    this.#delivery.advise(`${message} ${WHAT_IS_DONE}`)
+  /** Waits, and warns once per run. The wait does not count against the deadline, which is for servers. */
+  #waitForResources(message: string): Promise<void> | undefined {
+    this.#delivery.advise(`${message} ${SHORTAGE_ADVICE}`)
     if (this.#aborted) return undefined
-    this.#pause ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_PAUSE_MS, () => this.#goOn())
-    return new Promise((resolve) => this.#short.push(resolve))
+    this.#waitTimer ??= this.#clock.wakeAt(this.#clock.now() + SHORTAGE_WAIT_MS, () => this.#resumeWaiting())
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  #goOn(): void {
-    this.#pause?.cancel()
-    this.#pause = undefined
-    for (const goOn of this.#short.splice(0)) goOn()
+  #resumeWaiting(): void {
+    this.#waitTimer?.cancel()
+    this.#waitTimer = undefined
+    for (const goOn of this.#waiting.splice(0)) goOn()
   }
 
   #race(request: CrawlRequest, context: VisitContext): Promise<Outcome> {
@@ -110,15 +167,17 @@ export class FetchStep {
       let isExpired = false
       context.onExpire = () => {
         isExpired = true
-        resolve({ ok: false, code: 'timeout', message: `no complete answer within ${this.#timeoutMs} ms` })
+        resolve({ ok: false, code: 'timeout', message: `no complete response within ${this.#timeoutMs} ms` })
       }
       const done = (outcome: Outcome) => {
-        // Too late for all but the count.
+        // Too late for the result, but requests still count.
         if (isExpired && isOutcome(outcome) && outcome.resent) this.#tally.resent(outcome.resent)
-        resolve(isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: NO_OUTCOME })
+        resolve(
+          isOutcome(outcome) ? outcome : { ok: false, code: 'fetcher-failed', message: INVALID_OUTCOME },
+        )
       }
       const threw = (error: unknown) => {
-        // What a fetcher throws because it was told to stop is no defect.
+        // An error after the abort is not a defect of the fetcher.
         const code = context.aborted ? 'aborted' : 'fetcher-failed'
         done({ ok: false, code, message: `the fetcher threw: ${messageOf(error)}`, cause: error })
       }
@@ -134,14 +193,14 @@ export class FetchStep {
   }
 }
 
-const WHAT_IS_DONE =
-  'Idle connections were closed, and the crawl goes on with fewer at once; no URL is given up for it. ' +
+const SHORTAGE_ADVICE =
+  'Kumo closed idle connections and continues with fewer at a time; no URL is lost. ' +
   'To avoid this, raise the limit of the system (ulimit -n) or lower concurrency().'
 
-const NO_OUTCOME =
+const INVALID_OUTCOME =
   'the fetcher did not return an outcome: { ok: true, status, headers, body, … } or { ok: false, code, message }'
 
-/** Fetchers may be the user's own, and a shape that nobody can read must not pass for a broken store. */
+/** A custom fetcher may return anything; an invalid outcome must not look like a failure of the store. */
 function isOutcome(value: Outcome | undefined): boolean {
   if (value?.ok === true) return value.body instanceof Uint8Array && typeof value.headers?.get === 'function'
   return value?.ok === false && typeof value.code === 'string'

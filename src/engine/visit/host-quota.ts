@@ -1,9 +1,9 @@
-/** With several connections to a host, how soon one looks again whether a page under way there has failed. */
-const ASK_AGAIN_MS = 100
+/** With several connections per host: how soon to check again whether a page in flight has failed. */
+const RETRY_MS = 100
 
 /**
- * `limit({ pagesPerHost })`: how many pages each host has given, and how many are under way. Without the limit it
- * remembers nothing.
+ * `limit({ pagesPerHost })` or `pagesPerSite`: counts the delivered pages and those in flight of each host or site.
+ * Without a limit it counts nothing.
  */
 export class HostQuota {
   readonly #limit: number
@@ -17,40 +17,40 @@ export class HostQuota {
     return this.#limit < Number.POSITIVE_INFINITY
   }
 
-  /** A page of the host is settled; answers with how many are. Those not settled yet do not survive a crash. */
+  /** Counts a settled page and returns their number. Pages that are not settled do not survive a crash. */
   settle(host: string): number {
     const count = this.#hosts.get(host)
     return count === undefined ? 0 : ++count.settled
   }
 
-  /** One of the settled pages does not count any more; answers with how many do. */
-  free(host: string): number {
+  /** Subtracts a settled page and returns the number of those left. */
+  uncount(host: string): number {
     const count = this.#hosts.get(host)
     if (count === undefined || count.settled === 0) return 0
     count.delivered--
     return --count.settled
   }
 
-  /** Goes on from the count of an earlier run. */
+  /** Restores the count of an earlier run or of another shard. */
   restore(host: string, delivered: number): void {
     this.#hosts.set(host, { delivered, inFlight: 0, settled: delivered })
   }
 
-  /** Takes out the counts of hosts that go elsewhere. */
-  take(goes: (host: string) => boolean): [host: string, delivered: number][] {
-    const gone: [string, number][] = []
-    for (const [host, { delivered }] of this.#hosts) if (goes(host)) gone.push([host, delivered])
-    for (const [host] of gone) this.#hosts.delete(host)
-    return gone
+  /** Removes and returns the counts of hosts that move to another shard. */
+  remove(moves: (host: string) => boolean): [host: string, delivered: number][] {
+    const removed: [string, number][] = []
+    for (const [host, { delivered }] of this.#hosts) if (moves(host)) removed.push([host, delivered])
+    for (const [host] of removed) this.#hosts.delete(host)
+    return removed
   }
 
-  /** Whether the host has given all the pages it may. */
+  /** Whether the host has reached its limit. */
   isFull(host: string): boolean {
     if (this.#limit === Number.POSITIVE_INFINITY) return false
     return (this.#hosts.get(host)?.delivered ?? 0) >= this.#limit
   }
 
-  /** `go`: fetch, then `release`. `full`: no more of this host. `wait`: what is under way may fill it. */
+  /** `go`: fetch, then `release`. `full`: the limit is reached. `wait`: the pages in flight may reach it. */
   claim(host: string): 'go' | 'full' | 'wait' {
     if (this.#limit === Number.POSITIVE_INFINITY) return 'go'
     const count = this.#hosts.get(host) ?? { delivered: 0, inFlight: 0, settled: 0 }
@@ -68,7 +68,7 @@ export class HostQuota {
     if (delivered) count.delivered++
   }
 
-  askAgainAt(now: number): number {
-    return now + ASK_AGAIN_MS
+  retryAt(now: number): number {
+    return now + RETRY_MS
   }
 }

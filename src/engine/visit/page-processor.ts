@@ -3,24 +3,24 @@ import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extr
 import type { FetchedResponse } from '../../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Admission } from '../admission/admission.js'
-import { type Problem, UNREAD } from '../delivery.js'
+import { type DeliveryProblem, UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 
-/** What came of a page. */
+/** The result of processing a page. */
 export interface ProcessedPage {
-  /** It counts for limits: it was delivered, or it could not be extracted, which must not make a crawl endless. */
+  /** The page counts against limits: it was delivered, or its extraction failed, which must not make a crawl endless. */
   readonly delivered: boolean
-  /** For the settlement of the visit to bring in. */
+  /** New requests, which the settlement of the visit adds to the frontier. */
   readonly found: readonly CrawlRequest[] | undefined
 }
 
 export const NO_PAGE: ProcessedPage = { delivered: false, found: undefined }
 const DELIVERED: ProcessedPage = { delivered: true, found: undefined }
 
-/** What is made of a page that was fetched: extract → hooks → admit. */
+/** Processes a fetched page: extract → hooks → admit. */
 export class PageProcessor {
   readonly #parts: EngineParts
   readonly #rules: Pick<EngineRules, 'nofollow'>
@@ -45,77 +45,82 @@ export class PageProcessor {
     this.#reports = reports
   }
 
-  /** Extracts, delivers and admits the links. */
+  /** Extracts the page, delivers it and admits its links. */
   process(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
     page?: Page,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock, pageOver, inFlight } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     inFlight?.enter(request)
-    const begun = this.#extract(request, response, timing, page)
+    const started = this.#startExtraction(request, response, timing, page)
     inFlight?.leave()
-    const handling = this.#goOn(request, begun, extractAt)
-    if (pageOver === undefined || !(begun instanceof Begun)) return handling
-    return handling.finally(() => pageOver(begun.page))
+    const processing = this.#finish(request, started, extractAt)
+    if (pageOver === undefined || !(started instanceof StartedExtraction)) return processing
+    return processing.finally(() => pageOver(started.page))
   }
 
-  /** Delivers a page of which there is nothing to extract: it has not changed, or it is gone. */
-  async tell(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNREAD> {
+  /** Delivers a page without extraction: it has not changed, or it is gone. */
+  async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
     this.#parts.pageOver?.(page)
-    return delivered === UNREAD ? UNREAD : DELIVERED
+    return delivered === UNDELIVERED ? UNDELIVERED : DELIVERED
   }
 
-  /** To hooks, listeners and the reader. Whoever gets the page, it counts; undefined: it was delivered. */
-  #deliver(request: CrawlRequest, page: Page, startedAt: number): MaybePromise<typeof UNREAD | undefined> {
+  /** Delivers to hooks, listeners and the reader. Undefined if delivered, even if a hook or listener failed. */
+  #deliver(
+    request: CrawlRequest,
+    page: Page,
+    startedAt: number,
+  ): MaybePromise<typeof UNDELIVERED | undefined> {
     const { clock, delivery, inFlight } = this.#parts
     this.#meters.enter('hooks', startedAt)
     inFlight?.enter(request)
     const delivering = delivery.deliver(page)
     inFlight?.leave()
-    this.#meters.worked('hooks', clock.now() - startedAt)
-    if (delivering instanceof Promise) return delivering.then((problem) => this.#delivered(request, problem))
-    return this.#delivered(request, delivering)
+    this.#meters.addBusy('hooks', clock.now() - startedAt)
+    if (delivering instanceof Promise)
+      return delivering.then((problem) => this.#afterDelivery(request, problem))
+    return this.#afterDelivery(request, delivering)
   }
 
-  #delivered(
+  #afterDelivery(
     request: CrawlRequest,
-    problem: Problem | typeof UNREAD | undefined,
-  ): MaybePromise<typeof UNREAD | undefined> {
+    problem: DeliveryProblem | typeof UNDELIVERED | undefined,
+  ): MaybePromise<typeof UNDELIVERED | undefined> {
     const now = this.#parts.clock.now()
     this.#meters.leave('hooks', now)
-    if (problem === UNREAD) return UNREAD
+    if (problem === UNDELIVERED) return UNDELIVERED
     this.#tally.page(now)
     if (problem !== undefined) return this.#reports.failure(request, problem, true).then(() => undefined)
     return undefined
   }
 
-  async #goOn(
+  async #finish(
     request: CrawlRequest,
-    begun: Begun | ExtractionProblem,
+    started: StartedExtraction | ExtractionProblem,
     extractAt: number,
-  ): Promise<ProcessedPage | typeof UNREAD> {
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock } = this.#parts
-    if (!(begun instanceof Begun)) {
+    if (!(started instanceof StartedExtraction)) {
       this.#meters.leave('extract', clock.now())
-      await this.#reports.failure(request, begun, true)
+      await this.#reports.failure(request, started, true)
       return DELIVERED
     }
-    const { page, running } = begun
+    const { page, running } = started
     const busyUntil = clock.now()
-    this.#meters.worked('extract', busyUntil - extractAt)
+    this.#meters.addBusy('extract', busyUntil - extractAt)
     const extracted = running instanceof Promise ? await running : running
     const hooksAt = running instanceof Promise ? clock.now() : busyUntil
     this.#meters.leave('extract', hooksAt)
 
     if (extracted.problem === undefined) {
       const delivering = this.#deliver(request, page, hooksAt)
-      if ((delivering instanceof Promise ? await delivering : delivering) === UNREAD) return UNREAD
+      if ((delivering instanceof Promise ? await delivering : delivering) === UNDELIVERED) return UNDELIVERED
     } else {
       await this.#reports.failure(request, extracted.problem, true)
     }
@@ -128,29 +133,29 @@ export class PageProcessor {
       return DELIVERED
     }
     const admitAt = clock.now()
-    const admitting = this.#admission.links(extracted, request)
-    this.#meters.worked('admit', clock.now() - admitAt, extracted.links.length)
+    const admitting = this.#admission.admitLinks(extracted, request)
+    this.#meters.addBusy('admit', clock.now() - admitAt, extracted.links.length)
     return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
   }
 
-  /** Never throws: what cannot be made a page is reported as that page's failure. */
-  #extract(
+  /** Never throws: if the response cannot become a page, that is reported as a failure of the URL. */
+  #startExtraction(
     request: CrawlRequest,
     response: FetchedResponse,
     timing: FetchTiming,
     made: Page | undefined,
-  ): Begun | ExtractionProblem {
+  ): StartedExtraction | ExtractionProblem {
     try {
       const page = made ?? this.#parts.extraction.pageOf(request, response, timing)
-      return new Begun(page, this.#parts.extraction.run(page))
+      return new StartedExtraction(page, this.#parts.extraction.run(page))
     } catch (cause) {
       return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
     }
   }
 }
 
-/** A page whose extraction has begun. A class and not a literal: see docs/decisions/0008. */
-class Begun {
+/** A page whose extraction has started. A class, not an object literal: see docs/decisions/0008. */
+class StartedExtraction {
   constructor(
     readonly page: Page,
     readonly running: MaybePromise<Extracted>,

@@ -4,8 +4,8 @@ import type { CrawlRequest, FailureCode, SkipReason } from '../../types.js'
 import { baseFor, resolve } from '../../url/resolve.js'
 
 /**
- * What an outcome means. The one place that decides between page, redirect, skip, retry and giving up: pure, so
- * that its tests are a table.
+ * What an outcome means. The only place that decides between page, redirect, skip, retry and giving up: a pure function,
+ * so that its tests are a table.
  */
 export type Verdict =
   | { readonly kind: 'page' }
@@ -16,21 +16,21 @@ export type Verdict =
       readonly code: FailureCode
       readonly message: string
       readonly status?: number
-      /** Trouble that may be over by the next try. */
+      /** The next attempt may succeed. */
       readonly transient: boolean
-      /** The URL has had its tries. */
+      /** There are no attempts left. */
       readonly final: boolean
     }
 
 export interface RetryRules {
-  /** How often a transient failure is tried again. */
+  /** How often a transient failure is retried. */
   readonly retries: number
   readonly maxRedirects: number
-  /** Whether a redirect in a circle is followed, up to the limit: with cookies the second answer may differ. */
-  readonly circles: boolean
+  /** Whether redirect loops are followed, up to `maxRedirects`: with cookies the second response may differ. */
+  readonly followsLoops: boolean
 }
 
-/** Trouble that may be over by the next try. Everything else would fail the same way again. */
+/** Failures that may not recur. Everything else would fail the same way again. */
 const TRANSIENT: ReadonlySet<FailureCode> = new Set([
   'timeout',
   'dns-failed',
@@ -38,7 +38,7 @@ const TRANSIENT: ReadonlySet<FailureCode> = new Set([
   'connection-lost',
   'proxy-failed',
 ])
-/** Errors of the server that it will make again: it does not know the method, or the version of HTTP. */
+/** Server errors that will recur: the method or the HTTP version is not supported. */
 const PERMANENT_5XX: ReadonlySet<number> = new Set([501, 505])
 const TRANSIENT_4XX: ReadonlySet<number> = new Set([408, 425, 429])
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -65,8 +65,8 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules
   return failure(request, 'http-status', message, status, isTransient(status) ? rules : undefined)
 }
 
-/** The failure is this machine's: it says nothing about the host or the URL. */
-export function isOurs(outcome: Outcome): boolean {
+/** The machine lacks a resource such as sockets: the failure says nothing about the host or the URL. */
+export function isLocalShortage(outcome: Outcome): boolean {
   return !outcome.ok && outcome.shortage === true
 }
 
@@ -85,8 +85,8 @@ function judgeRedirect(
     return failure(request, 'too-many-redirects', message, status)
   }
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))
-  if (to !== undefined && !rules.circles && (to === request.url || request.via?.includes(to))) {
-    const message = `redirects in a circle: ${[...(request.via ?? []), request.url, to].join(' → ')}`
+  if (to !== undefined && !rules.followsLoops && (to === request.url || request.via?.includes(to))) {
+    const message = `redirect loop: ${[...(request.via ?? []), request.url, to].join(' → ')}`
     return failure(request, 'redirect-loop', message, status)
   }
   if (to !== undefined) return { kind: 'redirect', to }
@@ -97,7 +97,7 @@ function judgeRedirect(
   return failure(request, 'bad-redirect', message, status)
 }
 
-/** With `retry`, it is trouble that may be over by the next try. */
+/** With `retry`, the failure is transient. */
 function failure(
   request: CrawlRequest,
   code: FailureCode,

@@ -2,34 +2,35 @@ import { counted, messageOf } from '../../errors.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
-import type { PageRecord } from '../../refresh/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
 import type { Admission } from '../admission/admission.js'
-import { UNREAD } from '../delivery.js'
+import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { KnownPages } from '../refresh/known-pages.js'
-import { NOT_MODIFIED, RevisitProcessor, unread } from '../refresh/revisit-processor.js'
+import { NOT_MODIFIED, RevisitProcessor } from '../refresh/revisit-processor.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
-import { type FetchExpectation, FetchStep } from './fetch-step.js'
-import { isDown, lookAgainAt, setback } from './host-health.js'
+import { type FetchSettings, FetchStep } from './fetch-step.js'
+import { backOff, isDown, nextProbeAt } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
-import { isOurs, judge, type Verdict } from './verdict.js'
+import { isLocalShortage, judge, type Verdict } from './verdict.js'
+import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
-/** Sitemaps may have 50 MB (sitemaps.org), whatever pages may have. */
-const SITEMAP: FetchExpectation = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
+/** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
+const SITEMAP_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
 
-/** Each may hold 50 MB in memory. */
-const SITEMAPS_AT_ONCE = 4
-const SITEMAP_NAP_MS = 500
+/** Each may need 50 MB of memory. */
+const MAX_SITEMAPS_IN_FLIGHT = 4
+const SITEMAP_RETRY_MS = 500
 
 /**
- * The way of one request: robots gate → fetch → extract → hooks → admit, and at the end a settlement that says what
- * becomes of it. Whatever the network or the user's code does ends in a settlement; only a store that fails rejects.
+ * Visits one request: robots gate → fetch → extract → hooks → admit. The result is a settlement that says what happens to
+ * the request next. Whatever the network or user code does, a visit ends in a settlement; it rejects only if a store
+ * fails.
  */
 export class Visits {
   readonly #parts: EngineParts
@@ -41,7 +42,7 @@ export class Visits {
   readonly #fetchStep: FetchStep
   readonly #robotsFetches: RobotsFetches
   readonly #processor: PageProcessor
-  readonly #expectation: FetchExpectation
+  readonly #pageFetch: FetchSettings
   readonly #knownPages: KnownPages | undefined
   readonly #revisitProcessor: RevisitProcessor | undefined
   readonly #openedAt: number
@@ -66,91 +67,100 @@ export class Visits {
     this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
     this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
     this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
-    this.#expectation = {
+    this.#pageFetch = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
     }
     this.#revisitProcessor =
       knownPages &&
-      new RevisitProcessor(parts, knownPages, this.#processor, tally, (request, startedAt, endedAt, came) =>
-        this.#went(request, startedAt, endedAt, came),
+      new RevisitProcessor(
+        parts,
+        knownPages,
+        this.#processor,
+        tally,
+        (request, startedAt, endedAt, processed) =>
+          this.#settleReached(request, startedAt, endedAt, processed),
       )
   }
 
-  /** Ends every fetch now; their requests stay pending. */
+  /** Aborts all fetches; their requests stay pending. */
   abort(): void {
     this.#fetchStep.abort()
     this.#parts.delivery.abort()
   }
 
-  /** Leaves no timer behind. */
+  /** Clears all timers. */
   close(): void {
     this.#fetchStep.close()
   }
 
-  /** Another shard has fetched rules for us. */
+  /** Another shard has fetched a robots.txt for this one. */
   robotsArrived(rules: RobotsArrived): void {
     this.#robotsFetches.robotsArrived(rules)
   }
 
+  /** The whole visit. A known page keeps its record even if the visit fails. */
   visit(request: CrawlRequest): Promise<VisitResult> {
-    const visiting = this.#watched(request)
+    const visiting = this.#trackInFlight(request)
     return request.revisit === true && this.#revisitProcessor
-      ? this.#revisitProcessor.keep(request, visiting)
+      ? this.#revisitProcessor.keepKnown(request, visiting)
       : visiting
   }
 
-  #watched(request: CrawlRequest): Promise<VisitResult> {
+  /** Records the visit in the in-flight log, and gives up URLs that crashed workers. */
+  #trackInFlight(request: CrawlRequest): Promise<VisitResult> {
     const { inFlight } = this.#parts
-    if (inFlight === undefined) return this.#visit(request)
+    if (inFlight === undefined) return this.#dispatch(request)
     const message = inFlight.fatal(request.url)
     if (message !== undefined) return this.#giveUpCrashed(request, message)
     inFlight.start(request)
-    return this.#visit(request)
+    return this.#dispatch(request)
   }
 
   async #giveUpCrashed(request: CrawlRequest, message: string): Promise<Settlement> {
     await this.#reports.failure(request, { code: 'worker-crashed', message }, true)
-    return { request, visitedAt: undefined }
+    return notVisited(request)
   }
 
-  #visit(request: CrawlRequest): Promise<VisitResult> {
+  /** Chooses what to do by purpose, block-list and the health of the host. */
+  #dispatch(request: CrawlRequest): Promise<VisitResult> {
     const { purpose } = request
-    // Never in a frontier: whoever put it there gets it settled.
-    if (purpose?.kind === 'rules') return Promise.resolve({ request, visitedAt: undefined })
-    if (purpose?.kind === 'robots') return this.#robotsFetches.robots(request, purpose.origin)
-    if (this.#admission.isBlocked(request)) return this.#turnedAway(request)
+    // Must not be in a frontier; if it is, settle it.
+    if (purpose?.kind === 'rules') return Promise.resolve(notVisited(request))
+    if (purpose?.kind === 'robots') return this.#robotsFetches.fetchForOther(request, purpose.origin)
+    if (this.#admission.isBlocked(request)) return this.#dropBlocked(request)
     if (isDown(request.hostTrouble, this.#rules)) {
-      const at = lookAgainAt(request.hostTrouble!, this.#rules)
+      const at = nextProbeAt(request.hostTrouble!, this.#rules)
       if (this.#revisitProcessor === undefined || request.revisit !== true) {
-        if (!this.#deservesAnother(request)) return this.#hostDown(request)
+        if (!this.#retriesHost(request)) return this.#failHostDown(request)
       } else if (at > this.#parts.clock.now()) return this.#revisitProcessor.hostDown(request, at)
     }
-    return purpose === undefined ? this.#visitPage(request) : this.#visitSitemap(request, purpose)
+    return purpose === undefined ? this.#fetchWithinQuotas(request) : this.#fetchSitemap(request, purpose)
   }
 
-  /** If earlier runs gave the host up, and this one is to try again what they did. */
-  #deservesAnother({ hostTrouble }: CrawlRequest): boolean {
+  /** Whether an earlier run gave the host up and this one retries it. */
+  #retriesHost({ hostTrouble }: CrawlRequest): boolean {
     return this.#rules.retryFailed && hostTrouble!.since < this.#openedAt
   }
 
-  async #visitPage(request: CrawlRequest): Promise<VisitResult> {
+  /** Claims one of the host's and one of the site's pages first, if they are limited. */
+  async #fetchWithinQuotas(request: CrawlRequest): Promise<VisitResult> {
     const { host, site: sites } = this.#quotas
     if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
-    // A known page has had its place among those of its host.
+    // A known page already counts against the limit of its host.
     if (request.revisit === true && (await this.#knownPages?.wasSeen(request)))
       return this.#fetchPage(request)
     const site = this.#parts.siteOf(request.host)
-    const hostTurn = this.#quotas.host.claim(request.host)
-    const siteTurn = hostTurn === 'go' ? this.#quotas.site.claim(site) : 'go'
-    if (hostTurn === 'go' && siteTurn !== 'go') this.#quotas.host.release(request.host, false)
-    if (hostTurn === 'full' || siteTurn === 'full') {
-      this.#reports.skipped(request.url, hostTurn === 'full' ? 'host-limit' : 'site-limit', request.parent)
-      return { request, visitedAt: undefined }
+    const hostClaim = this.#quotas.host.claim(request.host)
+    const siteClaim = hostClaim === 'go' ? this.#quotas.site.claim(site) : 'go'
+    if (hostClaim === 'go' && siteClaim !== 'go') this.#quotas.host.release(request.host, false)
+    if (hostClaim === 'full' || siteClaim === 'full') {
+      this.#reports.skipped(request.url, hostClaim === 'full' ? 'host-limit' : 'site-limit', request.parent)
+      return notVisited(request)
     }
-    if (hostTurn === 'wait' || siteTurn === 'wait') {
-      const at = this.#quotas.host.askAgainAt(this.#parts.clock.now())
-      return { ...this.#again(request, at), hostNotBefore: at }
+    if (hostClaim === 'wait' || siteClaim === 'wait') {
+      const at = this.#quotas.host.retryAt(this.#parts.clock.now())
+      return { ...postponed(request, at), hostNotBefore: at }
     }
     let delivered = false
     try {
@@ -164,137 +174,141 @@ export class Visits {
   }
 
   async #fetchPage(request: CrawlRequest): Promise<VisitResult> {
-    const gate = this.#throughGate(request)
-    const put = gate instanceof Promise ? await gate : gate
-    if (put !== undefined) return put
-    const looking = this.#knownPages?.lookUp(request, this.#expectation)
-    const look = looking instanceof Promise ? await looking : looking
+    const checking = this.#checkRobots(request)
+    const settled = checking instanceof Promise ? await checking : checking
+    if (settled !== undefined) return settled
+    const lookingUp = this.#knownPages?.lookUp(request, this.#pageFetch)
+    const lookup = lookingUp instanceof Promise ? await lookingUp : lookingUp
     const startedAt = this.#parts.clock.now()
-    const outcome = await this.#fetchStep.fetch(request, look?.expects ?? this.#expectation)
+    const outcome = await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
-    if (look?.expects.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
-      return this.#revisitProcessor!.compare(request, look, outcome, timing)
+    if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
+      return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
-      const settled = await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       if (settled.again !== undefined || !this.#revisitProcessor) return settled
       if (request.revisit !== true)
         return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, look, settled, outcome, timing, verdict)
+      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
     }
     if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, look, outcome as FetchedResponse, timing)
-    const handled = await this.#processor.process(request, outcome as FetchedResponse, timing)
-    if (handled === UNREAD) return unread(request, endedAt)
-    return this.#went(request, startedAt, endedAt, handled)
+      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
+    if (processed === UNDELIVERED) return repeated(request, endedAt)
+    return this.#settleReached(request, startedAt, endedAt, processed)
   }
 
-  /** Undefined: robots.txt has nothing against it. Otherwise the visit ends here: denied, put off, or spent on rules. */
-  #throughGate(request: CrawlRequest): MaybePromise<Settlement | undefined> {
+  /** Undefined if robots.txt allows it. Otherwise the visit ends: denied, postponed, or used to fetch robots.txt. */
+  #checkRobots(request: CrawlRequest): MaybePromise<Settlement | undefined> {
     const verdict = this.#parts.robots.check(request, this.#parts.clock.now())
-    if (verdict !== 'allow') return this.#heedRobots(request, verdict)
-    const robotsFetch = request.purpose === undefined ? this.#robotsFetches.pageComes(request.url) : undefined
-    return robotsFetch?.then(() => undefined)
+    if (verdict !== 'allow') return this.#obeyRobots(request, verdict)
+    const queueing =
+      request.purpose === undefined ? this.#robotsFetches.queueDeferredSitemaps(request.url) : undefined
+    return queueing?.then(() => undefined)
   }
 
-  async #heedRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
+  async #obeyRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     if (verdict === 'deny') {
       this.#reports.skipped(request.url, 'robots', request.parent)
-      return { request, visitedAt: undefined }
+      return notVisited(request)
     }
     if ('failed' in verdict) {
       await this.#reports.failure(request, verdict.failed, true)
-      return this.#givenUp(request)
+      return this.#giveUp(request)
     }
     if ('retryAt' in verdict)
-      return { ...this.#again(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+      return { ...postponed(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     return this.#robotsFetches.rulesFor(request, verdict.fetch)
   }
 
-  async #turnedAway(request: CrawlRequest): Promise<Settlement> {
+  async #dropBlocked(request: CrawlRequest): Promise<Settlement> {
     await this.#admission.reportFailures()
-    return { request, visitedAt: undefined }
+    return notVisited(request)
   }
 
-  async #hostDown(request: CrawlRequest): Promise<Settlement> {
+  async #failHostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
-    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are not tried any more`
+    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are given up`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
-    return this.#givenUp(request)
+    return this.#giveUp(request)
   }
 
-  /** Nothing was asked, for the host is in trouble. */
-  #givenUp(request: CrawlRequest): VisitResult {
-    const settled = { request, visitedAt: undefined }
+  /** The host is in trouble, so no request was sent. */
+  #giveUp(request: CrawlRequest): VisitResult {
+    const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
     return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
   }
 
-  /** The host was reached and answered sensibly: its troubles, if it had any, are over. */
-  #went(request: CrawlRequest, startedAt: number, endedAt: number, came = NO_PAGE): VisitResult {
-    const { found, delivered } = came
-    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+  /** The host was reached and gave a valid response: it has recovered from earlier failures. */
+  #settleReached(
+    request: CrawlRequest,
+    startedAt: number,
+    endedAt: number,
+    processed = NO_PAGE,
+  ): VisitResult {
+    const { found, delivered } = processed
+    const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     if (request.hostTrouble === undefined)
       return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
     const hostTrouble = { incidents: 0, since: endedAt }
     return { request, visitedAt: endedAt, hostDelayMs, found, delivered, hostTrouble }
   }
 
-  /** The pause that the host asks for, or that its slowness suggests, if that is longer. */
-  #delayMs(request: CrawlRequest, fetchMs: number): number | undefined {
-    const asked = this.#parts.robots.delayMs(request)
+  /** The delay that the host asks for, or the adaptive one, whichever is longer. */
+  #hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined {
+    const requested = this.#parts.robots.delayMs(request)
     const { adaptive } = this.#rules
-    if (adaptive === undefined) return asked
-    return Math.max(asked ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
+    if (adaptive === undefined) return requested
+    return Math.max(requested ?? 0, Math.min(fetchMs * adaptive.factor, adaptive.maxMs))
   }
 
-  async #visitSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
+  async #fetchSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
     const { clock, extraction } = this.#parts
-    if (!this.#admission.wantsSitemap(purpose)) return { request, visitedAt: undefined }
-    if (this.#sitemapsInFlight >= SITEMAPS_AT_ONCE) return this.#again(request, clock.now() + SITEMAP_NAP_MS)
+    if (!this.#admission.wantsSitemap(purpose)) return notVisited(request)
+    if (this.#sitemapsInFlight >= MAX_SITEMAPS_IN_FLIGHT)
+      return postponed(request, clock.now() + SITEMAP_RETRY_MS)
     this.#sitemapsInFlight++
     try {
-      const put = await this.#throughGate(request)
-      if (put !== undefined) return put
+      const settled = await this.#checkRobots(request)
+      if (settled !== undefined) return settled
       const startedAt = clock.now()
-      const outcome = await this.#fetchStep.fetch(request, SITEMAP)
+      const outcome = await this.#fetchStep.fetch(request, SITEMAP_FETCH)
       const endedAt = clock.now()
       const verdict = this.#judge(request, outcome)
       if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
-        return this.#went(request, startedAt, endedAt)
+        return this.#settleReached(request, startedAt, endedAt)
       }
-      if (verdict.kind !== 'page') return await this.#conclude(request, outcome, verdict, startedAt, endedAt)
+      if (verdict.kind !== 'page')
+        return await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
-        if (this.#fetchStep.isAborted) return { ...this.#again(request, endedAt), visitedAt: endedAt }
-        await this.#admission.sitemapEntries(entries, request, purpose)
+        if (this.#fetchStep.isAborted) return repeated(request, endedAt)
+        await this.#admission.admitSitemapEntries(entries, request, purpose)
         if (!this.#admission.wantsSitemap(purpose)) break
-        // A large sitemap is read in slices, between which others have their turn.
+        // A large sitemap is read in slices, so that other visits continue in between.
         await yieldToLoop(clock)
       }
       this.#tally.sitemaps++
-      return this.#went(request, startedAt, endedAt)
+      return this.#settleReached(request, startedAt, endedAt)
     } finally {
       this.#sitemapsInFlight--
     }
   }
 
-  #again(request: CrawlRequest, at: number): Settlement {
-    return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
-  }
-
-  /** A fetcher of the user's own may return what nobody can read: that is its failure, not the crawl's. */
+  /** A custom fetcher may return invalid outcomes. That is a failure of the URL, not of the crawl. */
   #judge(request: CrawlRequest, outcome: Outcome): Verdict {
     try {
       return judge(request, outcome, this.#rules)
     } catch (error) {
-      const message = `the fetcher's answer could not be read: ${messageOf(error)}`
+      const message = `the fetcher returned an invalid outcome: ${messageOf(error)}`
       return { kind: 'failure', code: 'fetcher-failed', message, transient: false, final: true }
     }
   }
 
-  async #conclude(
+  async #settleWithoutPage(
     request: CrawlRequest,
     outcome: Outcome,
     verdict: Exclude<Verdict, { kind: 'page' }>,
@@ -304,31 +318,31 @@ export class Visits {
     switch (verdict.kind) {
       case 'skip':
         this.#reports.skipped(request.url, verdict.reason, request.parent)
-        return this.#went(request, startedAt, endedAt)
+        return this.#settleReached(request, startedAt, endedAt)
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.redirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request)
         if (found === undefined) {
-          const message = `redirects to ${verdict.to}, which is the same page once its parameters are dropped`
+          const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
         }
-        return this.#went(request, startedAt, endedAt, { delivered: false, found })
+        return this.#settleReached(request, startedAt, endedAt, { delivered: false, found })
       }
       case 'failure':
-        return this.#failure(request, outcome, verdict, startedAt, endedAt)
+        return this.#settleFailure(request, outcome, verdict, startedAt, endedAt)
     }
   }
 
-  async #failure(
+  async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
     verdict: Extract<Verdict, { kind: 'failure' }>,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    if (isOurs(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
-      return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+    if (isLocalShortage(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
+      return repeated(request, endedAt)
     }
     await this.#reports.failure(
       request,
@@ -336,19 +350,19 @@ export class Visits {
       verdict.final,
     )
     if (!verdict.transient) {
-      // Only an answer shows that the host is well; a certificate that is refused, or an address, shows nothing.
-      const went = this.#went(request, startedAt, endedAt)
-      return outcome.ok ? went : { request, visitedAt: endedAt, hostDelayMs: went.hostDelayMs }
+      // Only a response proves that the host has recovered; a rejected certificate or address does not.
+      const reached = this.#settleReached(request, startedAt, endedAt)
+      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
     }
-    const asked = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
-    const visit = { startedAt, endedAt, retryAfterMs: asked }
-    const { trouble, hostNotBefore, retryAt } = setback(
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
+    const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,
       visit,
       this.#rules,
       this.#parts.random.next(),
     )
-    const hostDelayMs = this.#delayMs(request, endedAt - startedAt)
+    const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     const settlement = { request, visitedAt: endedAt, hostDelayMs, hostNotBefore, hostTrouble: trouble }
     return verdict.final
       ? settlement
@@ -356,17 +370,7 @@ export class Visits {
   }
 }
 
-/** A settlement, and what the engine itself must know of the visit that it settles. */
-export type VisitResult = Settlement & {
-  /** A page came of it: see `ProcessedPage`. */
-  readonly delivered?: boolean
-  /** It is one more of its host's pages, of which there is a limit. */
-  readonly takesPlace?: boolean
-  /** What is to be remembered of the page. */
-  readonly record?: PageRecord | undefined
-}
-
-/** Lets timers and sockets have their turn. */
+/** Lets timers and sockets run. */
 export function yieldToLoop(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.wakeAt(clock.now(), resolve)

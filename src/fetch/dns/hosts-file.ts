@@ -7,7 +7,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { Clock } from '../../time.js'
 import { isShortage } from '../http/failures.js'
-import type { Address } from './resolver.js'
+import type { Address } from './query.js'
 
 /** Block-lists kept as hosts files have a few MB; a larger file is a mistake, and only its names would be missing. */
 const LARGEST_FILE_BYTES = 16 * 1024 * 1024

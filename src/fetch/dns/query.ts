@@ -8,7 +8,12 @@ import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { type Clock, LATE, within } from '../../time.js'
 import { isShortage } from '../http/failures.js'
-import type { Address } from './resolver.js'
+
+/** An IP address, in the form that `net.connect` expects. */
+export interface Address {
+  readonly address: string
+  readonly family: 4 | 6
+}
 
 /** Why there is no address, in words that failures.ts knows. */
 export type LookupCode =

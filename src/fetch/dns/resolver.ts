@@ -10,13 +10,7 @@ import { invalidOption } from '../../errors.js'
 import { type Clock, systemClock } from '../../time.js'
 import { ExpiringCache } from './cache.js'
 import { HostsFile } from './hosts-file.js'
-import { type Answer, askBoth, type LookupCode } from './query.js'
-
-/** An IP address, as `net.connect` takes it. */
-export interface Address {
-  readonly address: string
-  readonly family: 4 | 6
-}
+import { type Address, type Answer, askBoth, type LookupCode } from './query.js'
 
 /**
  * Host name → addresses, in the order in which they should be tried; at least one.

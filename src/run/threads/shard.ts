@@ -5,6 +5,7 @@
  */
 
 import { Engine } from '../../engine/engine.js'
+import { EVENT_SOURCES } from '../../engine/events.js'
 import { KumoError, messageOf } from '../../errors.js'
 import { addedLinks } from '../../extract/page.js'
 import { loadModules } from '../../modules/load.js'
@@ -106,7 +107,7 @@ export class WorkerShard {
     const portable = data.options as PortableOptions
     const given = fromPortable(portable, this.#closureProxy)
     const listeners = portable.events
-      .filter((event) => HEARD_HERE.has(event))
+      .filter((event) => EVENT_SOURCES[event] === 'worker')
       .map((event) => [event, this.#closureProxy.listener(event)] as unknown as Listener)
     return loadModules({ ...given, concurrency: data.concurrency, listeners })
   }
@@ -246,6 +247,3 @@ export class WorkerShard {
 }
 
 type NoOrder = 'go' | 'ping' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'
-
-/** Events of single URLs; the others are put together by the main thread. */
-const HEARD_HERE: ReadonlySet<string> = new Set(['page', 'failure', 'skip', 'redirect'])

@@ -1,6 +1,6 @@
 import { mergeStats, type ShardStats } from '../../engine/stats/merge.js'
 import type { EndReason, Stats, Summary, WorkerStats } from '../../engine/stats/stats.js'
-import { addedCounts, Tally } from '../../engine/stats/tally.js'
+import { addCounts, Tally } from '../../engine/stats/tally.js'
 
 /** What is known of a crawl whose workers never came to say anything. */
 const NOTHING: Stats = mergeStats([])
@@ -39,7 +39,7 @@ export class WorkerRunStats {
     this.#last[shard] = undefined
     if (isDurable) return
     if (last !== undefined) {
-      const sum = addedCounts(this.#gone.record(), last)
+      const sum = addCounts(this.#gone.record(), last)
       this.#gone.restore(sum)
       Object.assign(this.#gone.changes, sum.changes)
     }
@@ -56,7 +56,7 @@ export class WorkerRunStats {
     const all = mergeStats(told)
     return {
       ...all,
-      ...addedCounts(addedCounts(all, this.own.record()), this.#gone.record()),
+      ...addCounts(addCounts(all, this.own.record()), this.#gone.record()),
       lost: this.#lost,
       workers: this.#last.map((stats, shard) => this.#worker(stats, shard)),
     }

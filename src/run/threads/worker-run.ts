@@ -5,9 +5,9 @@
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
 import { SeedSource } from '../../engine/admission/seed-source.js'
-import { type Delivery, warnOf } from '../../engine/delivery.js'
+import { type Delivery, emitWarning } from '../../engine/delivery.js'
 import type { WorkerEvent } from '../../engine/events.js'
-import type { PageCounts } from '../../engine/stats/ledger.js'
+import type { PageCounts } from '../../engine/parts.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
@@ -264,7 +264,7 @@ export class WorkerRun {
         if (this.#troubles.isNews(shard, message.event)) void this.#delivery.emit('store', message.event)
         break
       case 'warn':
-        if (!this.#warned) warnOf(message.message)
+        if (!this.#warned) emitWarning(message.message)
         this.#warned = true
         break
       case 'advice':

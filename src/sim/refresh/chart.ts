@@ -1,7 +1,7 @@
 /** Forecasts as a picture. */
 
 import { type Chart, svgOf } from '../svg.js'
-import type { RefreshForecast } from './simulate.js'
+import type { RefreshForecast } from './contract.js'
 
 /** What a number of sockets comes to. */
 export interface ForecastRow {

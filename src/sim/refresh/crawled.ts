@@ -2,8 +2,8 @@ import { KumoError } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import type { StateSpace } from '../../stores/contract.js'
 import { readState } from '../../stores/level/opening/read-state.js'
+import type { RefreshWorld } from './contract.js'
 import { worldOf } from './described.js'
-import type { RefreshWorld } from './simulate.js'
 
 /** The world as the crawl in a folder has come to know it. The crawl may be going on. */
 export async function crawledWorld(path: string): Promise<RefreshWorld> {

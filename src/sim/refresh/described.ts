@@ -5,7 +5,7 @@ import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { normalQuantile } from './chance.js'
-import type { RefreshWorld, SimulatedPage, SimulatedServer } from './simulate.js'
+import type { RefreshWorld, SimulatedPage, SimulatedServer } from './contract.js'
 
 /**
  * How a figure differs from one page or server to the next. `mean`: not at all. `median` and `spread`: log-normal, where

@@ -1,4 +1,13 @@
-import type { Lateness } from './simulate.js'
+/** How late visits were. Pages that are overdue at the end count with how late they are by then. */
+export interface Lateness {
+  readonly meanMs: number
+  /** The mean of the server with the largest. */
+  readonly worstMs: number
+  /** `worstMs` by the mean over servers; 1 if nothing was late. */
+  readonly worstToMean: number
+  /** Servers that had a page due in the first half of the scored time, and were not visited in all of it. */
+  readonly starved: number
+}
 
 /** How late visits are, by server. */
 export class Punctuality {

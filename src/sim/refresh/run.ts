@@ -9,8 +9,8 @@ import type { CrawlRequest } from '../../types.js'
 import { virtualClock } from '../virtual-clock.js'
 import { logNormalTable, mixed } from './chance.js'
 import { ChangingPages } from './changing-pages.js'
+import type { RefreshForecast, RefreshSimulation, RefreshWorld, SimulatedServer } from './contract.js'
 import { Punctuality } from './punctuality.js'
-import type { RefreshForecast, RefreshSimulation, SimulatedServer } from './simulate.js'
 
 const USUAL_BYTES = 22_000
 /** Values from which the length of a download is picked. */
@@ -264,3 +264,21 @@ function pageOf({ url }: CrawlRequest): number {
 }
 
 const ZERO = 48
+
+/**
+ * Crawls a world in virtual time, and tells what came of it.
+ *
+ * @example
+ * const world = describeWorld({ servers: 1000, pagesPerServer: 50, changeMs: { mean: DAY }, downloadMs: { mean: 800 } })
+ * const refresh = refreshRules({ min: '1h' })
+ * const { freshness } = simulateRefresh(world, { sockets: 20, delayMs: 1000, refresh, durationMs: 30 * DAY })
+ */
+export function simulateRefresh(world: RefreshWorld, options: RefreshSimulation): RefreshForecast {
+  const { learningMs = 0, durationMs } = options
+  const run = new RefreshRun(options)
+  for (const server of world.servers) run.add(server)
+  run.goTo(run.start + learningMs)
+  run.score()
+  run.goTo(run.start + learningMs + durationMs)
+  return run.forecast()
+}

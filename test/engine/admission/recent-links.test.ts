@@ -16,12 +16,12 @@ function meet(met: RecentLinks, href: string): boolean {
 describe('MetLinks', () => {
   it('knows a link that was added, on pages of the same origin only', () => {
     const met = new RecentLinks()
-    met.turnTo('https://a.example')
+    met.setOrigin('https://a.example')
     expect(meet(met, '/x')).toBe(false)
     expect(meet(met, '/x')).toBe(true)
-    met.turnTo('https://b.example')
+    met.setOrigin('https://b.example')
     expect(meet(met, '/x')).toBe(false)
-    met.turnTo('https://a.example')
+    met.setOrigin('https://a.example')
     expect(meet(met, '/x')).toBe(true)
   })
 
@@ -36,20 +36,20 @@ describe('MetLinks', () => {
     ['', false],
   ])('remembers %j: %s, because pages of one origin may resolve it differently', (href, remembered) => {
     const met = new RecentLinks()
-    met.turnTo('https://a.example')
+    met.setOrigin('https://a.example')
     meet(met, href)
     expect(knows(met, href)).toBe(remembered)
   })
 
   it('takes no new link for a known one, however many it has met', () => {
     const met = new RecentLinks()
-    met.turnTo('https://a.example')
+    met.setOrigin('https://a.example')
     for (let i = 0; i < 300_000; i++) expect(meet(met, `/page/${i}`)).toBe(false)
   })
 
   it('still knows nearly all of the last twenty thousand', () => {
     const met = new RecentLinks()
-    met.turnTo('https://a.example')
+    met.setOrigin('https://a.example')
     for (let i = 0; i < 20_000; i++) meet(met, `/page/${i}`)
     let known = 0
     for (let i = 0; i < 20_000; i++) if (knows(met, `/page/${i}`)) known++

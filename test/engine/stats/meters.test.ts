@@ -30,13 +30,13 @@ describe('slot time', () => {
 
   test('empty slots are counted by their reason', () => {
     const { clock, meters } = setUp(10)
-    meters.stand('discovery', 10, clock.now())
+    meters.setIdle('discovery', 10, clock.now())
     clock.advance(100)
-    meters.stand('politeness', 5, clock.now())
+    meters.setIdle('politeness', 5, clock.now())
     clock.advance(100)
-    meters.stand('paused', 10, clock.now())
+    meters.setIdle('paused', 10, clock.now())
     clock.advance(200)
-    meters.stand('store', 8, clock.now())
+    meters.setIdle('store', 8, clock.now())
     clock.advance(100)
     const shares = {
       discovery: 1000 / 5000,
@@ -60,9 +60,9 @@ describe('slot time', () => {
 describe('busy time', () => {
   test('a stage has the share of the thread that it kept, and fetch what is left', () => {
     const { clock, meters } = setUp(2)
-    meters.worked('extract', 30, 2)
-    meters.worked('extract', 10)
-    meters.worked('admit', 20, 60)
+    meters.addBusy('extract', 30, 2)
+    meters.addBusy('extract', 10)
+    meters.addBusy('admit', 20, 60)
     clock.advance(100)
     const { extract, admit, fetch, frontier } = meters.stages(0.8)
     expect(extract).toMatchObject({ busyShare: 0.4, done: 2 })
@@ -73,7 +73,7 @@ describe('busy time', () => {
 
   test('fetch never has less than nothing', () => {
     const { clock, meters } = setUp(2)
-    meters.worked('extract', 90)
+    meters.addBusy('extract', 90)
     clock.advance(100)
     expect(meters.stages(0.5).fetch.busyShare).toBe(0)
     expect(meters.stages(undefined).fetch.busyShare).toBe(0)

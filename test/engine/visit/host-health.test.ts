@@ -1,7 +1,7 @@
 /** How long a host that fails is left alone, as a table. */
 
 import { describe, expect, test } from 'vitest'
-import { type HealthRules, isDown, setback } from '../../../src/engine/visit/host-health.js'
+import { backOff, type HealthRules, isDown } from '../../../src/engine/visit/host-health.js'
 import type { HostTrouble } from '../../../src/types.js'
 
 const rules: HealthRules = {
@@ -20,7 +20,7 @@ function incidents(count: number, chance: number): { waits: number[]; trouble: H
   let trouble: HostTrouble | undefined
   let at = 0
   for (let i = 0; i < count; i++) {
-    const back = setback(trouble, { startedAt: at, endedAt: at + 10 }, rules, chance)
+    const back = backOff(trouble, { startedAt: at, endedAt: at + 10 }, rules, chance)
     waits.push(Math.round(back.hostNotBefore - at - 10))
     trouble = back.trouble
     at = back.hostNotBefore
@@ -48,7 +48,7 @@ describe('a host that keeps failing', () => {
 
   test('is never set aside for longer than a day', () => {
     const patient = { ...rules, cooldowns: 1000 }
-    const { hostNotBefore } = setback(
+    const { hostNotBefore } = backOff(
       { incidents: 900, since: 0 },
       { startedAt: 1, endedAt: 2 },
       patient,
@@ -58,7 +58,7 @@ describe('a host that keeps failing', () => {
   })
 
   test('lets its other URLs have a turn before the one that failed', () => {
-    const { hostNotBefore, retryAt } = setback(undefined, { startedAt: 0, endedAt: 0 }, rules, NO_LUCK)
+    const { hostNotBefore, retryAt } = backOff(undefined, { startedAt: 0, endedAt: 0 }, rules, NO_LUCK)
     expect(retryAt).toBeCloseTo(2 * hostNotBefore, 0)
   })
 })
@@ -67,10 +67,10 @@ describe('a burst', () => {
   test('of visits that were under way together is one incident', () => {
     let trouble: HostTrouble | undefined
     for (let i = 0; i < 10; i++) {
-      trouble = setback(trouble, { startedAt: i, endedAt: 100 + i }, rules, 0).trouble
+      trouble = backOff(trouble, { startedAt: i, endedAt: 100 + i }, rules, 0).trouble
     }
     expect(trouble).toEqual({ incidents: 1, since: 100 })
-    expect(setback(trouble, { startedAt: 101, endedAt: 200 }, rules, 0).trouble.incidents).toBe(2)
+    expect(backOff(trouble, { startedAt: 101, endedAt: 200 }, rules, 0).trouble.incidents).toBe(2)
   })
 })
 
@@ -84,6 +84,6 @@ describe('Retry-After', () => {
     [3_600_000, 20_000],
   ])('of %s ms makes the host wait %i ms', (retryAfterMs, wait) => {
     const visit = { startedAt: 0, endedAt: 50, retryAfterMs }
-    expect(setback(undefined, visit, rules, 0).hostNotBefore).toBe(50 + wait)
+    expect(backOff(undefined, visit, rules, 0).hostNotBefore).toBe(50 + wait)
   })
 })

@@ -83,7 +83,7 @@ test.each<[string, number, Step[]]>([
 
 describe('waiting', () => {
   test('is asked again later, not at once', () => {
-    expect(new HostQuota(1).askAgainAt(1000)).toBeGreaterThan(1000)
+    expect(new HostQuota(1).retryAt(1000)).toBeGreaterThan(1000)
   })
 
   test('any order of claims and releases keeps to the limit', () => {

@@ -5,7 +5,7 @@ import { judge, type RetryRules } from '../../../src/engine/visit/verdict.js'
 import type { FetchedResponse, Outcome } from '../../../src/fetch/contract.js'
 import type { CrawlRequest, FailureCode } from '../../../src/types.js'
 
-const rules: RetryRules = { retries: 2, maxRedirects: 10, circles: false }
+const rules: RetryRules = { retries: 2, maxRedirects: 10, followsLoops: false }
 
 function request(change: Partial<CrawlRequest> = {}): CrawlRequest {
   const url = 'https://example.com/dir/page'
@@ -143,7 +143,7 @@ describe('redirects in a circle', () => {
   })
 
   test('are followed where the second answer may differ', () => {
-    const verdict = judge(request({ via }), answered(302, '/first'), { ...rules, circles: true })
+    const verdict = judge(request({ via }), answered(302, '/first'), { ...rules, followsLoops: true })
     expect(verdict).toEqual({ kind: 'redirect', to: 'https://example.com/first' })
   })
 })

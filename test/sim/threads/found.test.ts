@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { AdmissionsInProgress } from '../../../src/engine/admission/in-progress.js'
+import { VisitBudget } from '../../../src/engine/budget.js'
 import type { PartitionSnapshot } from '../../../src/engine/partition-moves.js'
 import { Tally } from '../../../src/engine/stats/tally.js'
-import { VisitBudget } from '../../../src/engine/visit-budget.js'
 import { DEFAULTS } from '../../../src/options/options.js'
 import { OwnershipBook, OwnershipTable } from '../../../src/partition/ownership.js'
 import { type VirtualClock, virtualClock } from '../../../src/sim/index.js'
@@ -108,7 +108,7 @@ describe('the budget of several shards', () => {
     living.claim(1)
     expect(dead.claim(1)).toBe(0)
     giveBackOf(memory, 1, false)
-    living.giveBack(1)
+    living.release(1)
     expect(told).toBe(0)
   })
 })

@@ -6,12 +6,9 @@
 import { invalidOption, optionError } from '../../../errors.js'
 import { LINE_TEXT } from '../headers.js'
 import { type ProxyOption, parseProxy } from '../proxy.js'
+import type { Credentials } from './headers.js'
 
-/** For basic authentication. */
-export interface Credentials {
-  readonly username: string
-  readonly password: string
-}
+export type { Credentials }
 
 /** Certificates as text (PEM) or bytes. */
 export type Certificates = string | Uint8Array | readonly (string | Uint8Array)[]

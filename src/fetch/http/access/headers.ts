@@ -6,8 +6,13 @@
 import { messageOf } from '../../../errors.js'
 import { owned } from '../../../owned.js'
 import { requestHeaders } from '../headers.js'
-import type { Credentials } from './access.js'
 import { AccessRefused } from './failures.js'
+
+/** For basic authentication. */
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
 
 /** What the headers of a request are made from. */
 export interface IdentityOptions {

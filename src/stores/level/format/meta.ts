@@ -85,7 +85,7 @@ export async function readMeta(
   if (record === undefined) return undefined
   const meta = database.decode(META, readWriterMeta<Meta>, record)
   checkOurs(path, meta, identity)
-  return meta.format < FORMAT ? await migrate(database, meta) : meta
+  return meta.format < FORMAT ? ((await migrate(database, meta)) as Meta) : meta
 }
 
 function newer(path: string, format: number): KumoError {

@@ -4,7 +4,6 @@ import type { Database } from '../db/database.js'
 import { countAll } from '../opening/recount.js'
 import { writeCounts } from './counts.js'
 import { META } from './keys.js'
-import type { Meta } from './meta.js'
 
 /** To be raised with every change of keys or records, together with a step below. */
 export const FORMAT = 3
@@ -30,7 +29,7 @@ export async function migrate(
   meta: AnyMeta,
   steps = STEPS,
   target = FORMAT,
-): Promise<Meta> {
+): Promise<AnyMeta> {
   let now = meta
   while (now.format < target) {
     const step = steps[now.format]
@@ -40,7 +39,7 @@ export async function migrate(
     changes.set(META, JSON.stringify(now))
     await database.write({ values: changes, once: [] })
   }
-  return now as Meta
+  return now
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import type { Feasibility, RefreshRules } from '../../refresh/contract.js'
-import { RefreshRun } from './run.js'
+import type { Lateness } from './punctuality.js'
 
 /** A page, as far as a schedule is concerned. */
 export interface SimulatedPage {
@@ -74,33 +74,4 @@ export interface RefreshForecast {
   readonly behindTarget: Lateness
   /** How the schedule stands at the end. */
   readonly feasibility: Feasibility
-}
-
-/** How late visits were. Pages that are overdue at the end count with how late they are by then. */
-export interface Lateness {
-  readonly meanMs: number
-  /** The mean of the server with the largest. */
-  readonly worstMs: number
-  /** `worstMs` by the mean over servers; 1 if nothing was late. */
-  readonly worstToMean: number
-  /** Servers that had a page due in the first half of the scored time, and were not visited in all of it. */
-  readonly starved: number
-}
-
-/**
- * Crawls a world in virtual time, and tells what came of it.
- *
- * @example
- * const world = describeWorld({ servers: 1000, pagesPerServer: 50, changeMs: { mean: DAY }, downloadMs: { mean: 800 } })
- * const refresh = refreshRules({ min: '1h' })
- * const { freshness } = simulateRefresh(world, { sockets: 20, delayMs: 1000, refresh, durationMs: 30 * DAY })
- */
-export function simulateRefresh(world: RefreshWorld, options: RefreshSimulation): RefreshForecast {
-  const { learningMs = 0, durationMs } = options
-  const run = new RefreshRun(options)
-  for (const server of world.servers) run.add(server)
-  run.goTo(run.start + learningMs)
-  run.score()
-  run.goTo(run.start + learningMs + durationMs)
-  return run.forecast()
 }

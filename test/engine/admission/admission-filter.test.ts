@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNofollow, leadsToPage } from '../../../src/engine/admission/link-kinds.js'
+import { isNofollow, leadsToPage } from '../../../src/engine/admission/admission-filter.js'
 
 test.each<[string, string | undefined, boolean, boolean]>([
   ['a', undefined, true, true],

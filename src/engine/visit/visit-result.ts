@@ -1,0 +1,30 @@
+/** How a visit ends: its settlement, and the few forms of it that recur. */
+
+import type { Settlement } from '../../frontier/contract.js'
+import type { PageRecord } from '../../refresh/contract.js'
+import type { CrawlRequest } from '../../types.js'
+
+/** A settlement, with what the engine itself must know about the visit. */
+export type VisitResult = Settlement & {
+  /** The visit produced a page: see `ProcessedPage`. */
+  readonly delivered?: boolean
+  /** The page counts against its host's and its site's limit. */
+  readonly takesPlace?: boolean
+  /** What to store about the page for its next visit. */
+  readonly record?: PageRecord | undefined
+}
+
+/** The host was not visited, and the request is finished. */
+export function notVisited(request: CrawlRequest): Settlement {
+  return { request, visitedAt: undefined }
+}
+
+/** The host was not visited, and the request stays pending until `at`. */
+export function postponed(request: CrawlRequest, at: number): Settlement {
+  return { request, visitedAt: undefined, again: { at, attempt: request.attempt } }
+}
+
+/** The host was visited, but the visit proves nothing: the request stays pending and loses no attempt. */
+export function repeated(request: CrawlRequest, endedAt: number): Settlement {
+  return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+}
