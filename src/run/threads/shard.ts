@@ -81,7 +81,6 @@ export class WorkerShard {
           shards: data.shards,
           clock: this.#clock,
           outbox: outbox,
-          firstBatch: outbox?.firstBatch,
           report: (report) => this.#rests(report),
           onError: (error) => this.fail(error),
         })
