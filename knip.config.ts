@@ -18,11 +18,17 @@ const startedByPath = [
   'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
 ]
 
-export default {
+/**
+ * `knip` finds what nothing uses; `knip --production` finds what only tests use. The entries of the package are those of
+ * tsup.config.ts, which knip reads itself.
+ */
+const config: KnipConfig = ({ production = false }) => ({
   entry: [...startedByPath, 'test/**/*.test.ts', 'test/**/*.test-d.ts'],
   project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.js'],
-  // Loaded with `require` where a test needs it, because it is CommonJS without types.
+  // Loaded with `require`, because it is CommonJS without types.
   ignoreDependencies: ['html-encoding-sniffer'],
-  // The options of an exported function may be exported beside it.
-  ignoreExportsUsedInFile: { interface: true, type: true },
-} satisfies KnipConfig
+  // A function that its own file uses may be exported for its unit test, and a type beside the function that takes it.
+  ignoreExportsUsedInFile: production || { interface: true, type: true },
+})
+
+export default config

@@ -90,7 +90,7 @@ function decisionsPerSecond(servers: Servers): number {
       servers.downloaded(host, 50 + 1000 * random.next())
       servers.want(host, waiting.every, every)
       waiting.every = every
-      waiting.readyAt += servers.idleOf(host, waiting.readyAt)
+      waiting.readyAt += every
       heap.push(waiting, servers.policy(waiting))
     }
     const { user, system } = process.cpuUsage(from)

@@ -5,7 +5,8 @@
  */
 
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
-import { changeIntervalMs, observed } from '../../src/refresh/estimator.js'
+import { changeIntervalMs } from '../../src/refresh/estimator.js'
+import { observed } from '../../src/refresh/history.js'
 import { seededRandom } from '../../src/time.js'
 import {
   anyChangeMs,

@@ -1,8 +1,9 @@
 /** Rules for how often a page is visited: ours, and those that it is compared with. */
 
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
-import { changeIntervalMs, observed } from '../../src/refresh/estimator.js'
+import { changeIntervalMs } from '../../src/refresh/estimator.js'
 import { FreshBudget } from '../../src/refresh/fresh-budget.js'
+import { observed } from '../../src/refresh/history.js'
 import { DAY_MS } from './world.js'
 
 /**

@@ -5,8 +5,9 @@
  */
 
 import { Heap } from '../../src/frontier/heap.js'
-import { idleAfter, type PlainPolicy, POLICIES, type PolicyKey } from '../../src/refresh/policies.js'
+import { type PlainPolicy, POLICIES, type PolicyKey } from '../../src/refresh/policies.js'
 import { logNormalTable, mixed } from '../../src/sim/refresh/chance.js'
+import { idleAfter } from './idle-time.js'
 import { DAY_MS, MIN_INTERVAL_MS, type World } from './world.js'
 
 /** The rules of a simulation. */

@@ -181,7 +181,7 @@ export function feasibleOf(world: World): World {
  * Whether the longest download of a server and the pause after it fit into its interval. The paper looks at the download
  * only, which leaves some servers in that miss rounds whatever the sockets.
  */
-export function isFeasible(world: World, server: number): boolean {
+function isFeasible(world: World, server: number): boolean {
   return world.longestMs[server]! + MIN_INTERVAL_MS <= world.intervalMs[server]!
 }
 

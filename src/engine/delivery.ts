@@ -197,7 +197,7 @@ export function warnOf(message: string): void {
 }
 
 /** Warns of what this machine is short of. */
-export function adviceOf(message: string): void {
+function adviceOf(message: string): void {
   process.emitWarning(message, { type: 'KumoWarning' })
 }
 

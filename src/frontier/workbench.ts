@@ -112,11 +112,6 @@ export class Workbench<H extends Host = Host> {
     return this.#hosts.size
   }
 
-  /** Entries in the queues, stale ones included: never many more than there are hosts. */
-  get entries(): number {
-    return this.#waiting.size + this.#ready.size + this.#due.size
-  }
-
   /** About how many hosts may be visited now. */
   get readyHosts(): number {
     return this.#ready.size + this.#due.size

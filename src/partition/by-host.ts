@@ -9,7 +9,7 @@ import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
 
 /** Enough that a dozen machines get shares within a few percent of each other, few enough to list in a message. */
-export const DEFAULT_PARTITIONS = 1024
+const DEFAULT_PARTITIONS = 1024
 
 /** A partition's number fits 16 bits, so that stores can put it before a key in two bytes. */
 export const MAX_PARTITIONS = 65_536

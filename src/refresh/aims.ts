@@ -21,13 +21,6 @@ export function archiveIntervalMs(changeMs: number, target: number): number {
   return lastChanges * changeMs
 }
 
-/** The share of the time for which the copy of a page is up to date, if it is made anew at regular intervals. */
-export function freshness(changeMs: number, everyMs: number): number {
-  const x = everyMs / changeMs
-  if (x > 0) return -Math.expm1(-x) / x
-  return 1
-}
-
 /**
  * x from (1 - e^-x) / x = target. 1 - e^-x - target·x is concave, and below 0 at 1 / target: from there Newton's
  * method comes down to the solution, and never passes it.

@@ -16,8 +16,6 @@
 import type { Observation, Prior } from './contract.js'
 import { observations } from './history.js'
 
-export { observations, observed } from './history.js'
-
 /**
  * After so many visits an observation counts half. Short half-lives follow a new habit a little sooner and cost
  * accuracy on every page that keeps its habit; noticing the new habit is the better way.

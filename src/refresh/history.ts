@@ -7,7 +7,7 @@
 import type { Observation } from './contract.js'
 
 /** Enough for an estimate that is good to a fifth; older observations would weigh little. */
-export const REMEMBERED = 24
+const REMEMBERED = 24
 
 /** A time is kept as its logarithm, in steps of 1 %: it is wrong by half of that at most. */
 const STEP = 0.01

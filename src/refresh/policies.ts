@@ -7,29 +7,19 @@ export type PlainPolicy = Exclude<RefreshPolicy, 'auto'>
 export type PolicyKey = (intervalMs: number, downloadMs: number, readyAt: number) => number
 
 /**
- * Instants closer to the start of a period than doubles can tell are at its start: a server that was told to idle until
- * then must not find itself at the very end of the period before.
+ * Instants closer to the start of a period than doubles can resolve count as its start: a server that idles until then
+ * must not end up in the last moment of the period before.
  */
-const ROUNDING = 2 ** -50
+export const ROUNDING = 2 ** -50
 
 /**
  * D_i: when the download of a server that begins to wait at `t` should begin at the latest (Tamura eq. 5). It is that of
  * the period that `t` is in: rounds that were missed are cancelled, not queued.
  */
-export function deadlineAt(intervalMs: number, downloadMs: number, t: number): number {
+function deadlineAt(intervalMs: number, downloadMs: number, t: number): number {
   if (intervalMs === Number.POSITIVE_INFINITY) return intervalMs
   const period = Math.floor((t / intervalMs) * (1 + ROUNDING))
   return (period + 1) * intervalMs - downloadMs
-}
-
-/**
- * Q_i: how long a server idles after a download that ended at `t` (Tamura eq. 6). Until the next period begins, so that
- * at most one download falls in each, and never less than its visit interval.
- */
-export function idleAfter(intervalMs: number, minIntervalMs: number, t: number): number {
-  if (intervalMs === Number.POSITIVE_INFINITY) return minIntervalMs
-  const next = Math.ceil((t / intervalMs) * (1 - ROUNDING)) * intervalMs
-  return Math.max(minIntervalMs, next - t)
 }
 
 /** The policies that Tamura & Kitsuregawa compare. */

@@ -12,9 +12,10 @@ import type {
   RefreshScheduler,
   ServerRecord,
 } from './contract.js'
-import { changeIntervalMs, observed } from './estimator.js'
+import { changeIntervalMs } from './estimator.js'
 import { FreshBudget } from './fresh-budget.js'
 import { goneIntervalMs, missed, missedIntervalMs } from './gone.js'
+import { observed } from './history.js'
 import { Servers } from './servers.js'
 import { checked, conditionOf, lastModifiedMs } from './validators.js'
 

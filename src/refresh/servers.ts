@@ -1,5 +1,5 @@
 import type { Feasibility, InfeasibleServer, RefreshPolicy, ServerRecord } from './contract.js'
-import { deadlineAt, idleAfter, POLICIES, plainPolicy } from './policies.js'
+import { POLICIES, plainPolicy } from './policies.js'
 import { Field, orZero, ServerTable } from './server-table.js'
 import { LoadClasses, ownStretch, wholeSockets, whyOverloaded, whyShort } from './stretch.js'
 
@@ -175,24 +175,6 @@ export class Servers {
     const common = this.#commonStretch()
     if (row < 0) return common
     return Math.max(common, ownStretch(this.#needOf(row), this.#mostOf(row)))
-  }
-
-  /** I_i of what is scheduled, after the correction (Tamura eq. 2–3); Infinity if it has no pages. */
-  intervalOf(host: string): number {
-    const row = this.#table.find(host)
-    return row < 0 ? Number.POSITIVE_INFINITY : this.#intervalAt(row)
-  }
-
-  /** D_i for a server that begins to wait at `t` (Tamura eq. 5); Infinity if it has no pages. */
-  deadlineOf(host: string, t: number): number {
-    const row = this.#table.find(host)
-    return row < 0 ? Number.POSITIVE_INFINITY : deadlineAt(this.#intervalAt(row), this.#visitOf(row), t)
-  }
-
-  /** Q_i: how long it idles after a download that ended at `t` (Tamura eq. 6). */
-  idleOf(host: string, t: number): number {
-    const row = this.#table.find(host)
-    return row < 0 ? this.#minIntervalMs : idleAfter(this.#intervalAt(row), this.#minIntervalOf(row), t)
   }
 
   /** Chooses among waiting servers: the smallest goes first. Those without pages to visit again come last. */

@@ -66,15 +66,6 @@ export class LoadClasses {
     this.#change(need, most, -1)
   }
 
-  /** The sockets that are needed if all intervals are lengthened by `stretch`. In steps of all classes: for looking on. */
-  neededAt(stretch: number): number {
-    let sum = this.#light / stretch
-    for (let leaf = CLASSES; leaf < 2 * CLASSES; leaf++) {
-      sum += Math.min(this.#need[leaf]! / stretch, this.#most[leaf]!)
-    }
-    return sum
-  }
-
   /** Whether the wishes can be granted with so many sockets, as far as these are concerned. */
   suffice(sockets: number): boolean {
     return this.needed <= sockets * (1 + ROUNDING)

@@ -73,7 +73,7 @@ export class AlarmQueue {
 const GONE = -1
 
 /** One timer that has been set. */
-export class Alarm implements Timer {
+class Alarm implements Timer {
   readonly at: number
   readonly order: number
   readonly callback: () => void

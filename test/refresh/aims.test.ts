@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { archiveIntervalMs, freshness } from '../../src/refresh/aims.js'
+import { archiveIntervalMs } from '../../src/refresh/aims.js'
 import { FreshBudget } from '../../src/refresh/fresh-budget.js'
 import { seededRandom } from '../../src/time.js'
 
@@ -9,6 +9,12 @@ const RULES = { minMs: HOUR / 4, maxMs: 60 * DAY, target: 0.6 }
 
 function bounded(ms: number, { minMs, maxMs } = RULES): number {
   return Math.min(maxMs, Math.max(minMs, ms))
+}
+
+/** The share of the time for which the copy of a page is up to date, if it is fetched at regular intervals. */
+function freshness(changeMs: number, everyMs: number): number {
+  const x = everyMs / changeMs
+  return x > 0 ? -Math.expm1(-x) / x : 1
 }
 
 /** Pages that change at anything from a minute to years. */

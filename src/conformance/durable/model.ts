@@ -22,7 +22,7 @@ export interface Remains {
 }
 
 /** What a store holds at one moment. */
-export class Moment {
+class Moment {
   readonly pending = new Map<string, { readonly request: CrawlRequest; readonly notBefore: number }>()
   readonly known = new Set<string>()
   readonly facts = new Map<string, unknown>()

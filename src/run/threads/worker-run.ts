@@ -12,7 +12,7 @@ import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
 import { readSeeds } from '../../options/seeds.js'
-import { plannedMove } from '../../partition/balance.js'
+import { type PlannedMove, plannedMove } from '../../partition/balance.js'
 import { OwnershipBook } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
@@ -21,7 +21,6 @@ import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
 import type { ToMain, WorkerData } from '../../workers/messages.js'
-import type { Moves } from '../../workers/moves.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
 import { StoreTroubles } from '../../workers/store-troubles.js'
@@ -193,8 +192,9 @@ export class WorkerRun {
     return this.#summary ?? this.#stats.now()
   }
 
-  get moves(): Moves {
-    return this.#supervisor.moves
+  /** Moves partitions from one worker to another. */
+  move({ partitions, from, to }: PlannedMove): void {
+    this.#supervisor.moves.start(partitions, from, to)
   }
 
   /** Nothing more is to be begun, however much there is. */
@@ -336,7 +336,7 @@ export class WorkerRun {
     const pagesPerSecond = Math.max(1, this.#stats.fastest)
     const turnMs = this.#stats.visitMs + options.delayMs
     const move = plannedMove(loads, { turnMs, pagesPerSecond })
-    if (move !== undefined) moves.start(move.partitions, move.from, move.to)
+    if (move !== undefined) this.move(move)
   }
 
   async #invalidSeed(url: string, message: string): Promise<void> {

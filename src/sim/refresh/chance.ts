@@ -13,7 +13,7 @@ export function normalQuantile(share: number): number {
 }
 
 /** The value that a log-normal number with this mean stays under with this probability. */
-export function logNormalQuantile(mean: number, spread: number, share: number): number {
+function logNormalQuantile(mean: number, spread: number, share: number): number {
   return mean * Math.exp(spread * normalQuantile(share) - (spread * spread) / 2)
 }
 
