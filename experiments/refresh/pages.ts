@@ -80,7 +80,7 @@ export function simulateVisits(changeMs: Float64Array, rules: VisitRules): Visit
       isScoring = true
       // A rule that is scaled only for the score begins its new intervals here.
       if (schedule.scale()) {
-        due.keep(() => false)
+        due.retain(() => false)
         dealOut(scoredFrom)
         continue
       }

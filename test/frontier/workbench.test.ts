@@ -13,7 +13,7 @@ function bench(politeness: Partial<Politeness> = {}, policy: SelectionPolicy = f
     workbench,
     add(name: string, count = 1, now = 0): Host {
       const host = workbench.host(name)
-      workbench.enliven(host)
+      workbench.activate(host)
       const url = `https://${name}/`
       const request = { url, host: name, depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined }
       for (let i = 0; i < count; i++) host.queue.push(new PendingRequest(request, host, 0))
@@ -31,7 +31,7 @@ function bench(politeness: Partial<Politeness> = {}, policy: SelectionPolicy = f
     end(name: string, visitedAt: number | undefined, now = visitedAt ?? 0): void {
       const host = workbench.host(name)
       workbench.release(host, visitedAt)
-      workbench.retire(host)
+      workbench.deactivate(host)
       workbench.place(host, now)
     },
   }
@@ -147,7 +147,7 @@ describe('Workbench', () => {
     for (let i = 0; i < 5; i++) start(0)
     for (const name of ['gone idle', 'gone waiting', 'stays idle', 'stays ready', 'gone ready']) end(name, 0)
     for (const name of ['gone ready', 'stays ready']) add(name, 1, 1000)
-    const left = workbench.takeOut(({ host }) => host.startsWith('gone'))
+    const left = workbench.removeWhere(({ host }) => host.startsWith('gone'))
     expect(left.map(({ host }) => host).sort()).toEqual(['gone idle', 'gone ready', 'gone waiting'])
     expect([workbench.knownHosts, workbench.activeHosts]).toEqual([2, 1])
     expect([...workbench.all()].map(({ host }) => host)).toEqual(['stays ready', 'stays idle'])
@@ -161,7 +161,7 @@ describe('Workbench', () => {
     add('stays')
     for (let i = 0; i < 20_000; i++) {
       add('comes and goes', 1, i)
-      workbench.takeOut(({ host }) => host !== 'stays')
+      workbench.removeWhere(({ host }) => host !== 'stays')
     }
     expect([workbench.knownHosts, workbench.activeHosts]).toEqual([1, 1])
     expect(entriesIn(heaps)).toBeLessThan(2000)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ownershipSuite } from '../../src/conformance/partitioner.js'
-import { dealt, OwnershipTable, soleOwner } from '../../src/partition/ownership.js'
+import { assignInTurn, OwnershipTable, soleOwner } from '../../src/partition/ownership.js'
 
 const PARTITIONS = 1024
 
@@ -15,7 +15,7 @@ describe('soleOwner', () => {
 
 /** The tables of all shards, with partitions dealt out among them. */
 function tables(shards: number): OwnershipTable[] {
-  const owners = dealt(PARTITIONS, shards)
+  const owners = assignInTurn(PARTITIONS, shards)
   return Array.from({ length: shards }, (_, shard) => new OwnershipTable(shard, owners))
 }
 

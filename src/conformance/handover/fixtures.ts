@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness } from '../../frontier/contract.js'
 import { firstCome } from '../../frontier/selection.js'
-import { dealt } from '../../partition/ownership.js'
+import { assignInTurn } from '../../partition/ownership.js'
 import type {
   Handover,
   OpenStore,
@@ -76,7 +76,7 @@ export class Shards {
     }
     const start = clock.now()
     const shared = await store.share?.(context, count)
-    const owners = dealt(PARTITIONS, count)
+    const owners = assignInTurn(PARTITIONS, count)
     const all: Shard[] = []
     for (let index = 0; index < count; index++) {
       const partitions = [...owners.keys()].filter((partition) => owners[partition] === index)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Politeness, Settlement } from '../../frontier/contract.js'
-import { dealt } from '../../partition/ownership.js'
+import { assignInTurn } from '../../partition/ownership.js'
 import type { StoreSnapshot } from '../../stores/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
@@ -64,7 +64,7 @@ class Walker {
 
   constructor({ shards, politeness, seed }: MovingWalk) {
     this.#shards = shards.all
-    this.#model = new ShardsModel(politeness, dealt(PARTITIONS, shards.all.length), partitionOf)
+    this.#model = new ShardsModel(politeness, assignInTurn(PARTITIONS, shards.all.length), partitionOf)
     this.#random = seededRandom(seed)
     this.#now = onGrain(shards.start)
   }

@@ -13,7 +13,7 @@ import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
 import { readSeeds } from '../../options/seeds.js'
 import { type PlannedMove, plannedMove } from '../../partition/balance.js'
-import { OwnershipBook } from '../../partition/ownership.js'
+import { OwnershipRegistry } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
@@ -41,7 +41,7 @@ export class WorkerRun {
   readonly #parts: WorkerRunParts
   readonly #grace: AbortGrace
   readonly #supervisor: WorkerSupervisor
-  readonly #ownership: OwnershipBook
+  readonly #ownership: OwnershipRegistry
   readonly #stats: WorkerRunStats
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
@@ -77,7 +77,7 @@ export class WorkerRun {
     this.#grace = grace
     const { concurrency, workers, limit } = options
     this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
-    this.#ownership = new OwnershipBook(partitions, shards)
+    this.#ownership = new OwnershipRegistry(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
     this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
@@ -334,8 +334,8 @@ export class WorkerRun {
     const { options } = this.#parts
     if (this.#isEnding || moves.isBusy || loads === undefined) return
     const pagesPerSecond = Math.max(1, this.#stats.fastest)
-    const turnMs = this.#stats.visitMs + options.delayMs
-    const move = plannedMove(loads, { turnMs, pagesPerSecond })
+    const visitCycleMs = this.#stats.visitMs + options.delayMs
+    const move = plannedMove(loads, { visitCycleMs, pagesPerSecond })
     if (move !== undefined) this.move(move)
   }
 

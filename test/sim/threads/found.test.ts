@@ -5,7 +5,7 @@ import type { PartitionSnapshot } from '../../../src/engine/partition-moves.js'
 import { Tally } from '../../../src/engine/stats/tally.js'
 import { VisitBudget } from '../../../src/engine/visit-budget.js'
 import { DEFAULTS } from '../../../src/options/options.js'
-import { OwnershipBook, OwnershipTable } from '../../../src/partition/ownership.js'
+import { OwnershipRegistry, OwnershipTable } from '../../../src/partition/ownership.js'
 import { type VirtualClock, virtualClock } from '../../../src/sim/index.js'
 import { seededRandom } from '../../../src/time.js'
 import type { CrawlRequest } from '../../../src/types.js'
@@ -35,7 +35,7 @@ describe('a move', () => {
 
   function moves() {
     const posted: [shard: number, message: ToWorker][] = []
-    const book = new OwnershipBook(4, 2)
+    const book = new OwnershipRegistry(4, 2)
     const order = (shard: number, message: ToWorker) => void posted.push([shard, message])
     return {
       posted,
