@@ -2,7 +2,7 @@
 
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
 import { changeIntervalMs } from '../../src/refresh/estimator.js'
-import { FreshBudget } from '../../src/refresh/fresh-budget.js'
+import { FreshnessBudget } from '../../src/refresh/freshness-budget.js'
 import { observed } from '../../src/refresh/history.js'
 import { DAY_MS } from './world.js'
 
@@ -42,7 +42,7 @@ export class PageSchedule {
   #changes = 0
   #logs = 0
   readonly #histories: string[]
-  readonly #budget = new FreshBudget()
+  readonly #budget = new FreshnessBudget()
   #target = 0.5
   #visits = 0
   #isScaled: boolean

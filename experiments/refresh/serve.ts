@@ -5,7 +5,7 @@
  */
 
 import { Heap } from '../../src/frontier/heap.js'
-import { type PlainPolicy, POLICIES, type PolicyKey } from '../../src/refresh/policies.js'
+import { POLICIES, type PolicyKey, type ResolvedPolicy } from '../../src/refresh/policies.js'
 import { logNormalTable, mixed } from '../../src/sim/refresh/chance.js'
 import { idleAfter } from './idle-time.js'
 import { DAY_MS, MIN_INTERVAL_MS, type World } from './world.js'
@@ -13,7 +13,7 @@ import { DAY_MS, MIN_INTERVAL_MS, type World } from './world.js'
 /** The rules of a simulation. */
 export interface ServeRules {
   readonly sockets: number
-  readonly policy: PlainPolicy
+  readonly policy: ResolvedPolicy
   readonly days: number
   readonly seed: number
   /**

@@ -8,7 +8,7 @@
  */
 
 import { type Chart, svgOf } from '../../bench/svg.js'
-import type { PlainPolicy } from '../../src/refresh/policies.js'
+import type { ResolvedPolicy } from '../../src/refresh/policies.js'
 import { type Claim, printTable, writeChart } from '../table.js'
 import { type Served, simulateServers } from './serve.js'
 import {
@@ -21,7 +21,7 @@ import {
   type WorldStatistics,
 } from './world.js'
 
-const POLICIES: readonly PlainPolicy[] = ['edf', 'freq', 'fcfs', 'rm', 'sjf']
+const POLICIES: readonly ResolvedPolicy[] = ['edf', 'freq', 'fcfs', 'rm', 'sjf']
 const SEED = 1
 /** Standard deviations of the logarithms of the servers' mean download times. */
 const SPREADS = [0, 0.3, 0.6, 0.9, 1.2] as const
@@ -48,7 +48,7 @@ interface Drawn {
 }
 
 /** The outcome of each policy at each multiple of the bound. */
-type Outcome = ReadonlyMap<PlainPolicy, ReadonlyMap<number, Served>>
+type Outcome = ReadonlyMap<ResolvedPolicy, ReadonlyMap<number, Served>>
 
 export function missesAgainstSockets(): readonly Claim[] {
   const worlds = SPREADS.map((spread) => draw(spread))
@@ -83,7 +83,7 @@ export function missesAgainstSockets(): readonly Claim[] {
 /** The paper's 300 days, for a sample of the servers. Takes about half an hour. */
 export function longMisses(): readonly Claim[] {
   const world = draw(DRAWN_SPREAD, Math.round(PUBLISHED.servers / LONG_SAMPLE))
-  const misses = (policy: PlainPolicy, times: number) => {
+  const misses = (policy: ResolvedPolicy, times: number) => {
     const sockets = Math.round(times * world.bound)
     const served = simulateServers(world.feasible, { sockets, policy, days: LONG_DAYS, seed: SEED })
     const mbps = ((served.bytes * 8 * LONG_SAMPLE) / ((LONG_DAYS * DAY_MS) / 1000) / 1e6).toFixed(1)
@@ -162,7 +162,7 @@ function statisticsClaims(worlds: readonly Drawn[]): readonly Claim[] {
 }
 
 function policyClaims(spread: number, outcome: Outcome): readonly Claim[] {
-  const misses = (policy: PlainPolicy, times: number) => outcome.get(policy)!.get(times)!.misses
+  const misses = (policy: ResolvedPolicy, times: number) => outcome.get(policy)!.get(times)!.misses
   const listed = (times: number) =>
     POLICIES.map((policy) => `${policy} ${misses(policy, times).toLocaleString('en')}`).join(', ')
   const scarce = [...POLICIES].sort((a, b) => misses(a, 0.5) - misses(b, 0.5))

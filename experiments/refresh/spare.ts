@@ -3,7 +3,7 @@
  * schedule best that was corrected because there are fewer. With the schedule and the frontier of the crawler.
  */
 
-import type { PlainPolicy } from '../../src/refresh/policies.js'
+import type { ResolvedPolicy } from '../../src/refresh/policies.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { refreshRules } from '../../src/sim/refresh/rules.js'
 import { type RefreshForecast, simulateRefresh } from '../../src/sim/refresh/simulate.js'
@@ -30,13 +30,13 @@ const AMPLE = 1.5
 
 interface Row {
   readonly times: number
-  readonly policy: PlainPolicy
+  readonly policy: ResolvedPolicy
   readonly forecast: RefreshForecast
 }
 
 export function spareSockets(): readonly Claim[] {
   const needed = forecast(1000, 'edf').feasibility.socketsNeeded
-  const row = (times: number, policy: PlainPolicy): Row => ({
+  const row = (times: number, policy: ResolvedPolicy): Row => ({
     times,
     policy,
     forecast: forecast(Math.round(times * needed), policy),
@@ -74,7 +74,7 @@ export function spareSockets(): readonly Claim[] {
   ]
 }
 
-function forecast(sockets: number, policy: PlainPolicy): RefreshForecast {
+function forecast(sockets: number, policy: ResolvedPolicy): RefreshForecast {
   return simulateRefresh(WORLD, {
     sockets,
     delayMs: 1000,

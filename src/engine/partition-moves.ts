@@ -113,7 +113,7 @@ export class PartitionMoves {
       hostPages: this.#hostQuota.take(isGone),
       // A site's hosts are of one partition wherever sites are limited.
       sitePages: this.#siteQuota.take(isGone),
-      servers: refresh?.schedule.leave(isGone) ?? [],
+      servers: refresh?.schedule.release(isGone) ?? [],
     }
   }
 }

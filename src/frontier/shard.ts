@@ -131,7 +131,8 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
 
   /** Continues with partitions that another shard's frontier released. */
   adopt(moved: MovedPartitions): void {
-    for (const [host, delayMs] of moved.requestedDelays) this.workbench.requestedDelays.remember(host, delayMs)
+    for (const [host, delayMs] of moved.requestedDelays)
+      this.workbench.requestedDelays.remember(host, delayMs)
     for (const [partition, until] of moved.resting) this.rest([partition], until)
     for (const host of unpackHosts(moved)) this.#adoptHost(host)
     this.#wake()

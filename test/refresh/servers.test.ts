@@ -111,10 +111,10 @@ describe('Servers against brute force', () => {
         models.set(host, model)
         const now = spread(random, 100, 30 * DAY)
         const place = model.pages.length > 0 && random.next() < 0.3 ? 0 : -1
-        table.want(host, place < 0 ? undefined : model.pages[0], now)
+        table.updateInterval(host, place < 0 ? undefined : model.pages[0], now)
         model.pages.splice(Math.max(place, 0), place < 0 ? 0 : 1, now)
       } else if (dice < 0.7 && model.pages.length > 0) {
-        table.want(host, model.pages.pop(), undefined)
+        table.updateInterval(host, model.pages.pop(), undefined)
       } else if (random.next() >= unknown) {
         models.set(host, model)
         const delay = random.next() < 0.1 ? spread(random, 1, 60 * SECOND) : undefined
@@ -181,9 +181,9 @@ describe('a server', () => {
       socketsScheduled: 0,
       infeasibleServers: 0,
     })
-    table.want('new.example', undefined, HOUR)
+    table.updateInterval('new.example', undefined, HOUR)
     expect(table.get('new.example')).toEqual({ pages: 1, load: 1 / HOUR, download: 0 })
-    expect(table.habitMs('new.example')).toBeUndefined()
+    expect(table.typicalChangeMs('new.example')).toBeUndefined()
   })
 
   it('asks for what its pages wish, as far as it can take it, whatever the sockets here allow', () => {
@@ -221,11 +221,11 @@ describe('a server', () => {
 
   it('is not made by what says nothing', () => {
     const table = servers()
-    table.want('a.example', undefined, undefined)
-    table.want('a.example', DAY, undefined)
+    table.updateInterval('a.example', undefined, undefined)
+    table.updateInterval('a.example', DAY, undefined)
     table.downloaded('a.example', Number.NaN)
-    table.learned('a.example', Number.POSITIVE_INFINITY)
-    table.learned('a.example', 0)
+    table.addChangeInterval('a.example', Number.POSITIVE_INFINITY)
+    table.addChangeInterval('a.example', 0)
     expect(table.size).toBe(0)
     expect(table.get('a.example')).toBeUndefined()
   })
@@ -242,10 +242,10 @@ describe('a server', () => {
     const random = seededRandom(3)
     const table = servers()
     const pages = Array.from({ length: 500 }, () => spread(random, SECOND, 400 * DAY))
-    for (const every of pages) table.want('a.example', undefined, every)
+    for (const every of pages) table.updateInterval('a.example', undefined, every)
     const load = pages.reduce((sum, every) => sum + 1 / every, 0)
     expect(table.get('a.example')!.load).toBeCloseTo(load, 12)
-    for (const every of pages.toReversed()) table.want('a.example', every, undefined)
+    for (const every of pages.toReversed()) table.updateInterval('a.example', every, undefined)
     expect(table.get('a.example')).toEqual({ pages: 0, load: 0, download: 0 })
     expect(table.pressure().socketsNeeded).toBe(0)
   })
@@ -309,11 +309,11 @@ describe('what is learned of a server', () => {
 
   it('its habit is the geometric mean', () => {
     const table = servers()
-    expect(table.habitMs('a.example')).toBeUndefined()
+    expect(table.typicalChangeMs('a.example')).toBeUndefined()
     const seen = [HOUR, 4 * HOUR, 2 * DAY, 90 * DAY]
-    for (const ms of seen) table.learned('a.example', ms)
+    for (const ms of seen) table.addChangeInterval('a.example', ms)
     const product = seen.reduce((all, ms) => all * (ms / HOUR), 1)
-    expect(table.habitMs('a.example')! / HOUR).toBeCloseTo(product ** (1 / 4), 6)
+    expect(table.typicalChangeMs('a.example')! / HOUR).toBeCloseTo(product ** (1 / 4), 6)
     expect(table.get('a.example')!.habit![1]).toBe(4)
   })
 
@@ -321,7 +321,7 @@ describe('what is learned of a server', () => {
     const table = servers(1, SECOND, 'freq')
     const byDeadline = servers(1, SECOND, 'edf')
     for (const each of [table, byDeadline]) {
-      each.want('a.example', undefined, 100)
+      each.updateInterval('a.example', undefined, 100)
       for (let visit = 0; visit < 3; visit++) {
         each.downloaded('a.example', 200)
         each.held('a.example', 300)
@@ -346,7 +346,7 @@ describe('what is learned of a server', () => {
 
   it('unknown downloads are taken for the mean of the others', () => {
     const table = servers(10, SECOND, 'freq')
-    table.want('a.example', undefined, 100)
+    table.updateInterval('a.example', undefined, 100)
     // Nothing known anywhere: a second, and another for the pause.
     expect(intervalOf(table, 'a.example')).toBe(2000)
     // Now 2 s, the mean of the others, and the pause.
@@ -374,13 +374,13 @@ describe('the stretch', () => {
 
   it('lengthens all alike where sockets are scarce, and relaxes when pages leave', () => {
     const table = servers(2, SECOND, 'freq')
-    for (let i = 0; i < 60; i++) table.want(`${i}.example`, undefined, 10_000)
+    for (let i = 0; i < 60; i++) table.updateInterval(`${i}.example`, undefined, 10_000)
     for (let i = 0; i < 60; i++) table.downloaded(`${i}.example`, 1000)
     expect(table.pressure().socketsNeeded).toBe(6)
     expect(table.pressure().socketsScheduled).toBe(2)
     expect(table.stretchOf('0.example')).toBeCloseTo(3, 9)
     expect(intervalOf(table, '0.example')).toBeCloseTo(30_000, 5)
-    for (let i = 20; i < 40; i++) table.want(`${i}.example`, 10_000, undefined)
+    for (let i = 20; i < 40; i++) table.updateInterval(`${i}.example`, 10_000, undefined)
     expect(table.pressure().stretch).toBeCloseTo(2, 9)
     for (let i = 40; i < 60; i++) table.remove(`${i}.example`)
     expect(table.pressure()).toEqual({
@@ -425,9 +425,9 @@ describe('the stretch', () => {
     expect(told.wantedPerSecond).toBeCloseTo(4 + 0.5 + 0.1 + 1 / 86_400, 9)
     expect(told.scheduledPerSecond).toBeCloseTo(1 / 1.1 + 1 / 4.2 + 1 / 30.1 + 1 / 86_400, 9)
     expect(told.worst.map(({ host, why }) => `${host}: ${why}`)).toEqual([
-      'eager.example: 5,000 pages wish a visit every 0.3 s, but a visit and the pause after it take 1.1 s',
-      'shy.example: 10 pages wish a visit every 10.0 s, but a visit and the pause after it take 30.1 s',
-      'slow.example: 1 page wishes a visit every 2.0 s, but a visit and the pause after it take 4.2 s',
+      'eager.example: 5,000 pages need a visit every 0.3 s, but a visit and the pause after it take 1.1 s',
+      'shy.example: 10 pages need a visit every 10.0 s, but a visit and the pause after it take 30.1 s',
+      'slow.example: 1 page needs a visit every 2.0 s, but a visit and the pause after it take 4.2 s',
     ])
     expect(told.worst[2]).toMatchObject({ pages: 1, wantedMs: 2000, possibleMs: 4200 })
   })
@@ -493,7 +493,7 @@ describe('policies', () => {
     table.put('b.example', record(2000, 1500))
     expect(table.feasibility().policy).toBe('sjf')
     expect(table.policy({ host: 'b.example', readyAt: NOW })).toBe(1500)
-    table.want('b.example', 2000, undefined)
+    table.updateInterval('b.example', 2000, undefined)
     table.remove('b.example')
     expect(table.policy({ host: 'a.example', readyAt: NOW })).toBe(
       Math.floor(NOW / 2000) * 2000 + 2000 - 1000,
@@ -508,7 +508,7 @@ describe('policies', () => {
       for (const host of ['never.example', 'met.example']) {
         expect(table.policy({ host, readyAt: 1 })).toBe(Number.POSITIVE_INFINITY)
       }
-      table.want('met.example', undefined, DAY)
+      table.updateInterval('met.example', undefined, DAY)
       expect(table.policy({ host: 'met.example', readyAt: 1 })).toBeLessThan(Number.POSITIVE_INFINITY)
     },
   )
