@@ -115,7 +115,7 @@ function drawer(name: string, distribution: Distribution, random: Random): () =>
 
 function assert(name: string, isValid: boolean, distribution: Distribution): void {
   if (isValid) return
-  const message = `${name} must have numbers above 0, with min ≤ max; got ${JSON.stringify(distribution)}`
+  const message = `${name}: got ${JSON.stringify(distribution)}; allowed: numbers above 0, with min ≤ max`
   throw new KumoError('KUMO_INVALID_OPTION', message)
 }
 

@@ -112,7 +112,7 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     const svg = await readFile(chart, 'utf8')
     expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/)
     expect(svg).not.toContain('NaN')
-    for (const word of ['freshness', 'changes caught', 'wished', 'worst server', 'sockets']) {
+    for (const word of ['freshness', 'changes caught', 'wanted', 'worst server', 'sockets']) {
       expect(svg).toContain(word)
     }
   })
