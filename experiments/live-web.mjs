@@ -1,8 +1,8 @@
 /**
- * The server of the live experiment: a process of its own, so that it takes no time from the crawler's thread. It is told
- * beforehand when each page changes. It answers with what a page is at that instant, and keeps the log that is scored.
+ * The server of the live experiment, in its own process so that it takes no time from the crawler's thread. It receives
+ * the times at which each page changes, serves pages as they are at the time of a request, and keeps the log that is scored.
  *
- * Started by live.ts, without a loader, so it is plain JavaScript. It leaves when its parent does.
+ * live.ts starts it without a loader, so it is plain JavaScript. It exits when its parent does.
  */
 
 import { createServer } from 'node:http'
