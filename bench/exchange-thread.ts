@@ -12,6 +12,8 @@ export interface ExchangeThread {
   /** For the exchange, and for the same text without it. */
   readonly port: MessagePort
   readonly rawPort: MessagePort
+  /** What both threads see: requests that have arrived in this round, and rounds whose end has. */
+  readonly arrived: Int32Array
   readonly urls: number
 }
 
@@ -32,7 +34,11 @@ const BATCH = 1000
 /** Requests on their way, beyond which the sender waits: a crawl has its own brakes, a loop has none. */
 const MOST_IN_TRANSIT = 100_000
 
-const { role, port, rawPort, urls } = workerData as ExchangeThread
+/** Places in `arrived`. */
+const REQUESTS = 0
+const ROUNDS = 1
+
+const { role, port, rawPort, arrived, urls } = workerData as ExchangeThread
 const clock = systemClock()
 const main = parentPort!
 
@@ -59,10 +65,16 @@ function pages(): CrawlRequest[][] {
 }
 
 function receive(): void {
-  const exchange = new PortExchange({ self: 1, shards: 2, clock })
+  const exchange = new PortExchange({
+    self: 1,
+    shards: 2,
+    clock,
+    onMessage: () => void Atomics.add(arrived, ROUNDS, 1),
+  })
   exchange.connect(0, port)
   let sum = 0
   exchange.receive((requests) => {
+    Atomics.add(arrived, REQUESTS, requests.length)
     for (const { url, host, depth, parent } of requests) {
       sum += url.charCodeAt(url.length - 1) + host.length + depth + (parent?.length ?? 0)
     }
@@ -82,26 +94,28 @@ function send(): void {
   const characters = batches.reduce((sum, text) => sum + text.length, 0)
 
   const overExchange = async () => {
-    let crossed = 0
+    const round = Atomics.load(arrived, ROUNDS)
+    Atomics.store(arrived, REQUESTS, 0)
+    let sent = 0
     for (const links of found) {
-      const before = exchange.inTransit
       exchange.send(1, links)
-      crossed += exchange.inTransit - before
-      while (exchange.inTransit > MOST_IN_TRANSIT) await pause(1)
+      sent += links.length
+      while (sent - Atomics.load(arrived, REQUESTS) > MOST_IN_TRANSIT) await pause(1)
     }
-    exchange.flush()
-    while (exchange.inTransit > 0) await pause(1)
-    return crossed
+    // Messages keep their order with batches, so the round is over when this one arrives.
+    exchange.post(1, 'end of the round')
+    while (Atomics.load(arrived, ROUNDS) === round) await pause(1)
+    return Atomics.load(arrived, REQUESTS)
   }
   const overPort = async () => {
-    let arrived = 0
+    let received = 0
     const done = new Promise<void>((resolve) => {
       rawPort.removeAllListeners('message')
-      rawPort.on('message', () => void (++arrived === batches.length && resolve()))
+      rawPort.on('message', () => void (++received === batches.length && resolve()))
     })
     for (const [sent, batch] of batches.entries()) {
       rawPort.postMessage(batch)
-      while ((sent - arrived) * BATCH > MOST_IN_TRANSIT) await pause(1)
+      while ((sent - received) * BATCH > MOST_IN_TRANSIT) await pause(1)
     }
     await done
     return urls

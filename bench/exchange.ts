@@ -26,8 +26,9 @@ interface Measured extends ExchangeRound {
 export const exchange: Bench = async () => {
   const channel = new MessageChannel()
   const raw = new MessageChannel()
-  const receiver = await thread({ role: 'receiver', port: channel.port1, rawPort: raw.port1, urls: URLS })
-  const sender = await thread({ role: 'sender', port: channel.port2, rawPort: raw.port2, urls: URLS })
+  const shared = { arrived: new Int32Array(new SharedArrayBuffer(8)), urls: URLS }
+  const receiver = await thread({ role: 'receiver', port: channel.port1, rawPort: raw.port1, ...shared })
+  const sender = await thread({ role: 'sender', port: channel.port2, rawPort: raw.port2, ...shared })
   try {
     const rounds = await measure(sender, 'exchange')
     const bare = await measure(sender, 'raw')

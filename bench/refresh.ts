@@ -88,9 +88,9 @@ function decisionsPerSecond(servers: Servers): number {
       const { host } = waiting
       const every = DAY * (0.5 + random.next())
       servers.downloaded(host, 50 + 1000 * random.next())
-      servers.want(host, waiting.every, every)
+      servers.updateInterval(host, waiting.every, every)
       waiting.every = every
-      waiting.readyAt += servers.idleOf(host, waiting.readyAt)
+      waiting.readyAt += every
       heap.push(waiting, servers.policy(waiting))
     }
     const { user, system } = process.cpuUsage(from)

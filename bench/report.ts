@@ -18,7 +18,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)]!
 }
 
-export function meets({ value, bar }: Figure): boolean {
+function meets({ value, bar }: Figure): boolean {
   if (bar === undefined) return true
   return 'atLeast' in bar ? value >= bar.atLeast : value <= bar.atMost
 }

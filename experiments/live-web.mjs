@@ -1,8 +1,8 @@
 /**
- * The server of the live experiment: a process of its own, so that it takes no time from the crawler's thread. It is told
- * beforehand when each page changes. It answers with what a page is at that instant, and keeps the log that is scored.
+ * The server of the live experiment, in its own process so that it takes no time from the crawler's thread. It receives
+ * the times at which each page changes, serves pages as they are at the time of a request, and keeps the log that is scored.
  *
- * Started by live.ts, without a loader, so it is plain JavaScript. It leaves when its parent does.
+ * live.ts starts it without a loader, so it is plain JavaScript. It exits when its parent does.
  */
 
 import { createServer } from 'node:http'
@@ -16,7 +16,7 @@ import { performance } from 'node:perf_hooks'
 function serve({ hosts, pagesPerHost, changesMs, latencyMs }) {
   /** Answers, one after the other: page, version, instant, status. @type {number[]} */
   const log = []
-  /** How many changes each page has had. Time goes forwards, so nobody need look twice. */
+  /** How many changes each page has had. Time only moves forward, so each change is applied once. */
   const versions = new Array(changesMs.length).fill(0)
   let began = performance.now()
 
@@ -60,7 +60,7 @@ function serve({ hosts, pagesPerHost, changesMs, latencyMs }) {
   })
   // A connection that is closed at the very moment of a request would be a failure, and is another experiment.
   server.keepAliveTimeout = 0
-  // The socket listens on every address of the machine, but this web is nobody else's business.
+  // The socket listens on every address of the machine, so reject connections from elsewhere.
   server.on('connection', (socket) => void (socket.remoteAddress?.startsWith('127.') || socket.destroy()))
   server.listen({ host: '0.0.0.0', port: 0, backlog: 1024 }, () => {
     process.on('message', (ask) => {

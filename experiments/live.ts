@@ -1,7 +1,7 @@
 /**
- * Whether what is forecast comes true: a web on this machine whose pages change by known Poisson processes, within
- * seconds instead of days, crawled by the crawler itself over real sockets; and beside it the forecast of
- * `simulateRefresh` for the same web and the same rules. What was caught is told by the server's log alone.
+ * Checks a forecast against reality: a web on this machine whose pages change by known Poisson processes, within
+ * seconds instead of days, is crawled by the real crawler over real sockets, and compared with the forecast of
+ * `simulateRefresh` for the same web and rules. Only the server's log decides what was caught.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -17,10 +17,10 @@ import { type Claim, printTable } from './table.js'
 export interface LiveOptions {
   readonly hosts: number
   readonly pagesPerHost: number
-  /** Mean intervals between a page's changes lie between these; as many in each octave. */
+  /** Mean intervals between a page's changes are between these, equally many in each octave. */
   readonly fastestMs: number
   readonly slowestMs: number
-  /** What the server waits before it answers. */
+  /** How long the server waits before it answers. */
   readonly latencyMs: number
   readonly delayMs: number
   readonly sockets: number
@@ -28,20 +28,20 @@ export interface LiveOptions {
   readonly learningMs: number
   readonly scoredMs: number
   readonly seed: number
-  /** Chance is different in each forecast, so there are several. */
+  /** Forecasts are random, so several are averaged. */
   readonly forecasts: number
 }
 
-/** What the server is told. */
+/** What the server needs to know. */
 export interface LiveWeb {
   readonly hosts: number
   readonly pagesPerHost: number
   readonly latencyMs: number
-  /** The instants at which each page changes, ascending, in ms since the beginning. */
+  /** The times at which each page changes, ascending, in ms since the start. */
   readonly changesMs: readonly (readonly number[])[]
 }
 
-/** What the server saw: `version` is the number of changes that the page had had. */
+/** What the server logged: `version` is the number of changes of the page so far. */
 export interface Answer {
   readonly page: number
   readonly version: number
@@ -49,7 +49,7 @@ export interface Answer {
   readonly status: number
 }
 
-/** How a crawl fared in the scored time. */
+/** The result of a crawl in the scored time. */
 export interface LiveScore {
   readonly changes: number
   readonly caughtShare: number
@@ -57,17 +57,20 @@ export interface LiveScore {
   readonly visitsPerSecond: number
 }
 
-/** A live run beside its forecast. */
+/** A live run and its forecast. */
 export interface LiveOutcome {
   readonly live: LiveScore
   readonly forecasts: readonly LiveScore[]
   /** The mean of the forecasts. */
   readonly forecast: LiveScore
-  /** The mean time of a download, as the crawler saw it: what the forecast reckons with. */
+  /** The mean duration of a download as seen by the crawler, which the forecast uses. */
   readonly downloadMs: number
-  /** Answers that said that a page had not changed. */
+  /** Answers with status 304. */
   readonly confirmed: number
-  /** Answers of the whole run with another content than the page's answer before, and how many the crawler told of. */
+  /**
+   * Answers of the whole run whose content differs from the page's previous answer, and how many of them the crawler
+   * reported.
+   */
   readonly shown: number
   readonly told: number
   readonly threadBusy: number
@@ -89,11 +92,11 @@ const FULL: LiveOptions = {
 }
 /** How far off the forecast may be. */
 const TOLERANCE = 0.05
-/** The crawl goes on for a moment, so that it does not end within the scored time. */
+/** The crawl continues for a moment, so that it does not end within the scored time. */
 const TAIL_MS = 500
 const SERVER = fileURLToPath(new URL('./live-web.mjs', import.meta.url))
 
-/** The experiment as it is printed. */
+/** Runs the experiment and prints its result. */
 export async function live(): Promise<readonly Claim[]> {
   const { hosts, pagesPerHost, learningMs, scoredMs, fastestMs, slowestMs } = FULL
   console.log(
@@ -105,7 +108,7 @@ export async function live(): Promise<readonly Claim[]> {
   const figures: [string, (score: LiveScore) => number][] = [
     ['share of changes caught', ({ caughtShare }) => caughtShare],
     ['freshness', ({ freshness }) => freshness],
-    ['visits a second', ({ visitsPerSecond }) => visitsPerSecond],
+    ['visits per second', ({ visitsPerSecond }) => visitsPerSecond],
     ['changes', ({ changes }) => changes],
   ]
   printTable(
@@ -127,8 +130,8 @@ export async function live(): Promise<readonly Claim[]> {
       holds: Math.abs(ratio - 1) <= TOLERANCE,
     },
     {
-      what: `the crawler told of ${told} of the ${shown} changes that it was shown`,
-      // What is under way at the end may be left unread.
+      what: `the crawler reported ${told} of the ${shown} changes that it was served`,
+      // Visits in progress at the end may remain unread.
       holds: told <= shown && told >= shown - FULL.sockets,
     },
   ]
@@ -166,9 +169,9 @@ export async function runLive(options: LiveOptions): Promise<LiveOutcome> {
 }
 
 /**
- * What a log is worth, by the definitions of the forecast. A change is caught if what it made of the page was served before
- * the page's next change, and counts when it was served: so what was made before the scored time and caught in it stands
- * for what was made in it and is caught later. The copy of a page is current from an answer until the next change.
+ * Scores a log by the definitions of the forecast. A change is caught if the new content was served before the page's
+ * next change, and counts when it was served: so changes from before the scored time that are caught in it stand for
+ * those in it that are caught later. The copy of a page is current from an answer until the next change.
  */
 export function scoreOf(
   changesMs: LiveWeb['changesMs'],
@@ -181,15 +184,15 @@ export function scoreOf(
   for (const { page, version, at, status } of answers) {
     if (at >= toMs) continue
     if (at >= fromMs) visits++
-    // An answer tells what the page is at that instant, so the first with a version is when its copy became current. A 304
-    // can only confirm what was served before.
+    // An answer shows the page as it is at that time, so the first answer with a version is when its copy became
+    // current. A 304 can only confirm what was served before.
     if (status === 200 && !served[page]!.has(version)) served[page]!.set(version, at)
   }
   let changes = 0
   let caught = 0
   let freshMs = 0
   for (const [page, instants] of changesMs.entries()) {
-    // Version 0 is what the page was before its first change.
+    // Version 0 is the page before its first change.
     for (let version = 0; version <= instants.length; version++) {
       const madeAt = version === 0 ? Number.NEGATIVE_INFINITY : instants[version - 1]!
       const replacedAt = instants[version] ?? Number.POSITIVE_INFINITY
@@ -210,7 +213,7 @@ export function scoreOf(
   }
 }
 
-/** Answers with another content than the answer before of the same page. */
+/** Answers whose content differs from the previous answer of the same page. */
 function shownIn(answers: readonly Answer[]): number {
   const last = new Map<number, number>()
   let shown = 0
@@ -292,7 +295,7 @@ function readLog(log: readonly number[]): Answer[] {
   return answers
 }
 
-/** Every address of 127.0.0.0/8 is a host of its own. */
+/** Every address of 127.0.0.0/8 is a separate host. */
 function addressOf(host: number): string {
   return `127.1.0.${host + 1}`
 }

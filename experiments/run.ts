@@ -1,6 +1,6 @@
 /**
  * `npm run experiments` repeats the experiments of the papers, `npm run experiments -- refresh` one of them. They print
- * tables, write charts to docs/, and compare the outcome with what it should show. If it does not, the exit code is 1.
+ * tables, write charts to docs/, and compare the results with the claims. If a claim does not hold, the exit code is 1.
  * docs/papers.md lists every figure and table with its command.
  */
 

@@ -1,17 +1,17 @@
-/** How experiments tell what came out. */
+/** How experiments print their results. */
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** What an experiment should show, and whether it does. */
+/** A claim of an experiment, and whether it holds. */
 export interface Claim {
   readonly what: string
   readonly holds: boolean
 }
 
-/** Columns as wide as their widest cell, numbers to the right. */
+/** Columns are as wide as their widest cell; numbers are right-aligned. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
-  const cells = [head, ...rows.map((row) => row.map(told))]
+  const cells = [head, ...rows.map((row) => row.map(formatted))]
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
   const line = (row: readonly string[]) =>
     row
@@ -29,14 +29,14 @@ export function writeChart(name: string, svg: string): void {
   console.log(`docs/${name} is written.\n`)
 }
 
-/** Prints whether a claim holds, and answers it. */
+/** Prints whether a claim holds, and returns it. */
 export function isShown({ what, holds }: Claim): boolean {
   console.log(`${holds ? 'shown    ' : 'NOT SHOWN'}  ${what}`)
   return holds
 }
 
-/** Three digits, or all of those before the point. */
-function told(value: string | number): string {
+/** Three digits, or all digits before the decimal point. */
+function formatted(value: string | number): string {
   if (typeof value === 'string') return value
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')
   return String(Number(value.toPrecision(3)))

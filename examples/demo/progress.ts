@@ -25,7 +25,7 @@ function fields(stats: Stats): { text: string; rank: number }[] {
 }
 
 /** The progress line, at most `width` characters wide. */
-export function progressLine(stats: Stats, width: number): string {
+function progressLine(stats: Stats, width: number): string {
   const all = fields(stats)
   for (let most = all.length; most > 0; most--) {
     const shown = all.filter(({ rank }) => rank <= most)

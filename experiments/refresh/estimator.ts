@@ -1,11 +1,12 @@
 /**
- * How well the change interval of a page is estimated after so many visits, beside three published estimators that are
- * given the same observations. Pages change by Poisson processes whose rates span three decades, and are visited as our
- * estimate wants it.
+ * How well the change interval of a page is estimated after a number of visits, compared with three published
+ * estimators on the same observations. Pages change by Poisson processes whose rates span three decades, and are
+ * visited at the times that our estimator chooses.
  */
 
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
-import { changeIntervalMs, observed } from '../../src/refresh/estimator.js'
+import { changeIntervalMs } from '../../src/refresh/estimator.js'
+import { observed } from '../../src/refresh/history.js'
 import { seededRandom } from '../../src/time.js'
 import {
   anyChangeMs,
@@ -20,12 +21,12 @@ import { type Claim, printTable } from '../table.js'
 const PAGES = 12_000
 const VISITS = [5, 10, 20] as const
 const TARGET = 0.6
-/** Not one that the estimator's constants were chosen by. */
+/** Not the seed that the estimator's constants were tuned with. */
 const SEED = 20_261
 
 const TRIED: Tried = { observed, changeIntervalMs, next: (changeMs) => archiveIntervalMs(changeMs, TARGET) }
 
-/** Estimates divided by the truth, by the name of the estimator. */
+/** Estimates divided by the true value, by estimator. */
 type Ratios = Map<string, number[]>
 
 export function estimator(): readonly Claim[] {
@@ -48,7 +49,7 @@ export function estimator(): readonly Claim[] {
   return [
     { what: `median error after 20 visits ${percent(ours)} (at most 25 %)`, holds: ours <= 0.25 },
     {
-      what: `the best of three others ${percent(best)}: ours is no worse, within the chance of the draw (1 %)`,
+      what: `the best of three others ${percent(best)}: ours is no worse, within sampling error (1 %)`,
       holds: ours <= 1.01 * best,
     },
   ]

@@ -1,6 +1,6 @@
 /**
- * Freshness against budget: pages that change every hour or once in some years, and rules that share the same number of
- * visits out among them. A rule knows nothing of a page but what its own visits see.
+ * Freshness against budget: pages that change between every hour and every few years, and rules that distribute the
+ * same number of visits among them. A rule knows about a page only what its own visits observe.
  */
 
 import { svgOf } from '../../bench/svg.js'
@@ -16,7 +16,7 @@ const RULES: readonly (readonly [rule: PageRule, label: string])[] = [
   ['archive', 'ours, aim archive'],
 ]
 const PAGES = 2000
-/** Visits a day and page. */
+/** Visits per page and day. */
 const BUDGETS = [0.01, 0.03, 0.1, 0.3, 1]
 const MIDDLE = 0.1
 const LEARNING_DAYS = 365
@@ -42,7 +42,7 @@ export function freshnessAgainstBudget(): readonly Claim[] {
   const print = (what: string, figure: (score: VisitScore) => number) => {
     console.log(`${what}: ${PAGES} pages, ${SCORED_DAYS} days after ${LEARNING_DAYS} days of learning\n`)
     printTable(
-      ['visits a day and page', ...RULES.map(([, label]) => label)],
+      ['visits per page and day', ...RULES.map(([, label]) => label)],
       BUDGETS.map((budget, i) => [
         String(budget),
         ...RULES.map(([rule]) => Number(figure(scores.get(rule)![i]!).toFixed(3))),
@@ -50,14 +50,14 @@ export function freshnessAgainstBudget(): readonly Claim[] {
     )
   }
   print('Mean freshness', ({ freshness }) => freshness)
-  print('Share of changes that were seen', ({ caught }) => caught)
-  print('Visits, by the budget', ({ spent }) => spent)
+  print('Share of changes that were caught', ({ caught }) => caught)
+  print('Visits divided by the budget', ({ spent }) => spent)
   writeChart(
     'refresh-freshness.svg',
     svgOf('Mean freshness against the number of visits', [
       {
         title: 'Mean freshness',
-        xLabel: 'visits a day and page',
+        xLabel: 'visits per page and day',
         yLabel: 'share of time up to date',
         scale: 'linear',
         xScale: 'log',

@@ -1,4 +1,4 @@
-/** System E's experiments (Tamura & Kitsuregawa 2009), and what its page schedule is good for. */
+/** The experiments of system E (Tamura & Kitsuregawa 2009), and those about its page schedule. */
 
 import type { Claim } from '../table.js'
 import { estimator } from './estimator.js'

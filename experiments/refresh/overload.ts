@@ -1,9 +1,11 @@
 /**
- * Three times as much to do as can be done, all of a sudden. Whoever keeps to the wishes falls behind without end, and some
- * servers more than others. System E corrects the wishes instead: how soon, and is the burden shared?
+ * A sudden overload: three times as much work as can be done. A schedule that keeps the wanted intervals falls further
+ * and further behind, on some servers more than on others. System E stretches the intervals instead: how soon, and is
+ * the burden shared evenly?
  *
- * Late can mean two things. By the wish: all pages are visited later than was wished, by design, and should be so alike. By
- * the schedule: what is left to chance once wishes are corrected, a matter of queues.
+ * Lateness has two meanings. Relative to the wanted time: all pages are visited later than wanted, by design, and
+ * should be late by the same factor. Relative to the schedule: what is left to chance after the stretch, because of
+ * queues.
  */
 
 import { refreshOptions } from '../../src/options/check-refresh.js'
@@ -18,26 +20,26 @@ const POLICIES: readonly RefreshPolicy[] = ['auto', 'edf', 'freq', 'fcfs', 'rm',
 const MINUTE_MS = 60_000
 const SOCKETS = 20
 const SERVERS = 250
-/** Pages on a server before the overload: few enough that no server is too slow for thrice as many. */
+/** Pages per server before the overload: few enough that no server is too slow for three times as many. */
 const PAGES = { least: 2, most: 6 }
 const OVERLOAD = 3
-/** Before the overload, of which the beginning is about finding all pages. */
+/** Time before the overload, the first part of which is spent on finding all pages. */
 const CALM_MINUTES = 30
-/** For so long after its beginning the overload is watched, and then scored. */
+/** How long the overload is observed, and then scored. */
 const WATCHED_MINUTES = 30
 const SCORED_MINUTES = 90
 const SAMPLE_MS = 10_000
 
-/** What makes the load too large. */
+/** What causes the overload. */
 type Cause = 'pages' | 'downloads'
 
 interface Overload {
   readonly forecast: RefreshForecast
-  /** Load before, by the sockets. */
+  /** Load before it, relative to the sockets. */
   readonly before: number
-  /** Minutes until what is scheduled fits the sockets for good, by the true length of downloads. */
+  /** Minutes until the schedule fits the sockets for good, by the true duration of downloads. */
   readonly fitsAfter: number
-  /** Minutes until the backlog of known pages is largest, and how large that is. */
+  /** Minutes until the backlog of known pages is largest, and its size then. */
   readonly growsFor: number
   readonly largest: number
   /** Minutes until all pages have been found. */
@@ -48,8 +50,8 @@ export function overload(): readonly Claim[] {
   const world = drawServers()
   const pages = POLICIES.map((policy) => overloaded(world, policy, 'pages'))
   const downloads = POLICIES.map((policy) => overloaded(world, policy, 'downloads'))
-  print(`At once there are ${OVERLOAD} times as many pages`, pages)
-  print(`At once downloads take ${OVERLOAD} times as long`, downloads)
+  print(`Suddenly there are ${OVERLOAD} times as many pages`, pages)
+  print(`Suddenly downloads take ${OVERLOAD} times as long`, downloads)
   const [morePages] = pages as [Overload]
   const [slower] = downloads as [Overload]
   return [...claims('pages', morePages), ...claims('downloads', slower)]
@@ -57,7 +59,7 @@ export function overload(): readonly Claim[] {
 
 function claims(
   what: string,
-  { forecast: { behindTarget: behindWish, lateness }, fitsAfter, growsFor }: Overload,
+  { forecast: { behindTarget: behindWanted, lateness }, fitsAfter, growsFor }: Overload,
 ): readonly Claim[] {
   return [
     {
@@ -69,12 +71,12 @@ function claims(
       holds: growsFor <= 10,
     },
     {
-      what: `${what}: by the wish, the latest server is ${behindWish.worstToMean.toFixed(2)} times as late as all (at most 2)`,
-      holds: behindWish.worstToMean <= 2,
+      what: `${what}: relative to the wanted times, the latest server is ${behindWanted.worstToMean.toFixed(2)} times as late as the mean (at most 2)`,
+      holds: behindWanted.worstToMean <= 2,
     },
     {
       what:
-        `${what}: by the schedule, what is left to chance is ${(lateness.worstMs / 1000).toFixed(2)} s for the latest server, ` +
+        `${what}: relative to the schedule, lateness is ${(lateness.worstMs / 1000).toFixed(2)} s for the latest server, ` +
         `${(lateness.meanMs / 1000).toFixed(2)} s on average (at most 5 % of the interval, 3 s)`,
       holds: lateness.worstMs <= 0.05 * MINUTE_MS,
     },
@@ -83,7 +85,7 @@ function claims(
 }
 
 function overloaded(world: readonly SimulatedServer[], policy: RefreshPolicy, cause: Cause): Overload {
-  // All pages wish the same, and keep to it: what changes is the load.
+  // All pages want the same fixed interval: only the load changes.
   const { refresh } = refreshOptions({ min: MINUTE_MS, max: MINUTE_MS, first: MINUTE_MS, policy })
   const run = new RefreshRun({ sockets: SOCKETS, delayMs: 1000, refresh, durationMs: 0 })
   for (const server of world) run.add(server)
@@ -113,7 +115,10 @@ function overloaded(world: readonly SimulatedServer[], policy: RefreshPolicy, ca
   return { forecast: run.forecast(), before, fitsAfter, growsFor, largest, foundAfter }
 }
 
-/** The sockets that the schedule takes (eq. 4), by what downloads really take: the crawl itself has yet to find out. */
+/**
+ * The sockets that the schedule needs (eq. 4) by the true duration of downloads, which the crawl itself has yet to
+ * learn.
+ */
 function scheduledLoad(run: RefreshRun, world: readonly SimulatedServer[]): number {
   const { servers } = run.schedule
   let sum = 0
@@ -146,7 +151,7 @@ function print(what: string, outcomes: readonly Overload[]): void {
   const [{ before, forecast }] = outcomes as [Overload]
   const { stretch, socketsNeeded, socketsAvailable } = forecast.feasibility
   console.log(
-    `${what}: ${SERVERS} servers, ${SOCKETS} sockets, before it ${Math.round(100 * before)} % of them were in use; ` +
+    `${what}: ${SERVERS} servers, ${SOCKETS} sockets, ${Math.round(100 * before)} % of them in use before it; ` +
       `needed ${socketsNeeded}, for known pages ${socketsAvailable}, stretch ${stretch.toFixed(2)}\n`,
   )
   printTable(
@@ -156,20 +161,20 @@ function print(what: string, outcomes: readonly Overload[]): void {
       'backlog grows, min',
       'to pages',
       'all found, min',
-      'behind wish, s',
+      'behind wanted, s',
       'worst ÷ mean',
       'late, s',
       'worst ÷ mean',
       'starved',
     ],
-    outcomes.map(({ forecast: { lateness, behindTarget: behindWish }, ...outcome }, i) => [
+    outcomes.map(({ forecast: { lateness, behindTarget: behindWanted }, ...outcome }, i) => [
       POLICIES[i]!.toUpperCase(),
       outcome.fitsAfter,
       outcome.growsFor,
       outcome.largest,
       outcome.foundAfter,
-      behindWish.meanMs / 1000,
-      behindWish.worstToMean,
+      behindWanted.meanMs / 1000,
+      behindWanted.worstToMean,
       lateness.meanMs / 1000,
       lateness.worstToMean,
       lateness.starved,

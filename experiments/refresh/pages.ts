@@ -1,6 +1,6 @@
 /**
- * Pages that change by chance, and rules that decide how often each is visited, given the same number of visits: how much
- * of the time is the copy of a page up to date? A rule learns only from what its visits see: changed or not.
+ * Pages that change at random, and rules that decide how often each one is visited, with the same number of visits: for
+ * how much of the time is the copy of a page up to date? A rule learns only what its visits observe: changed or not.
  */
 
 import { Heap } from '../../src/frontier/heap.js'
@@ -9,33 +9,33 @@ import { seededRandom } from '../../src/time.js'
 import { type PageRule, PageSchedule } from './page-rules.js'
 import { DAY_MS } from './world.js'
 
-/** How pages are drawn. */
+/** How pages are generated. */
 export interface PageDraw {
   readonly pages: number
   /** Half of the pages change more often. Default 10 days. */
   readonly medianMs?: number
-  /** The standard deviation of the logarithms of change intervals. Default 2: 19 of 20 lie within 3.4 decades. */
+  /** The standard deviation of the logarithms of change intervals. Default 2: 19 of 20 are within 3.4 decades. */
   readonly spread?: number
 }
 
-/** What a simulation of pages is asked for. */
+/** Options of a simulation of pages. */
 export interface VisitRules {
   readonly rule: PageRule
-  /** The budget: visits a day, for each page on average. */
+  /** The budget: visits per day, averaged over pages. */
   readonly visitsPerDay: number
-  /** Days that are not scored, in which rules learn. */
+  /** Days at the start that are not scored, in which rules learn. */
   readonly learningDays: number
   readonly scoredDays: number
   readonly seed: number
 }
 
-/** What came of it, in the days that are scored. */
+/** The result in the scored days. */
 export interface VisitScore {
-  /** Share of the time for which a copy was up to date, on average over pages. */
+  /** Share of the time for which a copy was up to date, averaged over pages. */
   readonly freshness: number
-  /** Share of the changes that a visit saw. */
+  /** Share of the changes that a visit caught. */
   readonly caught: number
-  /** Visits by the budget: 1 if it was met. */
+  /** Visits divided by the budget: 1 if it was met. */
   readonly spent: number
   readonly visits: number
 }
@@ -59,14 +59,14 @@ export function simulateVisits(changeMs: Float64Array, rules: VisitRules): Visit
   let visits = 0
 
   const dealOut = (now: number) => {
-    // Anywhere within its interval, as if it had been visited so for ever.
+    // Anywhere within its interval, as in a steady state.
     for (let page = 0; page < pages; page++) due.push(page, now + random.next() * schedule.everyMs(page))
   }
 
-  /** From one visit to the next, or to the end. Answers whether the content changed. */
+  /** From one visit to the next, or to the end. Returns whether the content changed. */
   const pass = (page: number, until: number): boolean => {
     const since = visitedAt[page]!
-    // Poisson processes do not remember: how long it takes to the first change does not depend on what was before.
+    // Poisson processes are memoryless: the time to the first change does not depend on the past.
     const changesAt = since - Math.log(1 - random.next()) * changeMs[page]!
     freshMs += Math.max(0, Math.min(changesAt, until) - Math.max(since, scoredFrom))
     return changesAt < until
@@ -78,9 +78,9 @@ export function simulateVisits(changeMs: Float64Array, rules: VisitRules): Visit
     const now = due.topKey
     if (!isScoring && now >= scoredFrom) {
       isScoring = true
-      // A rule that is scaled only for the score begins its new intervals here.
+      // A rule that meets the budget only when scored starts its new intervals here.
       if (schedule.scale()) {
-        due.keep(() => false)
+        due.retain(() => false)
         dealOut(scoredFrom)
         continue
       }

@@ -1,35 +1,36 @@
 /**
- * System E at the level of servers, event by event in virtual time: a server waits for one of C sockets, downloads, idles
- * until its next period, and waits again (Tamura eq. 5 and 6). Nothing corrects the intervals here: this shows what too
- * few sockets lead to.
+ * System E at the level of servers, event by event in virtual time: a server waits for one of C sockets, downloads,
+ * idles until its next period, and waits again (Tamura eq. 5 and 6). Intervals are not stretched here: this shows what
+ * happens with too few sockets.
  */
 
 import { Heap } from '../../src/frontier/heap.js'
-import { idleAfter, type PlainPolicy, POLICIES, type PolicyKey } from '../../src/refresh/policies.js'
+import { POLICIES, type PolicyKey, type ResolvedPolicy } from '../../src/refresh/policies.js'
 import { logNormalTable, mixed } from '../../src/sim/refresh/chance.js'
+import { idleAfter } from './idle-time.js'
 import { DAY_MS, MIN_INTERVAL_MS, type World } from './world.js'
 
 /** The rules of a simulation. */
 export interface ServeRules {
   readonly sockets: number
-  readonly policy: PlainPolicy
+  readonly policy: ResolvedPolicy
   readonly days: number
   readonly seed: number
   /**
-   * `together`: all servers wait when time begins, as after a start. `apart`: each idles until its next period, at an
-   * instant when periods begin all over the place. Default `together`.
+   * `together`: all servers wait at the start, as after a restart. `apart`: each idles until its next period, at a time
+   * at which the starts of periods are spread out. Default `together`.
    */
   readonly start?: 'together' | 'apart'
-  /** Called for each download as it begins; for tests. */
+  /** Called when a download begins; for tests. */
   readonly onDownload?: (server: number, beganMs: number, endsMs: number) => void
 }
 
-/** The outcome of a simulation. */
+/** The result of a simulation. */
 export interface Served {
   readonly downloads: number
-  /** Whole periods within the simulated time, over all servers. */
+  /** Complete periods within the simulated time, over all servers. */
   readonly rounds: number
-  /** Whole periods without a download: the ideal number of downloads less those made. */
+  /** Complete periods without a download: the ideal number of downloads minus the actual one. */
   readonly misses: number
   /** Servers with at least one miss. */
   readonly serversMissed: number
@@ -45,10 +46,10 @@ const MEAN_BYTES = 22_000
 const MOST_BYTES = 2_000_000
 const BYTES_SPREAD = 1.3
 const TABLE_SIZE = 65_536
-/** Far from zero, so that periods of different lengths do not begin together. A multiple of nothing in particular. */
+/** Far from zero, so that periods of different lengths do not begin together. Not a multiple of any interval. */
 const APART_MS = 1_234_567_890_123
 
-/** The same world, rules and seed give the same answer, and the same downloads take equally long under each policy. */
+/** The same world, rules and seed give the same result, and the same downloads take equally long under each policy. */
 export function simulateServers(world: World, rules: ServeRules): Served {
   return new ServeRun(world, rules).run()
 }
@@ -59,7 +60,7 @@ class ServeRun {
   readonly #begin: number
   readonly #end: number
   readonly #sizes = logNormalTable(MEAN_BYTES, BYTES_SPREAD, TABLE_SIZE)
-  /** Downloads of each server, and those of them that fell into a whole period. */
+  /** Downloads of each server, and how many of them were within a complete period. */
   readonly #done: Uint32Array
   readonly #counted: Uint32Array
   readonly #key: PolicyKey
@@ -87,7 +88,7 @@ class ServeRun {
     for (;;) {
       const now = Math.min(this.#downloading.topKey, this.#idle.topKey)
       if (now >= this.#end) break
-      // Everything that happens at an instant comes before the choice at that instant.
+      // All events at an instant are handled before the choice at that instant.
       while (this.#downloading.topKey === now) this.#finish(this.#downloading.pop()!, now)
       while (this.#idle.topKey === now) this.#wait(this.#idle.pop()!, now)
       this.#giveSockets(now)
@@ -105,7 +106,7 @@ class ServeRun {
     return Math.ceil(this.#begin / interval) * interval
   }
 
-  /** Whole periods of a server within the simulated time. */
+  /** Complete periods of a server within the simulated time. */
   #roundsOf(server: number): number {
     const within = this.#end - this.#firstPeriod(server)
     return Math.max(0, Math.floor(within / this.#world.intervalMs[server]!))

@@ -1,14 +1,14 @@
 /**
- * The figure of system E: missed rounds against sockets, for five ways to choose among the servers that wait, on servers
- * drawn to the statistics of the paper's node. At the beginning all servers are due, as after a start. That is what
- * separates the policies when sockets suffice: a policy that lets a server with a period of ten seconds wait behind 80,000
- * that are due once a week misses its rounds until the queue of the beginning is through.
+ * The figure of system E: missed rounds against sockets for five policies, on servers generated from the statistics of
+ * the paper's node. All servers are due at the start, as after a restart. This is what separates the policies when
+ * sockets suffice: a policy that lets a server with a period of ten seconds wait behind 80,000 that are due once a week
+ * misses its rounds until the initial queue is empty.
  *
  * How much servers differ in their mean download time was not published, so every claim is checked for several spreads.
  */
 
 import { type Chart, svgOf } from '../../bench/svg.js'
-import type { PlainPolicy } from '../../src/refresh/policies.js'
+import type { ResolvedPolicy } from '../../src/refresh/policies.js'
 import { type Claim, printTable, writeChart } from '../table.js'
 import { type Served, simulateServers } from './serve.js'
 import {
@@ -21,17 +21,20 @@ import {
   type WorldStatistics,
 } from './world.js'
 
-const POLICIES: readonly PlainPolicy[] = ['edf', 'freq', 'fcfs', 'rm', 'sjf']
+const POLICIES: readonly ResolvedPolicy[] = ['edf', 'freq', 'fcfs', 'rm', 'sjf']
 const SEED = 1
 /** Standard deviations of the logarithms of the servers' mean download times. */
 const SPREADS = [0, 0.3, 0.6, 0.9, 1.2] as const
-/** Its feasible bound and downloads a day, which were not fitted, come nearest to the published ones. */
+/**
+ * With this spread, the feasible bound and the downloads per day, which were not fitted, are closest to the published
+ * ones.
+ */
 const DRAWN_SPREAD = 0.9
 /** Sockets, as multiples of the bound of eq. 4. */
 const TIMES_BOUND = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 10, 30]
 /** The multiples that claims are about, for the other spreads. */
 const TIMES_CLAIMED = [0.5, 1, 1.25, 1.5, 3, 30]
-/** All servers, until long after the queue of the beginning is through. */
+/** All servers, until long after the initial queue has been processed. */
 const DAYS = 0.25
 /** The paper's duration, for one server in ten. */
 const LONG_DAYS = 300
@@ -47,8 +50,8 @@ interface Drawn {
   readonly bound: number
 }
 
-/** The outcome of each policy at each multiple of the bound. */
-type Outcome = ReadonlyMap<PlainPolicy, ReadonlyMap<number, Served>>
+/** The result of each policy at each multiple of the bound. */
+type Outcome = ReadonlyMap<ResolvedPolicy, ReadonlyMap<number, Served>>
 
 export function missesAgainstSockets(): readonly Claim[] {
   const worlds = SPREADS.map((spread) => draw(spread))
@@ -83,13 +86,13 @@ export function missesAgainstSockets(): readonly Claim[] {
 /** The paper's 300 days, for a sample of the servers. Takes about half an hour. */
 export function longMisses(): readonly Claim[] {
   const world = draw(DRAWN_SPREAD, Math.round(PUBLISHED.servers / LONG_SAMPLE))
-  const misses = (policy: PlainPolicy, times: number) => {
+  const misses = (policy: ResolvedPolicy, times: number) => {
     const sockets = Math.round(times * world.bound)
     const served = simulateServers(world.feasible, { sockets, policy, days: LONG_DAYS, seed: SEED })
     const mbps = ((served.bytes * 8 * LONG_SAMPLE) / ((LONG_DAYS * DAY_MS) / 1000) / 1e6).toFixed(1)
     console.log(
       `${policy.toUpperCase()}, ${times} × the bound (${sockets} sockets): ${served.misses} of ${served.rounds} rounds ` +
-        `missed; ${Math.round(served.downloadsPerDay * LONG_SAMPLE)} downloads a day and ${mbps} Mbps for all servers`,
+        `missed; ${Math.round(served.downloadsPerDay * LONG_SAMPLE)} downloads per day and ${mbps} Mbps for all servers`,
     )
     return served.misses
   }
@@ -135,7 +138,7 @@ function outcomeOf({ feasible, bound }: Drawn, multiples: readonly number[], day
   )
 }
 
-/** What was not fitted must come out near what was published, for every spread. */
+/** Statistics that were not fitted must be close to the published ones, for every spread. */
 function statisticsClaims(worlds: readonly Drawn[]): readonly Claim[] {
   const drawn = worlds.map(({ all }) => statisticsOf(all))
   const range = (of: (statistics: WorldStatistics) => number) => {
@@ -151,7 +154,7 @@ function statisticsClaims(worlds: readonly Drawn[]): readonly Claim[] {
       holds: leastBound <= 28 && mostBound >= 28,
     },
     {
-      what: `not fitted: ${leastDaily.toFixed(2)} to ${mostDaily.toFixed(2)} M downloads a day (the paper: 4.33)`,
+      what: `not fitted: ${leastDaily.toFixed(2)} to ${mostDaily.toFixed(2)} M downloads per day (the paper: 4.33)`,
       holds: leastDaily <= 4.33 && mostDaily >= 4.33,
     },
     {
@@ -162,7 +165,7 @@ function statisticsClaims(worlds: readonly Drawn[]): readonly Claim[] {
 }
 
 function policyClaims(spread: number, outcome: Outcome): readonly Claim[] {
-  const misses = (policy: PlainPolicy, times: number) => outcome.get(policy)!.get(times)!.misses
+  const misses = (policy: ResolvedPolicy, times: number) => outcome.get(policy)!.get(times)!.misses
   const listed = (times: number) =>
     POLICIES.map((policy) => `${policy} ${misses(policy, times).toLocaleString('en')}`).join(', ')
   const scarce = [...POLICIES].sort((a, b) => misses(a, 0.5) - misses(b, 0.5))
@@ -177,14 +180,14 @@ function policyClaims(spread: number, outcome: Outcome): readonly Claim[] {
       holds: misses('fcfs', 30) > 0,
     },
     {
-      // If all servers take equally long, SJF cannot tell them apart.
+      // If all servers take equally long, SJF cannot distinguish them.
       what: `spread ${spread}: with half the bound SJF misses least (${scarce.join(' < ')})`,
       holds: scarce[0] === 'sjf' || spread === 0,
     },
   ]
 }
 
-/** Misses with enough sockets come from the common start, and from nothing else. */
+/** With enough sockets, misses come only from the common start. */
 function startClaims({ feasible, bound }: Drawn): readonly Claim[] {
   const sockets = Math.ceil(3 * bound)
   const misses = POLICIES.map(
@@ -198,7 +201,10 @@ function startClaims({ feasible, bound }: Drawn): readonly Claim[] {
   ]
 }
 
-/** Fewer servers with as many fewer sockets: the policies rank alike, and with enough sockets the shares are the same. */
+/**
+ * With fewer servers and proportionally fewer sockets, the policies rank the same, and with enough sockets the shares
+ * are the same.
+ */
 function printSamples(): Claim {
   const socketsForAll = [10, 40]
   const policies = ['edf', 'sjf', 'fcfs'] as const
@@ -235,7 +241,7 @@ function printSamples(): Claim {
   }
 }
 
-/** With all servers, some rounds are missed whatever the sockets. */
+/** With all servers, some rounds are missed no matter how many sockets there are. */
 function infeasibleClaim({ all }: Drawn): Claim {
   const { misses } = simulateServers(all, { sockets: AMPLE_SOCKETS, policy: 'edf', days: 1, seed: SEED })
   const millions = (misses * LONG_DAYS) / 1e6
@@ -255,7 +261,7 @@ function printStatistics(worlds: readonly Drawn[]): void {
     ['servers with a longest download beyond their interval', ({ longestTooLong }) => longestTooLong],
     ['bound of eq. 4, sockets', ({ bound }) => bound],
     ['not fitted: bound without those servers', ({ feasibleBound }) => feasibleBound],
-    ['not fitted: downloads a day without them', ({ feasiblePerDay }) => feasiblePerDay],
+    ['not fitted: downloads per day without them', ({ feasiblePerDay }) => feasiblePerDay],
     ['not fitted: servers with a mean e/I above 1', ({ meanTooLong }) => meanTooLong],
   ]
   const drawn = worlds.map(({ all }) => statisticsOf(all))

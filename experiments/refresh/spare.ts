@@ -1,10 +1,10 @@
 /**
- * How many sockets beyond the bound of eq. 4 it takes until visits no longer wait for one, and which policy serves a
- * schedule best that was corrected because there are fewer. With the schedule and the frontier of the crawler.
+ * How many sockets beyond the bound of eq. 4 are needed so that visits no longer wait for one, and which policy is best
+ * for a schedule that was stretched because there are fewer. Uses the schedule and the frontier of the crawler.
  */
 
-import type { PlainPolicy } from '../../src/refresh/policies.js'
 import type { RefreshForecast } from '../../src/sim/refresh/contract.js'
+import type { ResolvedPolicy } from '../../src/refresh/policies.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { refreshRules } from '../../src/sim/refresh/rules.js'
 import { simulateRefresh } from '../../src/sim/refresh/run.js'
@@ -19,32 +19,32 @@ const WORLD = describeWorld({
   downloadMs: { min: 200, max: 8000 },
   seed: 3,
 })
-/** Single downloads of a server differ too. */
+/** The downloads of a server vary too. */
 const DOWNLOAD_SPREAD = 0.8
 const LEARNING_MS = 6 * HOUR_MS
 const SCORED_MS = 6 * HOUR_MS
 /** As multiples of what is needed. */
 const SCARCE = [0.33, 0.5, 0.75]
 const ENOUGH = [1.05, 1.25, 1.5, 2, 3]
-/** As `Servers` has it. */
+/** As in `Servers`. */
 const AMPLE = 1.5
 
 interface Row {
   readonly times: number
-  readonly policy: PlainPolicy
+  readonly policy: ResolvedPolicy
   readonly forecast: RefreshForecast
 }
 
 export function spareSockets(): readonly Claim[] {
   const needed = forecast(1000, 'edf').feasibility.socketsNeeded
-  const row = (times: number, policy: PlainPolicy): Row => ({
+  const row = (times: number, policy: ResolvedPolicy): Row => ({
     times,
     policy,
     forecast: forecast(Math.round(times * needed), policy),
   })
   const scarce = SCARCE.flatMap((times) => [row(times, 'edf'), row(times, 'sjf')])
   const enough = ENOUGH.map((times) => row(times, 'edf'))
-  console.log(`Visits by a schedule that needs ${needed} sockets, by the sockets there are\n`)
+  console.log(`Visits of a schedule that needs ${needed} sockets, by the number of sockets available\n`)
   printTable(
     ['times the bound', 'policy', 'stretch', 'late, s', 'latest server, s', 'caught', 'freshness'],
     [...scarce, ...enough].map(
@@ -67,7 +67,7 @@ export function spareSockets(): readonly Claim[] {
       holds: lateAt(AMPLE) < 2 * lateAt(3) && lateAt(1.05) > 2 * lateAt(AMPLE),
     },
     {
-      what: 'a corrected schedule is kept more closely by SJF than by EDF, with as many changes caught',
+      what: 'SJF keeps a stretched schedule more closely than EDF, and catches as many changes',
       holds: pairs.every(
         ([edf, sjf]) => sjf.lateness.meanMs < edf.lateness.meanMs && sjf.caughtShare > 0.98 * edf.caughtShare,
       ),
@@ -75,7 +75,7 @@ export function spareSockets(): readonly Claim[] {
   ]
 }
 
-function forecast(sockets: number, policy: PlainPolicy): RefreshForecast {
+function forecast(sockets: number, policy: ResolvedPolicy): RefreshForecast {
   return simulateRefresh(WORLD, {
     sockets,
     delayMs: 1000,

@@ -1,31 +1,31 @@
 /**
- * Servers as system E met them (Tamura & Kitsuregawa 2009), drawn to the statistics that the paper published; its trace is
- * not public. Access intervals are one log-normal distribution, cut off at 100 days: its two parameters follow from the
- * mean interval and from the share of servers under a minute. Download times are log-normal as well: how much they vary,
- * how much faster busy servers answer and how often they were logged follow from the mean of the longest downloads, the
- * bound of all servers, the downloads logged and the servers with an overlong download.
+ * Servers like those of system E (Tamura & Kitsuregawa 2009), generated from the statistics in the paper; its trace is
+ * not public. Access intervals have a log-normal distribution, truncated at 100 days, with two parameters fitted to the
+ * mean interval and to the share of servers under a minute. Download times are log-normal too: how much they vary, how
+ * much faster busy servers answer and how often they were logged are fitted to the mean of the longest downloads, the
+ * bound of all servers, the number of logged downloads and the number of servers with a download that is too long.
  *
- * One thing does not follow: how much the *mean* download times of servers differ. So it is an argument, and the
- * experiment shows its outcome for several values. The bound of the feasible servers, their downloads a day and the
- * servers whose mean download is overlong were not used: they check the draw.
+ * One parameter cannot be fitted: how much the *mean* download times of servers differ. So it is an argument, and the
+ * experiment shows its result for several values. The bound of the feasible servers, their downloads per day and the
+ * number of servers whose mean download is too long were not used for fitting: they check the result.
  */
 
 import { mixed, normalQuantile } from '../../src/sim/refresh/chance.js'
 
-/** One entry per server. All times are whole ms, so that sums of them are exact. */
+/** One entry per server. All times are whole ms, so that their sums are exact. */
 export interface World {
   readonly servers: number
-  /** I_i: from the beginning of a period to that of the next. */
+  /** I_i: the length of a period. */
   readonly intervalMs: Float64Array
   /** e_i: the mean of the logged download times. */
   readonly downloadMs: Float64Array
   /** The longest logged download. */
   readonly longestMs: Float64Array
-  /** How long the server's n-th download takes. The log is replayed in order, and from its beginning at its end. */
+  /** The duration of the server's n-th download. The log is replayed in order, and repeated when it ends. */
   takesMs(server: number, download: number): number
 }
 
-/** How a world is drawn. */
+/** How a world is generated. */
 export interface WorldDraw {
   readonly servers: number
   readonly seed: number
@@ -33,7 +33,7 @@ export interface WorldDraw {
   readonly serverSpread: number
 }
 
-/** A world in a few figures. */
+/** Statistics of a world. */
 export interface WorldStatistics {
   readonly servers: number
   readonly meanIntervalMs: number
@@ -42,7 +42,7 @@ export interface WorldStatistics {
   readonly meanDownloadMs: number
   /** The mean over servers of the longest download. */
   readonly meanLongestMs: number
-  /** Servers whose longest download takes longer than their interval. */
+  /** Servers whose longest download exceeds their interval. */
   readonly longestTooLong: number
   /** Servers whose mean download does. */
   readonly meanTooLong: number
@@ -50,13 +50,13 @@ export interface WorldStatistics {
   readonly bound: number
   /** The same without the servers whose longest download is too long. */
   readonly feasibleBound: number
-  /** Downloads a day that the intervals of those servers ask for. */
+  /** Downloads per day that the intervals of those servers require. */
   readonly feasiblePerDay: number
 }
 
 export const DAY_MS = 86_400_000
 
-/** What the paper says of its node's servers. */
+/** What the paper says about the servers of its node. */
 export const PUBLISHED: WorldStatistics = {
   servers: 82_034,
   meanIntervalMs: 5.5 * DAY_MS,
@@ -70,19 +70,19 @@ export const PUBLISHED: WorldStatistics = {
   feasiblePerDay: 4_330_000,
 }
 
-/** I_min of the simulation: no interval is shorter, and no pause after a download. */
+/** I_min of the simulation: no interval and no pause after a download is shorter. */
 export const MIN_INTERVAL_MS = 1000
 /** "At least three downloads in 300 days". */
 const MAX_INTERVAL_MS = 100 * DAY_MS
-/** From the mean interval and the share under a minute. */
+/** Fitted to the mean interval and the share under a minute. */
 const INTERVAL_SPREAD = 2.909
 const INTERVAL_MEDIAN_MS = 0.6315 * DAY_MS
 const MEAN_DOWNLOAD_MS = 1000
-/** From the mean of the longest downloads. */
+/** Fitted to the mean of the longest downloads. */
 const DOWNLOAD_SPREAD = 1.2
-/** A server with an e-fold interval takes this much longer (a share): from the bound of all servers. */
+/** Downloads of a server with an e-fold interval take longer by this share; fitted to the bound of all servers. */
 const SLOWER_IF_RARE = 0.0525
-/** The log has 28 days: from the 15.7 M downloads in it, and the servers with an overlong one. */
+/** The log has 28 days; fitted to the 15.7 M downloads in it, and the servers with a download that is too long. */
 const LOGGED_MS = 28 * DAY_MS
 const LOGGED_SHARE = 0.1459
 const LOGGED_GAP_MS = 60_000
@@ -93,7 +93,7 @@ const FACTORS = Float64Array.from({ length: TABLE_SIZE }, (_, i) =>
   Math.exp(DOWNLOAD_SPREAD * normalQuantile((i + 0.5) / TABLE_SIZE) - DOWNLOAD_SPREAD ** 2 / 2),
 )
 
-/** Each part of the distributions is drawn equally often, so that small worlds are typical too. */
+/** All parts of the distributions are drawn equally often, so that small worlds are typical too. */
 export function drawWorld({ servers, seed, serverSpread }: WorldDraw): World {
   const uncut = Float64Array.from({ length: servers }, (_, i) => quantileOfInterval((i + 0.5) / servers))
   const intervalMs = uncut.map((ms) => Math.max(Math.round(ms), MIN_INTERVAL_MS))
@@ -121,13 +121,13 @@ export function drawWorld({ servers, seed, serverSpread }: WorldDraw): World {
   return { servers, intervalMs, downloadMs, longestMs, takesMs }
 }
 
-/** The interval that so many of the servers stay under, cut off at the longest. */
+/** The quantile of intervals, truncated at the longest. */
 function quantileOfInterval(share: number): number {
   const deviations = normalQuantile(share * SHARE_BELOW_CUT)
   return INTERVAL_MEDIAN_MS * Math.exp(INTERVAL_SPREAD * deviations)
 }
 
-/** The share of the distribution below the longest interval, found by halving. */
+/** The share of the distribution below the longest interval, found by bisection. */
 const SHARE_BELOW_CUT = (() => {
   const deviations = Math.log(MAX_INTERVAL_MS / INTERVAL_MEDIAN_MS) / INTERVAL_SPREAD
   let low = 0.5
@@ -140,7 +140,7 @@ const SHARE_BELOW_CUT = (() => {
   return low
 })()
 
-/** What downloads of each server take on average, scaled to the published mean over servers. */
+/** The mean download time of each server, scaled to the published mean over servers. */
 function meanDownloads(intervals: Float64Array, serverSpread: number, seed: number): Float64Array {
   const servers = intervals.length
   const places = shuffledPlaces(servers, seed)
@@ -163,7 +163,7 @@ function shuffledPlaces(count: number, seed: number): Int32Array {
   return places
 }
 
-/** The world without the servers that cannot be kept up with, however many sockets there are. */
+/** The world without the servers that cannot be kept up to date no matter how many sockets there are. */
 export function feasibleOf(world: World): World {
   const kept: number[] = []
   for (let i = 0; i < world.servers; i++) if (isFeasible(world, i)) kept.push(i)
@@ -178,10 +178,10 @@ export function feasibleOf(world: World): World {
 }
 
 /**
- * Whether the longest download of a server and the pause after it fit into its interval. The paper looks at the download
- * only, which leaves some servers in that miss rounds whatever the sockets.
+ * Whether the longest download of a server and the pause after it fit into its interval. The paper considers the
+ * download only, which leaves some servers that miss rounds no matter how many sockets there are.
  */
-export function isFeasible(world: World, server: number): boolean {
+function isFeasible(world: World, server: number): boolean {
   return world.longestMs[server]! + MIN_INTERVAL_MS <= world.intervalMs[server]!
 }
 

@@ -1,24 +1,24 @@
-/** Proves a `Clock` and a `Random`, real ones and those of a simulation alike. */
+/** Proves a `Clock` and a `Random`, both real and simulated ones. */
 
 import assert from 'node:assert/strict'
 import type { Clock, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 
-/** A clock, and the way to let its time go by. */
+/** A clock, and how to let its time pass. */
 export interface ClockUnderTest {
   clock: Clock
   /**
-   * Lets at least `ms` milliseconds go by on this clock and calls the callbacks that are due: a real clock
-   * waits, a virtual one is driven.
+   * Lets at least `ms` milliseconds pass on this clock and runs the callbacks that become due: a real clock waits, a
+   * virtual one is driven.
    */
   pass(ms: number): MaybePromise<void>
 }
 
-/** A difference that even a clock with a coarse step and a busy machine can tell, in ms. */
+/** A difference that even a coarse clock on a busy machine can resolve, in ms. */
 const STEP_MS = 20
 
-/** Beyond what setTimeout takes, which fires at once when asked for more. */
+/** More than setTimeout accepts: it fires immediately when asked for more. */
 const FORTY_DAYS_MS = 40 * 86_400_000
 
 /** Registers the cases that every clock must pass. */
@@ -40,16 +40,13 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     look()
   })
 
-  check('time goes by', async ({ clock, pass }) => {
+  check('time passes', async ({ clock, pass }) => {
     const before = clock.now()
     await pass(STEP_MS)
-    assert.ok(
-      clock.now() >= before + STEP_MS,
-      `${clock.now() - before} ms went by where ${STEP_MS} should have`,
-    )
+    assert.ok(clock.now() >= before + STEP_MS, `${clock.now() - before} ms passed instead of ${STEP_MS} ms`)
   })
 
-  check('a callback is called once, never early, and not within wakeAt', async ({ clock, pass }) => {
+  check('a callback is called once, never early, and never synchronously', async ({ clock, pass }) => {
     const start = clock.now()
     const instants = [0.25, 1, 1.5, 2, 3.999, 7.3, 10, STEP_MS].map((ms) => start + ms)
     const calls: { at: number; now: number }[] = []
@@ -64,7 +61,7 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     )
   })
 
-  check('an instant in the past is as good as now', async ({ clock, pass }) => {
+  check('a time in the past counts as now', async ({ clock, pass }) => {
     const called: string[] = []
     clock.wakeAt(clock.now(), () => called.push('now'))
     clock.wakeAt(clock.now() - 10_000, () => called.push('past'))
@@ -74,7 +71,7 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     assert.deepEqual(called.sort(), ['epoch', 'now', 'past'])
   })
 
-  check('nothing is called before its time has come', async ({ clock, pass }) => {
+  check('no callback is called before its time', async ({ clock, pass }) => {
     let called = 0
     const start = clock.now()
     const timers = [1000 * STEP_MS, FORTY_DAYS_MS].map((ms) => clock.wakeAt(start + ms, () => called++))
@@ -83,13 +80,16 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     for (const timer of timers) timer.cancel()
   })
 
-  check('the earlier instant is called first, whichever was asked for first', async ({ clock, pass }) => {
-    const start = clock.now()
-    const order: number[] = []
-    for (const step of [3, 1, 4, 2]) clock.wakeAt(start + step * STEP_MS, () => order.push(step))
-    await pass(6 * STEP_MS)
-    assert.deepEqual(order, [1, 2, 3, 4])
-  })
+  check(
+    'callbacks are called in the order of their times, not of their registration',
+    async ({ clock, pass }) => {
+      const start = clock.now()
+      const order: number[] = []
+      for (const step of [3, 1, 4, 2]) clock.wakeAt(start + step * STEP_MS, () => order.push(step))
+      await pass(6 * STEP_MS)
+      assert.deepEqual(order, [1, 2, 3, 4])
+    },
+  )
 
   check('a cancelled callback is not called', async ({ clock, pass }) => {
     const called: string[] = []
@@ -104,7 +104,7 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     assert.deepEqual(called, ['kept'])
   })
 
-  check('a callback may cancel another, even one that is overdue', async ({ clock, pass }) => {
+  check('a callback may cancel another one, even if that is overdue', async ({ clock, pass }) => {
     const called: string[] = []
     const start = clock.now()
     const later = clock.wakeAt(start + 3 * STEP_MS, () => called.push('later'))
@@ -116,7 +116,7 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     assert.deepEqual(called, ['sooner'])
   })
 
-  check('cancelling late does nothing, neither to this timer nor to others', async ({ clock, pass }) => {
+  check('cancelling after the call has no effect, on this timer or on others', async ({ clock, pass }) => {
     let called = 0
     const first = clock.wakeAt(clock.now() + 1, () => {
       called++
@@ -129,7 +129,7 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     assert.equal(called, 2)
   })
 
-  check('a callback may ask to be woken again', async ({ clock, pass }) => {
+  check('a callback may set another timer', async ({ clock, pass }) => {
     const woken: number[] = []
     const again = () => {
       woken.push(clock.now())
@@ -141,29 +141,29 @@ export function clockSuite(options: SuiteOptions<ClockUnderTest>): void {
     for (let i = 1; i < woken.length; i++) assert.ok(woken[i]! >= woken[i - 1]! + 1)
   })
 
-  check('busyShare, where there is one, is a share', async ({ clock, pass }) => {
+  check('busyShare, if implemented, is between 0 and 1', async ({ clock, pass }) => {
     await pass(STEP_MS)
     const share = clock.busyShare?.()
     assert.ok(share === undefined || (share >= 0 && share <= 1), `busyShare is ${share}`)
   })
 }
 
-/** What the suite of a source of chance is given. */
+/** Options of the suite for sources of randomness. */
 export interface RandomSuiteOptions extends SuiteOptions<Random> {
-  /** The source for a given seed, if it has one: the same seed must give the same numbers. */
+  /** Creates a source from a seed, if it supports seeds: the same seed must give the same numbers. */
   seeded?: (seed: number) => Random
 }
 
 const DRAWS = 200_000
 
-/** Statistics may be this many standard deviations off: by chance that happens once in hundreds of millions. */
+/** How many standard deviations statistics may be off: by chance this happens once in hundreds of millions. */
 const DEVIATIONS = 6
 
-/** Registers the cases that every source of chance must pass. */
+/** Registers the cases that every source of randomness must pass. */
 export function randomSuite(options: RandomSuiteOptions): void {
   const check = casesOf(options)
 
-  check('numbers lie in [0, 1)', (random) => {
+  check('numbers are in [0, 1)', (random) => {
     for (let i = 0; i < DRAWS; i++) {
       const x = random.next()
       assert.ok(x >= 0 && x < 1, `drew ${x}`)
@@ -174,12 +174,12 @@ export function randomSuite(options: RandomSuiteOptions): void {
     const drawn = draw(random, DRAWS)
     const mean = average(drawn)
     const variance = average(drawn.map((x) => (x - 0.5) ** 2))
-    // A uniform number has the variance 1/12; its square distance from 1/2 has the variance 1/180.
+    // A uniform number has the variance 1/12; its squared distance from 1/2 has the variance 1/180.
     near('the mean', mean, 1 / 2, Math.sqrt(1 / 12 / DRAWS))
     near('the variance', variance, 1 / 12, Math.sqrt(1 / 180 / DRAWS))
   })
 
-  check('all parts of the range are drawn equally often', (random) => {
+  check('all parts of the range are equally likely', (random) => {
     const parts = 64
     const counts = new Uint32Array(parts)
     for (const x of draw(random, DRAWS)) counts[Math.floor(x * parts)]!++
@@ -188,7 +188,7 @@ export function randomSuite(options: RandomSuiteOptions): void {
     }
   })
 
-  check('a number says nothing about the next ones', (random) => {
+  check('successive numbers are uncorrelated', (random) => {
     const drawn = draw(random, DRAWS)
     for (const lag of [1, 2, 3, 10]) {
       const products = drawn.slice(lag).map((x, i) => 12 * (x - 0.5) * (drawn[i]! - 0.5))

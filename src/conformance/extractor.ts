@@ -6,11 +6,11 @@ import type { Link } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 import { copyOf, viewOf } from './view.js'
 
-/** What the extractor's suite is given. */
+/** Options of the extractor's suite. */
 export interface ExtractorSuiteOptions extends SuiteOptions<Extractor> {
   /**
-   * Pages of the types that the extractor wants, the more different the better; made anew on each call, the same
-   * each time. See `pageOf`.
+   * Pages of the media types that the extractor handles, as varied as possible. Each call must create new, equal pages.
+   * See `pageOf`.
    */
   pages: () => Page[]
 }
@@ -37,14 +37,15 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     assert.notEqual(extractor.name.trim(), '')
   })
 
-  check('it names media types that exist', (extractor) => {
+  check('its media types are valid', (extractor) => {
     const { mediaTypes } = extractor
     if (mediaTypes === undefined) return
-    assert.ok(mediaTypes.length > 0, 'an extractor of no media type is never given a page')
-    for (const type of mediaTypes) assert.match(type, MEDIA_TYPE, 'small letters, no parameters')
+    assert.ok(mediaTypes.length > 0, 'an extractor without media types never receives a page')
+    for (const type of mediaTypes)
+      assert.match(type, MEDIA_TYPE, 'a media type is in lower case and has no parameters')
   })
 
-  check('it answers with links and data, or with nothing', async (extractor) => {
+  check('it returns links and data, or nothing', async (extractor) => {
     await extractor.open?.()
     const given = pages()
     assert.ok(given.length > 0, 'the suite needs at least one page')
@@ -62,7 +63,7 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     await extractor.close?.()
   })
 
-  check('it says the same about the same page', async (extractor) => {
+  check('it returns the same result for the same page', async (extractor) => {
     await extractor.open?.()
     const twins = pages()
     for (const [i, page] of pages().entries()) {
@@ -73,7 +74,7 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     await extractor.close?.()
   })
 
-  check('it keeps pages apart that it is given at once', async (extractor) => {
+  check('it keeps concurrent pages apart', async (extractor) => {
     await extractor.open?.()
     const alone: unknown[] = []
     for (const page of pages()) alone.push(plain(await extractor.extract(page)))
@@ -84,7 +85,7 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     await extractor.close?.()
   })
 
-  check('an answer is not changed by later ones', async (extractor) => {
+  check('a result does not change later', async (extractor) => {
     await extractor.open?.()
     const answers: Answer[] = []
     for (const page of pages()) answers.push(await extractor.extract(page))
@@ -95,12 +96,12 @@ export function extractorSuite(options: ExtractorSuiteOptions): void {
     await extractor.close?.()
   })
 
-  check('a crawl without a page is a crawl too', async (extractor) => {
+  check('it handles a crawl without pages', async (extractor) => {
     await extractor.open?.()
     await extractor.close?.()
   })
 
-  check('closing twice does nothing', async (extractor) => {
+  check('closing twice is allowed', async (extractor) => {
     await extractor.open?.()
     for (const page of pages()) plain(await extractor.extract(page))
     await extractor.close?.()
@@ -112,12 +113,15 @@ type Answer = Extraction | undefined | void
 
 function assertShape(answer: Answer, url: string): void {
   if (answer === undefined) return
-  assert.ok(isObject(answer), `the answer about ${url} is neither an object nor undefined`)
+  assert.ok(isObject(answer), `the result for ${url} is neither an object nor undefined`)
   const { links, data } = answer
-  if (data !== undefined) assert.ok(isObject(data), `data of ${url} is no object`)
+  if (data !== undefined) assert.ok(isObject(data), `the data of ${url} is not an object`)
   if (links === undefined) return
-  assert.ok(typeof links !== 'string', `links of ${url} are a string, which is a list of letters`)
-  assert.equal(typeof links[Symbol.iterator], 'function', `links of ${url} cannot be iterated over`)
+  assert.ok(
+    typeof links !== 'string',
+    `the links of ${url} are a string, which would be iterated by character`,
+  )
+  assert.equal(typeof links[Symbol.iterator], 'function', `the links of ${url} are not iterable`)
   for (const link of links) {
     if (typeof link === 'string') continue
     assert.ok(isObject(link), `a link of ${url} is neither a string nor an object`)
@@ -136,7 +140,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An answer that can be compared: links may come from a generator, which can be read once. */
+/** The result in a comparable form: links may come from a generator, which can be read only once. */
 function plain(answer: Answer): unknown {
   if (!answer) return undefined
   return { links: [...(answer.links ?? [])], data: copyOf(answer.data) }

@@ -5,11 +5,11 @@ import type { FetchContext, FetchedResponse, Fetcher, FetchFailure, Outcome } fr
 import type { CrawlRequest, FailureCode } from '../types.js'
 import { casesOf, eventually, PATIENCE_MS, pause, type SuiteOptions } from './suite.js'
 
-/** What the fetcher's suite is given. A case whose URL is missing is not registered. */
+/** Options of the fetcher's suite. Cases whose URL is missing are not registered. */
 export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
-  /** URLs of a web of the author's own; canonical, so that the host is as `new URL(url).host` spells it. */
+  /** URLs of your own test server; canonical, so that the host is spelled as in `new URL(url).host`. */
   urls: {
-    /** Answers 200 with a body that is the same each time, not empty. */
+    /** Answers 200 with a body that is not empty and always the same. */
     page: string
     /** Answers 404, with a body. */
     missing?: string | undefined
@@ -17,14 +17,14 @@ export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
     redirect?: string | undefined
     /** Accepts the request and never answers. */
     hanging?: string | undefined
-    /** Cannot be connected to: a closed port, a name without address. */
+    /** Cannot be connected to: a closed port, or a name without an address. */
     unreachable?: string | undefined
   }
   /** How long a case waits for an outcome before it fails. Default 5 s; a slow fetcher may need more. */
   patienceMs?: number
 }
 
-/** What a fetcher can say about a request that got no answer; the other codes are the engine's to give. */
+/** The codes that a fetcher may return for a request without an answer; the other codes are set by the engine. */
 const FETCH_FAILURES: readonly FailureCode[] = [
   'timeout',
   'dns-failed',
@@ -39,10 +39,10 @@ const FETCH_FAILURES: readonly FailureCode[] = [
   'fetcher-failed',
 ]
 
-/** Enough to need several connections, few enough for a fetcher that starts a browser. */
+/** Enough to need several connections, and few enough for a fetcher that starts a browser. */
 const AT_ONCE = 8
 
-/** By then a request on loopback has surely gone out. */
+/** By then, a request on loopback has certainly been sent. */
 const TIME_TO_SEND_MS = 100
 
 /**
@@ -60,7 +60,7 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
     outcomeOf(fetcher, url, context, options.patienceMs ?? PATIENCE_MS)
   const test = casesOf(options, (fetcher) => fetcher.close?.())
 
-  test('a page is answered with its status, headers and body', async (fetcher) => {
+  test('the outcome of a page has its status, headers and body', async (fetcher) => {
     const response = answerOf(await fetched(fetcher, page))
     assert.equal(response.status, 200)
     assert.equal(response.skippedBody, false)
@@ -68,7 +68,7 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
     assert.ok(response.wireBytes > 0, 'wireBytes does not count the body')
   })
 
-  test('header names are lower case, and get agrees with entries', async (fetcher) => {
+  test('header names are in lower case, and get() agrees with entries()', async (fetcher) => {
     const { headers } = answerOf(await fetched(fetcher, page))
     const entries = [...headers.entries()]
     assert.ok(entries.length > 0, 'a response has headers')
@@ -80,26 +80,26 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
     assert.equal(headers.get('x-no-such-header'), undefined)
   })
 
-  test('the same page twice, one after the other, is the same body', async (fetcher) => {
+  test('fetching a page twice returns the same body', async (fetcher) => {
     const first = answerOf(await fetched(fetcher, page))
     const second = answerOf(await fetched(fetcher, page))
     assert.deepEqual(bytesOf(second), bytesOf(first))
   })
 
-  test('several fetches at once each get their answer', async (fetcher) => {
+  test('concurrent fetches each get their own outcome', async (fetcher) => {
     const expected = bytesOf(answerOf(await fetched(fetcher, page)))
     const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, () => fetched(fetcher, page)))
     for (const outcome of outcomes) assert.deepEqual(bytesOf(answerOf(outcome)), expected)
   })
 
-  test('of a media type that is not wanted only the headers are read', async (fetcher) => {
+  test('the body of an unwanted media type is not read', async (fetcher) => {
     const response = answerOf(await fetched(fetcher, page, new SuiteContext(() => false)))
     assert.equal(response.status, 200)
     assert.equal(response.skippedBody, true)
     assert.equal(response.body.byteLength, 0, 'the body is not kept')
   })
 
-  test('an abort after the end changes nothing', async (fetcher) => {
+  test('aborting after the end has no effect', async (fetcher) => {
     const context = new SuiteContext()
     const outcome = await fetched(fetcher, page, context)
     context.abort()
@@ -107,25 +107,25 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
     answerOf(await fetched(fetcher, page))
   })
 
-  test('a context that is already aborted makes no request', async (fetcher) => {
+  test('a context that is already aborted sends no request', async (fetcher) => {
     const context = new SuiteContext()
     context.abort()
     assert.equal(failureOf(await fetched(fetcher, page, context)).code, 'aborted')
   })
 
-  test('close can be called twice, and a fetch after it fails as a value', async (fetcher) => {
+  test('closing twice is allowed, and a fetch after close returns a failure', async (fetcher) => {
     await fetched(fetcher, page)
     await fetcher.close?.()
     await fetcher.close?.()
     if (fetcher.close) failureOf(await fetched(fetcher, page))
   })
 
-  test('close before the first fetch is fine', async (fetcher) => {
+  test('closing before the first fetch is allowed', async (fetcher) => {
     await fetcher.close?.()
   })
 
   if (missing) {
-    test('an error status is an answer without a body', async (fetcher) => {
+    test('an error status is a response without a body', async (fetcher) => {
       const response = answerOf(await fetched(fetcher, missing))
       assert.equal(response.status, 404)
       assert.equal(response.body.byteLength, 0, 'the body of an error status is not kept')
@@ -133,7 +133,7 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
   }
 
   if (redirect) {
-    test('a redirect is an answer and is not followed', async (fetcher) => {
+    test('a redirect is a response and is not followed', async (fetcher) => {
       const response = answerOf(await fetched(fetcher, redirect))
       assert.ok(response.status >= 300 && response.status < 400, `status is ${response.status}`)
       assert.ok(response.headers.get('location'), 'the Location is missing')
@@ -142,24 +142,24 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
   }
 
   if (unreachable) {
-    test('a host that cannot be reached is a failure that says so', async (fetcher) => {
+    test('an unreachable host is a failure with a matching code', async (fetcher) => {
       const failure = failureOf(await fetched(fetcher, unreachable))
       assert.ok(
         failure.code === 'connect-failed' || failure.code === 'dns-failed',
-        `the code is ${failure.code}, and the host was never connected to`,
+        `the code is ${failure.code}, although there was no connection to the host`,
       )
     })
   }
 
   if (hanging) {
-    test('an abort ends the fetch soon, as aborted', async (fetcher) => {
+    test('aborting ends the fetch soon, with the code aborted', async (fetcher) => {
       const context = new SuiteContext()
       const outcome = fetched(fetcher, hanging, context)
       context.abort()
       assert.equal(failureOf(await outcome).code, 'aborted')
     })
 
-    test('an abort while the fetch waits for its answer ends it too', async (fetcher) => {
+    test('aborting while waiting for the response ends the fetch', async (fetcher) => {
       answerOf(await fetched(fetcher, page))
       const context = new SuiteContext()
       const outcome = fetched(fetcher, hanging, context)
@@ -168,7 +168,7 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
       assert.equal(failureOf(await outcome).code, 'aborted')
     })
 
-    test('a fetcher is usable after an abort', async (fetcher) => {
+    test('the fetcher can be used after an abort', async (fetcher) => {
       const context = new SuiteContext()
       const outcome = fetched(fetcher, hanging, context)
       context.abort()
@@ -176,10 +176,10 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
       answerOf(await fetched(fetcher, page))
     })
 
-    test('close ends what is in flight', async (fetcher) => {
+    test('close ends fetches in flight', async (fetcher) => {
       if (!fetcher.close) return
       const outcome = fetched(fetcher, hanging)
-      // It may fail before anybody looks.
+      // It may fail before anything awaits it.
       outcome.catch(() => {})
       await fetcher.close()
       failureOf(await outcome)
@@ -187,7 +187,7 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
   }
 }
 
-/** A context as the engine makes it: the signal only on demand, the callback called at most once. */
+/** A context like that of the engine: the signal is created on demand, the callback called at most once. */
 class SuiteContext implements FetchContext {
   onAbort: (() => void) | undefined
   aborted = false
@@ -208,7 +208,7 @@ class SuiteContext implements FetchContext {
   }
 }
 
-/** The outcome of fetching a URL: it has to come, it has to be a value, and it has to have the right shape. */
+/** The outcome of fetching a URL: there must be one, it must be a value, and it must have the right shape. */
 async function outcomeOf(
   fetcher: Fetcher,
   url: string,
@@ -242,7 +242,7 @@ async function outcomeOf(
 }
 
 function answerOf(outcome: Outcome): FetchedResponse {
-  if (!outcome.ok) assert.fail(`expected an answer, got ${outcome.code}: ${outcome.message}`)
+  if (!outcome.ok) assert.fail(`expected a response, got ${outcome.code}: ${outcome.message}`)
   assert.equal(outcome.ok, true)
   assert.ok(Number.isInteger(outcome.status) && outcome.status >= 200 && outcome.status < 600, 'status')
   assert.ok(outcome.body instanceof Uint8Array, 'the body is a Uint8Array')
@@ -254,7 +254,7 @@ function answerOf(outcome: Outcome): FetchedResponse {
 
 function failureOf(outcome: Outcome): FetchFailure {
   if (outcome.ok) assert.fail(`expected a failure, got status ${outcome.status}`)
-  assert.ok(FETCH_FAILURES.includes(outcome.code), `${outcome.code} is not a code that a fetcher gives`)
+  assert.ok(FETCH_FAILURES.includes(outcome.code), `${outcome.code} is not a code that a fetcher may return`)
   assert.ok(
     typeof outcome.message === 'string' && outcome.message.length > 0,
     'the message says what happened',

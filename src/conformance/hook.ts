@@ -1,4 +1,4 @@
-/** Proves a `Hook`: what its author can get wrong whatever it does with the pages. */
+/** Proves a `Hook`: what can go wrong no matter what the hook does with pages. */
 
 import assert from 'node:assert/strict'
 import type { Page } from '../extract/contract.js'
@@ -8,13 +8,13 @@ import type { Failure, MaybePromise } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 import { viewOf } from './view.js'
 
-/** What the hook's suite is given. */
+/** Options of the hook's suite. */
 export interface HookSuiteOptions extends SuiteOptions<Hook> {
-  /** A page that the hook takes; called again for each page that is needed. See `pageOf`. */
+  /** A page that the hook accepts; called once for each page that is needed. See `pageOf`. */
   page: () => Page
 }
 
-/** As many as a crawl of ordinary concurrency may hold out to a hook at a time. */
+/** As many concurrent pages as a crawl of ordinary concurrency may pass to a hook. */
 const AT_ONCE = 64
 
 const FAILURE: Failure = {
@@ -45,7 +45,7 @@ export function hookSuite(options: HookSuiteOptions): void {
     assert.notEqual(hook.name.trim(), '')
   })
 
-  check('it takes pages and failures from open to close', async (hook) => {
+  check('it accepts pages and failures between open and close', async (hook) => {
     await hook.open?.(context())
     for (let i = 0; i < 3; i++) await hook.page?.(page())
     await hook.failure?.(FAILURE)
@@ -53,14 +53,14 @@ export function hookSuite(options: HookSuiteOptions): void {
     await hook.close?.()
   })
 
-  check('it takes many pages at once', async (hook) => {
+  check('it accepts many concurrent pages', async (hook) => {
     await hook.open?.(context())
     const taking = Array.from({ length: AT_ONCE }, async () => hook.page?.(page()))
     await Promise.all([...taking, hook.failure?.(FAILURE)])
     await hook.close?.()
   })
 
-  check('it leaves the page as it is', async (hook) => {
+  check('it does not change the page', async (hook) => {
     await hook.open?.(context())
     const given = page()
     await hook.page?.(given)
@@ -68,26 +68,26 @@ export function hookSuite(options: HookSuiteOptions): void {
     assert.deepEqual(viewOf(given), viewOf(page()))
   })
 
-  check('a crawl without a page is a crawl too', async (hook) => {
+  check('it handles a crawl without pages', async (hook) => {
     await hook.open?.(context())
     await hook.close?.()
   })
 
-  check('a page that it cannot take ends neither its work nor its life', async (hook) => {
+  check('it continues after a page that it cannot process', async (hook) => {
     await hook.open?.(context())
     await settled(() => hook.page?.(unreadable(page())))
     await hook.page?.(page())
     await hook.close?.()
   })
 
-  check('closing twice does nothing', async (hook) => {
+  check('closing twice is allowed', async (hook) => {
     await hook.open?.(context())
     await hook.page?.(page())
     await hook.close?.()
     await hook.close?.()
   })
 
-  check('two hooks have two lives', async (hook) => {
+  check('two hooks are independent', async (hook) => {
     const other = await create()
     await hook.open?.(context())
     await other.open?.(context())
@@ -98,16 +98,16 @@ export function hookSuite(options: HookSuiteOptions): void {
   })
 }
 
-/** The hook may throw or not: both are its right. */
+/** The hook may throw or not: both are allowed. */
 async function settled(run: () => MaybePromise<void>): Promise<void> {
   try {
     await run()
   } catch {
-    // The crawl would report the page as failed and go on.
+    // The crawl would report the page as failed and continue.
   }
 }
 
-/** A page whose every view throws, as a DOM of broken markup might. */
+/** A page whose every property throws, as the DOM of broken markup might. */
 function unreadable(page: Page): Page {
   const refuse = () => {
     throw new Error('this page cannot be read')
@@ -115,7 +115,7 @@ function unreadable(page: Page): Page {
   return new Proxy(page, { get: refuse, has: refuse, ownKeys: refuse, getOwnPropertyDescriptor: refuse })
 }
 
-/** A memory of its own for each opening. */
+/** Each opening has its own state. */
 function context(): HookContext {
   return { state: memoryState().space('hook') }
 }

@@ -1,15 +1,15 @@
-/** Pages to give to hooks and extractors, made as the crawl makes them. */
+/** Pages to pass to hooks and extractors, created as the crawl creates them. */
 
 import type { Page } from '../extract/contract.js'
 import { FetchedPage } from '../extract/page.js'
 import type { ResponseHeaders } from '../fetch/contract.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
 
-/** What a page is made of. */
+/** The content of a page. */
 export interface PageOfOptions {
   /** Absolute http(s) URL. */
   url: string
-  /** A string is sent as UTF-8. */
+  /** A string is encoded as UTF-8. */
   body: string | Uint8Array
   /** Default: `content-type: text/html; charset=utf-8`. */
   headers?: Readonly<Record<string, string>>
@@ -17,12 +17,12 @@ export interface PageOfOptions {
   status?: number
 }
 
-/** When the page was fetched, and how long that took: fixed, so that a test sees the same page each time. */
+/** When the page was fetched, and how long it took: fixed, so that a test always sees the same page. */
 const TIMING = { fetchedAt: 1_700_000_000_000, fetchMs: 12 }
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
 /**
- * A real page for a test: links, title, text and DOM are worked out on first touch, as in a crawl.
+ * Creates a real page for a test: links, title, text and DOM are computed on first access, as in a crawl.
  *
  * @example
  * const page = pageOf({ url: 'https://example.com/', body: '<title>Hello</title><a href="/about">' })

@@ -1,12 +1,14 @@
-/** Proves a `HostPartitioner` and the views that shards have of an `Ownership`. */
+/** Proves a `HostPartitioner`, and the views that shards have of an `Ownership`. */
 
 import assert from 'node:assert/strict'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 
-/** What the partitioner's suite is given. `create` makes the same partitioner anew, as another thread would. */
+/** Options of the partitioner's suite. Each `create` must return an equal partitioner, as on another thread. */
 export interface PartitionerSuiteOptions extends SuiteOptions<HostPartitioner> {
-  /** Whether hosts must spread evenly over the partitions; false for one that places them by other reasons. Default true. */
+  /**
+   * Whether hosts must be spread evenly over the partitions; false for a partitioner with another goal. Default true.
+   */
   even?: boolean
 }
 
@@ -29,35 +31,35 @@ const PECULIAR_HOSTS = [
 const HOSTS = 20_000
 
 /**
- * How far the fullest partition may be above its share, in standard deviations of an even spread. Of 65,536
- * partitions one goes beyond by chance about once in ten thousand runs.
+ * How far the fullest partition may exceed its share, in standard deviations of an even spread. With 65,536 partitions,
+ * one exceeds this by chance about once in ten thousand runs.
  */
 const FULLEST_DEVIATIONS = 7
 
 /** Registers the cases that every partitioner must pass. */
 export function partitionerSuite(options: PartitionerSuiteOptions): void {
   const check = casesOf(options)
-  const hosts = madeUpHosts(HOSTS)
+  const hosts = syntheticHosts(HOSTS)
 
-  check('there is a whole number of partitions, at least one', ({ partitions }) => {
+  check('the number of partitions is an integer of at least 1', ({ partitions }) => {
     assert.ok(Number.isInteger(partitions) && partitions >= 1, `partitions is ${partitions}`)
   })
 
-  check('every host has a partition within the range', (partitioner) => {
+  check('the partition of every host is within the range', (partitioner) => {
     for (const host of [...PECULIAR_HOSTS, ...hosts]) {
       const partition = partitioner.partition(host)
       const within = Number.isInteger(partition) && partition >= 0 && partition < partitioner.partitions
-      assert.ok(within, `${host} went to ${partition} of ${partitioner.partitions} partitions`)
+      assert.ok(within, `${host} is in partition ${partition} of ${partitioner.partitions}`)
     }
   })
 
-  check('the number of partitions stays', (partitioner) => {
+  check('the number of partitions does not change', (partitioner) => {
     const before = partitioner.partitions
     for (const host of hosts) partitioner.partition(host)
     assert.equal(partitioner.partitions, before)
   })
 
-  check('a host keeps its partition, whoever asks and in whatever order', async (partitioner) => {
+  check('a host has the same partition in every instance and in any order', async (partitioner) => {
     const asked = [...PECULIAR_HOSTS, ...hosts]
     const other = await options.create()
     assert.equal(other.partitions, partitioner.partitions)
@@ -65,29 +67,29 @@ export function partitionerSuite(options: PartitionerSuiteOptions): void {
     const backwards = asked.toReversed().map((host) => other.partition(host))
     const again = asked.map((host) => partitioner.partition(host))
     assert.deepEqual(again, first, 'the same partitioner moved a host')
-    assert.deepEqual(backwards.toReversed(), first, 'another instance places a host elsewhere')
+    assert.deepEqual(backwards.toReversed(), first, 'another instance puts a host into another partition')
   })
 
   if (options.even === false) return
 
-  check('hosts spread evenly', (partitioner) => {
+  check('hosts are spread evenly', (partitioner) => {
     const counts = new Uint32Array(partitioner.partitions)
     for (const host of hosts) counts[partitioner.partition(host)]!++
     const share = hosts.length / counts.length
     const fullest = counts.reduce((most, count) => Math.max(most, count), 0)
-    // Where the share is below one, the deviation of a count of one is still one.
+    // If the share is below one, the deviation of a count of one is still one.
     const limit = share + FULLEST_DEVIATIONS * Math.max(Math.sqrt(share), 1)
-    assert.ok(fullest <= limit, `one partition has ${fullest} hosts where ${share.toFixed(1)} are its share`)
-    // As many partitions as chance leaves empty, and a tenth of all beyond that.
+    assert.ok(fullest <= limit, `one partition has ${fullest} hosts instead of about ${share.toFixed(1)}`)
+    // As many empty partitions as expected by chance, plus a tenth of all.
     const empty = counts.filter((count) => count === 0).length / counts.length
     const byChance = (1 - 1 / counts.length) ** hosts.length
     assert.ok(empty <= byChance + 0.1, `${(empty * 100).toFixed(0)} % of the partitions have no host`)
   })
 }
 
-/** What the suite of an ownership is given: `create` returns the view of every shard, in the shards' order. */
+/** Options of the ownership's suite: `create` returns the views of all shards, in shard order. */
 export interface OwnershipSuiteOptions extends SuiteOptions<readonly Ownership[]> {
-  /** How many partitions are owned. Default 1024. */
+  /** Number of partitions. Default 1024. */
   partitions?: number
 }
 
@@ -101,7 +103,7 @@ export function ownershipSuite(options: OwnershipSuiteOptions): void {
     for (const [shard, view] of views.entries()) assert.equal(view.self, shard)
   })
 
-  check('each partition has an owner among the shards, and all agree on it', (views) => {
+  check('each partition is owned by a shard, and all views agree on it', (views) => {
     for (let partition = 0; partition < partitions; partition++) {
       const owners = views.map((view) => view.ownerOf(partition))
       const owner = owners[0]!
@@ -124,14 +126,14 @@ export function ownershipSuite(options: OwnershipSuiteOptions): void {
     }
   })
 
-  check('no shard is left without a partition', (views) => {
+  check('every shard owns a partition', (views) => {
     const owners = new Set(Array.from({ length: partitions }, (_, partition) => views[0]!.ownerOf(partition)))
     assert.equal(owners.size, Math.min(views.length, partitions))
   })
 }
 
-/** Hosts as the web has them: many alike, with running numbers, and sub-domains of one domain. */
-function madeUpHosts(count: number): string[] {
+/** Hosts as on the web: many similar names, with running numbers, and subdomains of one domain. */
+function syntheticHosts(count: number): string[] {
   const endings = ['com', 'org', 'net', 'de', 'co.uk', 'co.jp', 'io']
   return Array.from({ length: count }, (_, i) => {
     if (i % 3 === 0) return `shop${i}.example.com`

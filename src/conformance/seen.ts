@@ -4,19 +4,19 @@ import assert from 'node:assert/strict'
 import type { SeenStore } from '../seen/contract.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 
-/** What the seen-set's suite is given. `create` returns an empty store each time. */
+/** Options of the seen-set's suite. `create` returns an empty store each time. */
 export interface SeenStoreSuiteOptions extends SuiteOptions<SeenStore> {
   /**
-   * How many URLs the largest case adds. The default is enough to show collisions of a 32-bit hash (ten are to
-   * be expected), so take fewer only where adding is slow.
+   * How many URLs the largest case adds. The default is enough to reveal collisions of a 32-bit hash (about ten are
+   * expected), so use fewer only if adding is slow.
    */
   urls?: number
 }
 
-/** About ten pairs of this many URLs share a 32-bit hash; of a 64-bit one, a pair in 400 million such runs. */
+/** With this many URLs, about ten pairs share a 32-bit hash; with a 64-bit hash, one pair in 400 million runs. */
 const ENOUGH_TO_COLLIDE = 300_000
 
-/** Pairs and groups that a careless key, hash or comparison takes for one another. */
+/** URLs that a careless key, hash or comparison mistakes for one another. */
 const EASILY_CONFUSED = [
   'https://example.com/',
   'https://example.com',
@@ -65,7 +65,7 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
   const check = casesOf(options, (store) => store.close())
   const many = options.urls ?? ENOUGH_TO_COLLIDE
 
-  check('an empty store knows nothing', async (store) => {
+  check('an empty store knows no URL', async (store) => {
     assert.equal(store.size, 0)
     assert.deepEqual(await store.addAll([]), [])
     assert.equal(store.size, 0)
@@ -78,14 +78,14 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     assert.equal(store.size, 1)
   })
 
-  check('answers stand in the order of the URLs', async (store) => {
+  check('results are in the order of the URLs', async (store) => {
     await store.addAll(['https://b.example/', 'https://d.example/'])
     const mixed = ['a', 'b', 'c', 'd', 'e'].map((name) => `https://${name}.example/`)
     assert.deepEqual(await store.addAll(mixed), [true, false, true, false, true])
     assert.equal(store.size, 5)
   })
 
-  check('of equal URLs in one call the first is new', async (store) => {
+  check('of equal URLs in one call, only the first is new', async (store) => {
     const [a, b] = ['https://example.com/a', 'https://example.com/b']
     assert.deepEqual(await store.addAll([a, b, a, a, b]), [true, true, false, false, false])
     assert.equal(store.size, 2)
@@ -93,7 +93,11 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
 
   check('similar URLs are different URLs', async (store) => {
     for (const url of EASILY_CONFUSED) {
-      assert.deepEqual(await store.addAll([url]), [true], `${JSON.stringify(url)} was taken for another`)
+      assert.deepEqual(
+        await store.addAll([url]),
+        [true],
+        `${JSON.stringify(url)} was mistaken for another URL`,
+      )
     }
     assert.equal(store.size, EASILY_CONFUSED.length)
     assert.deepEqual(
@@ -102,7 +106,7 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     )
   })
 
-  check('long URLs differ by any of their characters', async (store) => {
+  check('long URLs that differ in one character are different URLs', async (store) => {
     const plain = `https://example.com/${'x'.repeat(8000)}`
     const urls = [plain, `${plain}x`]
     for (const at of [20, 100, 255, 1023, 4095, 8019])
@@ -114,7 +118,7 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     assert.equal(store.size, urls.length)
   })
 
-  check('of overlapping calls exactly one sees a URL as new', async (store) => {
+  check('exactly one of several overlapping calls sees a URL as new', async (store) => {
     const urls = Array.from({ length: 200 }, (_, i) => `https://example.com/${i}`)
     const reversed = urls.toReversed()
     const calls = [urls, reversed, urls, reversed].map(async (batch) => {
@@ -129,13 +133,13 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     assert.equal(store.size, urls.length)
   })
 
-  check('an answer is not changed by later calls', async (store) => {
+  check('a result does not change later', async (store) => {
     const first = await store.addAll(['https://example.com/1', 'https://example.com/2'])
     await store.addAll(['https://example.com/1', 'https://example.com/2'])
     assert.deepEqual(first, [true, true])
   })
 
-  check('the URLs handed in are left as they are', async (store) => {
+  check('the array of URLs is not changed', async (store) => {
     const urls = ['https://example.com/b', 'https://example.com/a', 'https://example.com/b']
     await store.addAll(Object.freeze([...urls]))
     const copy = [...urls]
@@ -143,14 +147,14 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     assert.deepEqual(copy, urls)
   })
 
-  check('many URLs of a regular make stay apart', async (store) => {
+  check('many similar URLs are kept apart', async (store) => {
     const batch = 5000
     for (let from = 0; from < many; from += batch) {
       const urls = regularUrls(from, Math.min(from + batch, many))
       const fresh = await store.addAll(urls)
       assert.equal(fresh.length, urls.length)
       const mistaken = fresh.indexOf(false)
-      assert.equal(mistaken, -1, `${urls[mistaken]} is new, but was taken for another`)
+      assert.equal(mistaken, -1, `${urls[mistaken]} is new, but was mistaken for another URL`)
     }
     assert.equal(store.size, many)
     for (let from = 0; from < many; from += batch * 7) {
@@ -161,7 +165,7 @@ export function seenStoreSuite(options: SeenStoreSuiteOptions): void {
     assert.equal(store.size, many)
   })
 
-  check('closing twice does nothing', async (store) => {
+  check('closing twice is allowed', async (store) => {
     await store.addAll(['https://example.com/'])
     await store.close()
     await store.close()

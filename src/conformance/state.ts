@@ -1,10 +1,10 @@
-/** Proves a `StateStore`: small facts under names. */
+/** Proves a `StateStore`: small facts by name. */
 
 import assert from 'node:assert/strict'
 import type { StateSpace, StateStore } from '../stores/contract.js'
 import { casesOf, type RegisterCase, type SuiteOptions } from './suite.js'
 
-/** What JSON can hold, and what a careless encoding loses. */
+/** Values that JSON can hold and a careless encoding loses. */
 const VALUES: readonly unknown[] = [
   'text',
   '',
@@ -24,7 +24,7 @@ const VALUES: readonly unknown[] = [
   { a: { b: [{ c: 1 }] }, 'odd key': '', constructor: 1 },
 ]
 
-/** Names that a careless key takes for one another, or for something else. */
+/** Names that a careless key mistakes for one another, or for something else. */
 const ODD_NAMES = [
   'a',
   'A',
@@ -54,7 +54,7 @@ const ODD_NAMES = [
   'x'.repeat(2000),
 ]
 
-/** Keys may hold what no other name does. */
+/** Keys may contain characters that names may not. */
 const ODD_KEYS = [...ODD_NAMES, '\0', 'a\0', '\0a', 'a\0b', 'a.example\0a']
 
 const HOSTS = ['a.example', 'b.example', 'a.example:8080']
@@ -73,9 +73,9 @@ export function stateSuite(options: SuiteOptions<StateStore>): void {
   stateCases(casesOf(options))
 }
 
-/** The same for whoever has more to do around a case than to make a store of facts. */
+/** The same cases, for suites that need more around a case than a store of facts. */
 export function stateCases(check: RegisterCase<StateStore>): void {
-  check('nothing is known at first', async (state) => {
+  check('an empty store has no facts', async (state) => {
     const space = state.space('empty')
     assert.equal(await space.get('a'), undefined)
     assert.equal(await space.get('a', 'a.example'), undefined)
@@ -85,7 +85,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.deepEqual(await factsOf(space), [])
   })
 
-  check('a fact is known at once, until it is replaced or deleted', async (state) => {
+  check('a fact can be read at once, until it is replaced or deleted', async (state) => {
     const space = state.space('facts')
     space.put('a', 1)
     assert.equal(await space.get('a'), 1)
@@ -103,7 +103,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.equal(await space.get('a'), 4)
   })
 
-  check('a value comes out as it went in', async (state) => {
+  check('a value is returned as it was stored', async (state) => {
     const space = state.space('values')
     for (const [i, value] of VALUES.entries()) space.put(String(i), value)
     for (const [i, value] of VALUES.entries()) assert.deepEqual(await space.get(String(i)), value)
@@ -111,7 +111,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     for (const [i, value] of VALUES.entries()) assert.deepEqual(listed.get(String(i)), value)
   })
 
-  check('undefined is what JSON makes of it', async (state) => {
+  check('undefined is stored as in JSON', async (state) => {
     const space = state.space('undefined')
     space.put('alone', undefined)
     space.put('within', { a: undefined, b: [undefined] })
@@ -120,7 +120,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.equal((await factsOf(space)).length, 2)
   })
 
-  check('a value is a copy, going in and coming out', async (state) => {
+  check('values are copied when stored and when returned', async (state) => {
     const space = state.space('copies')
     const given = { list: [1] }
     space.put('a', given)
@@ -134,7 +134,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.deepEqual(await space.get('a'), { list: [1] })
   })
 
-  check('spaces are apart, and one name is one space', async (state) => {
+  check('spaces are separate, and a name always means the same space', async (state) => {
     for (const name of ODD_NAMES) state.space(name).put('key', name)
     for (const name of ODD_NAMES) {
       assert.equal(await state.space(name).get('key'), name, `the space ${JSON.stringify(name)}`)
@@ -145,13 +145,13 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.equal(await state.space('A').get('key'), 'A')
   })
 
-  check('a name and a key are not to be confused', async (state) => {
+  check('names and keys are not mixed up', async (state) => {
     const split = [1, 2, 3, 4].map((at) => ['a:b:c:d'.slice(0, at), 'a:b:c:d'.slice(at)] as const)
     for (const [name, key] of split) state.space(name).put(key, name)
     for (const [name, key] of split) assert.deepEqual(await factsOf(state.space(name)), [[key, name]])
   })
 
-  check('keys may hold any character', async (state) => {
+  check('keys may contain any character', async (state) => {
     const space = state.space('keys')
     for (const key of ODD_KEYS) space.put(key, key)
     for (const key of ODD_KEYS) assert.equal(await space.get(key), key, `the key ${JSON.stringify(key)}`)
@@ -163,7 +163,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.deepEqual(await factsOf(space), [])
   })
 
-  check('a fact of a host is that of no other', async (state) => {
+  check('facts of different hosts are separate', async (state) => {
     const space = state.space('hosts')
     const places = [undefined, ...HOSTS]
     for (const key of ODD_KEYS) {
@@ -187,7 +187,7 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     assert.equal((await factsOf(space)).length, ODD_KEYS.length * (places.length - 1))
   })
 
-  check('many facts are all listed', async (state) => {
+  check('entries() lists all facts, even if there are many', async (state) => {
     const space = state.space('many')
     const hostOf = (i: number) => (i % 3 === 0 ? undefined : `h${i % 50}.example`)
     for (let i = 0; i < MANY; i++) space.put(`key ${i}`, i, hostOf(i))
@@ -199,19 +199,19 @@ export function stateCases(check: RegisterCase<StateStore>): void {
     )
   })
 
-  check('facts may change while they are listed', async (state) => {
+  check('facts may change during entries()', async (state) => {
     const space = state.space('changing')
     for (let i = 0; i < 20; i++) space.put(`old ${i}`, i)
     const met: string[] = []
     for await (const [key] of space.entries()) {
       met.push(key)
-      if (met.length > MANY) assert.fail('a list to which each of its facts adds one does not end')
+      if (met.length > MANY) assert.fail('entries() does not end if facts are added meanwhile')
       space.put(`put ${met.length}`, true)
       space.delete(key)
     }
     assert.equal(new Set(met).size, met.length, 'a fact was listed twice')
     const old = met.filter((key) => key.startsWith('old'))
-    assert.equal(old.length, 20, 'facts that were there from the beginning')
+    assert.equal(old.length, 20, 'facts that existed from the beginning')
   })
 }
 

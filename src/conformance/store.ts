@@ -1,4 +1,4 @@
-/** Proves a `Store`: its roof here, its parts by the suites of their contracts. */
+/** Proves a `Store`: its life cycle here, its parts with the suites of their contracts. */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness } from '../frontier/contract.js'
@@ -12,14 +12,14 @@ import { type SeenStoreSuiteOptions, seenStoreSuite } from './seen.js'
 import { stateCases } from './state.js'
 import { eventually, pause, type SuiteOptions } from './suite.js'
 
-/** What the store's suite is given. `create` describes an empty place each time. */
+/** Options of the store's suite. `create` describes an empty place each time. */
 export interface StoreSuiteOptions extends SuiteOptions<Store> {
   /**
-   * True: what the store keeps outlives a run, so that one description always opens the same data. Left out then is
-   * the case that two openings know nothing of each other.
+   * True if data outlives a run, so that one description always opens the same data. Then the case that two openings
+   * are independent is left out.
    */
   durable?: boolean
-  /** How long a case waits for handles to be gone after close, in ms. Default 5000. */
+  /** How long a case waits for handles to disappear after close, in ms. Default 5000. */
   patienceMs?: number
   /** See `seenStoreSuite`. */
   urls?: SeenStoreSuiteOptions['urls']
@@ -41,8 +41,8 @@ const REQUEST: CrawlRequest = {
 }
 
 /**
- * Registers the cases that every store must pass, those of its frontier, its seen-set and its facts included. What a
- * durable store must survive is proved by `durableStoreSuite`.
+ * Registers the cases that every store must pass, including those of its frontier, its seen-set and its facts.
+ * `durableStoreSuite` proves what a durable store must survive.
  *
  * @example
  * import { it } from 'node:test'
@@ -61,13 +61,13 @@ export function storeSuite(options: StoreSuiteOptions): void {
     assert.notEqual(store.name.trim(), '')
   })
 
-  check('opening gives parts that work', async (store) => {
+  check('an opened store has working parts', async (store) => {
     const opened = await open(store)
     await works(opened)
     await opened.close()
   })
 
-  check('closing it closes what its parts had open', async (store) => {
+  check('closing the store releases what its parts had open', async (store) => {
     const before = await quietResources()
     const opened = await open(store)
     await works(opened)
@@ -75,7 +75,7 @@ export function storeSuite(options: StoreSuiteOptions): void {
     await calmsDown(before, options.patienceMs)
   })
 
-  check('it may be closed after its parts were', async (store) => {
+  check('the store may be closed after its parts', async (store) => {
     const before = await quietResources()
     const opened = await open(store)
     await works(opened)
@@ -85,7 +85,7 @@ export function storeSuite(options: StoreSuiteOptions): void {
     await calmsDown(before, options.patienceMs)
   })
 
-  check('it may be closed with requests pending and leased', async (store) => {
+  check('the store may be closed with requests pending and leased', async (store) => {
     const before = await quietResources()
     const opened = await open(store)
     await opened.frontier.add([REQUEST, { ...REQUEST, url: `${URL_ADDED}2` }])
@@ -94,7 +94,7 @@ export function storeSuite(options: StoreSuiteOptions): void {
     await calmsDown(before, options.patienceMs)
   })
 
-  check('a description can be opened again after it was closed', async (store) => {
+  check('a store can be opened again after it was closed', async (store) => {
     for (let i = 0; i < 2; i++) {
       const opened = await open(store)
       const url = `${URL_ADDED}${i}`
@@ -104,7 +104,7 @@ export function storeSuite(options: StoreSuiteOptions): void {
   })
 
   if (!options.durable) {
-    check('two openings of one description know nothing of each other', async (store) => {
+    check('two openings of one description are independent', async (store) => {
       const first = await open(store)
       const second = await open(store)
       await works(first)
@@ -131,7 +131,7 @@ export function storeSuite(options: StoreSuiteOptions): void {
     it: part('seen'),
     create: async () => seenOf(await opener(POLITENESS)),
   })
-  // Whether there is a place for facts is known only once the store is open: without one there is nothing to check.
+  // Whether the store keeps facts is known only once it is open; if it does not, there is nothing to check.
   stateCases((name, run) => {
     part('state')(name, async () => {
       const opened = await opener(POLITENESS)
@@ -159,7 +159,7 @@ async function works({ frontier, seen }: OpenStore): Promise<void> {
   assert.equal(frontier.pending, 0)
 }
 
-/** The frontier of an opened store; closing it closes the store as well, for nobody else would. */
+/** The frontier of an opened store; closing it closes the store too, because nothing else would. */
 function frontierOf(opened: OpenStore): Frontier {
   const { frontier } = opened
   const close = closerOf(opened, frontier)
@@ -194,7 +194,7 @@ function seenOf(opened: OpenStore): SeenStore {
   }
 }
 
-/** Closes a part as often as it is asked to, and the store once. */
+/** Closes a part as often as requested, and the store once. */
 function closerOf(opened: OpenStore, part: { close(): MaybePromise<void> }): () => Promise<void> {
   let closed = false
   return async () => {
@@ -212,7 +212,7 @@ function activeResources(): Map<string, number> {
   return counts
 }
 
-/** The fewest of each kind within a moment: test runners have timers of their own that come and go. */
+/** The minimum of each kind within a moment, because test runners have timers of their own that come and go. */
 async function quietResources(): Promise<Map<string, number>> {
   let fewest = activeResources()
   for (let look = 0; look < LOOKS; look++) {

@@ -1,26 +1,26 @@
 /**
- * What every conformance suite shares: how cases are registered with whatever test runner the adapter's author
- * uses, and how a case waits. The suites assert with node:assert and import no runner.
+ * What all conformance suites share: how cases are registered with the test runner of your choice, and how a case
+ * waits. The suites use node:assert and import no runner.
  */
 
 import assert from 'node:assert/strict'
 import { systemClock } from '../time.js'
 import type { MaybePromise } from '../types.js'
 
-/** The runner's function that registers a case: `it` or `test` of vitest, node:test, Mocha, Jest. */
+/** The runner's function that registers a case: `it` or `test` of vitest, node:test, Mocha or Jest. */
 export type It = (name: string, run: () => Promise<void>) => unknown
 
-/** What a suite is given: where to register its cases, and how to make what they examine. */
+/** Options of a suite: where to register its cases, and how to create what they test. */
 export interface SuiteOptions<T> {
   it: It
-  /** Called once for each case; returns a fresh one that shares nothing with those before. */
+  /** Called once for each case; returns a new instance that shares nothing with earlier ones. */
   create: () => MaybePromise<T>
 }
 
-/** Registers one case of a suite; the check is handed what `create` made. */
+/** Registers one case of a suite; the check receives what `create` returned. */
 export type RegisterCase<T> = (name: string, check: (part: T) => MaybePromise<void>) => void
 
-/** The `it` of one suite: each case has a part of its own, disposed of afterwards even if the check fails. */
+/** The `it` of one suite: each case has its own instance, which is disposed of afterwards even if the check fails. */
 export function casesOf<T>(
   { it, create }: SuiteOptions<T>,
   dispose: (part: T) => MaybePromise<void> = () => {},
@@ -39,7 +39,7 @@ export function casesOf<T>(
 
 const clock = systemClock()
 
-/** Lets real time go by. */
+/** Waits in real time. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void clock.wakeAt(clock.now() + ms, resolve))
 }
@@ -49,7 +49,7 @@ export const PATIENCE_MS = 5000
 
 const LOOK_EVERY_MS = 1
 
-/** Waits in real time until `condition` holds; fails, naming `what`, when patience is at an end. */
+/** Waits in real time until `condition` is true; fails with `what` if it takes too long. */
 export async function eventually(
   what: string,
   condition: () => boolean,

@@ -1,4 +1,4 @@
-/** A page as plain values, to see whether anybody changed it. */
+/** A page as plain values, to check whether it was changed. */
 
 import type { Page } from '../extract/contract.js'
 
@@ -21,7 +21,7 @@ export function viewOf(page: Page): Record<string, unknown> {
   }
 }
 
-/** The DOM as markup: an element taken out of it would be missing for everybody else. */
+/** The DOM as markup, so that removed elements are noticed. */
 function documentOf(page: Page): string | undefined {
   try {
     return String(page.document)
@@ -31,7 +31,9 @@ function documentOf(page: Page): string | undefined {
   }
 }
 
-/** A copy that later changes do not reach; what cannot be copied (a function, say) is taken as it is. */
+/**
+ * A copy that is independent of later changes; values that cannot be copied, such as functions, are kept as they are.
+ */
 export function copyOf<T>(value: T): T {
   try {
     return structuredClone(value)

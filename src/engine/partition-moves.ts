@@ -113,7 +113,7 @@ export class PartitionMoves {
       hostPages: this.#hostQuota.remove(moves),
       // Where sites are limited, all hosts of a site are in one partition.
       sitePages: this.#siteQuota.remove(moves),
-      servers: refresh?.schedule.leave(moves) ?? [],
+      servers: refresh?.schedule.release(moves) ?? [],
     }
   }
 }

@@ -1,40 +1,41 @@
 import type { CrawlRequest, MaybePromise } from '../types.js'
 
 /**
- * Carries discovered URLs, in batches, to the shard that owns their host. Only discovered URLs cross between
- * shards (system A); nobody asks another shard anything.
+ * Carries discovered URLs, in batches, to the shard that owns their host. Shards only send: no shard ever asks another
+ * one a question.
  *
- * What must stay true:
- * - Each request that is sent arrives exactly once, at the shard it was sent to, in the order it was sent.
- * - A request counts in `inTransit` of the sender from `send` until the receiver's handler has returned (and, if
- *   it returned a promise, until that has settled). So "all shards idle and all `inTransit` zero" means that
- *   nothing can arrive any more.
+ * Invariants:
+ * - Every request that is sent arrives exactly once, at the shard it was sent to, in the order it was sent.
+ * - `rest` returns true only when every shard is idle and every request that was sent has been handled, so that nothing
+ *   can arrive any more.
  */
 export interface Exchange {
   /**
-   * Hands requests over for delivery; may hold them back a moment to make larger batches. `isPassedOn`: another shard had
-   * sent them to this one, to which they do not belong (any more).
+   * Queues requests for delivery. An exchange may hold them back for a moment to build larger batches. `isForwarded`:
+   * another shard sent these requests here, but this shard does not (or no longer) own their hosts.
    */
-  send(shard: number, requests: readonly CrawlRequest[], isPassedOn?: boolean): void
-  /** Whom to call when a batch arrives. One handler; setting it delivers what arrived before. */
-  receive(handler: (requests: readonly CrawlRequest[]) => MaybePromise<void>): void
-  /** Delivers now what is held back. */
-  flush(): void
-  /** Sent by this shard and not yet taken in by its receiver. */
-  readonly inTransit: number
+  send(shard: number, requests: readonly CrawlRequest[], isForwarded?: boolean): void
   /**
-   * Told by a shard that has nothing to do and has sent what it had to send. True: no other shard has anything to do
-   * either, and nothing is on its way, so that nothing will ever arrive. False: something may; whoever asked is roused
-   * (see `watch`) when the answer has become true, and asks again after whatever arrives.
+   * Sets the handler for arriving batches. There is one handler; setting it delivers what has already arrived. A batch
+   * counts as handled when the handler has returned and, if it returned a promise, when that has settled.
+   */
+  receive(handler: (requests: readonly CrawlRequest[]) => MaybePromise<void>): void
+  /** Sends what is held back. */
+  flush(): void
+  /**
+   * Called by a shard that is idle and has sent everything it had to send. True: all other shards are idle too and
+   * nothing is on its way, so the crawl is over. False: something may still arrive. The exchange calls the `watch`
+   * callback when the answer becomes true; a shard that receives something meanwhile calls `rest` again when it is
+   * done with it.
    */
   rest(): boolean
   /**
-   * While this is so, the shard has something in its hands that was delivered to it, and that its store does not have:
-   * it must not count as safe there. Absent: nothing would survive a crash anyway.
+   * True while the shard holds delivered requests that are not in its store yet, so the sender must not consider them
+   * safe. Not implemented by an exchange whose requests would not survive a crash anyway.
    */
   hold?(isHolding: boolean): void
-  /** Whom to call when `rest` would say true. */
-  watch(rouse: () => void): void
-  /** Nothing is delivered after this. Calling it twice does nothing. */
+  /** Sets the callback for when `rest` would return true. */
+  watch(wake: () => void): void
+  /** Stops delivery. Closing twice is allowed. */
   close(): MaybePromise<void>
 }

@@ -3,109 +3,115 @@ import type { CrawlRequest, HostTrouble, MaybePromise } from '../types.js'
 /**
  * Pending requests by host, handed out when their host may be visited.
  *
- * What must stay true:
- * - A request that was added is pending or leased until it is settled without `again`. None is lost, none is
+ * Invariants:
+ * - A request that was added is pending or leased until it is settled without `again`. No request is lost, and none is
  *   handed out twice at the same time.
- * - A host is *acquired* by a lease and *released* by the settlement of that lease. While all that its allowance
- *   permits are acquired, no lease returns a request of it: overlap is impossible, not merely checked.
- * - After a visit that ended at `visitedAt`, the connection it used is not handed out again before `visitedAt` + delay.
- * - Within a host, larger `priority` first, then first come.
- * - A host takes turns with the others, however many requests it has and however many its visits bring.
+ * - A lease *acquires* a host, and the settlement of that lease *releases* it. While all connections that the host is
+ *   allowed are acquired, no lease returns a request of it: overlap is impossible, not merely checked for.
+ * - After a visit that ended at `visitedAt`, its connection is not handed out again before `visitedAt` + delay.
+ * - Within a host: larger `priority` first, then in order of arrival.
+ * - Hosts take turns, no matter how many requests a host has or how many its visits discover.
  *
- * All methods may answer at once or with a promise. Calls come from one engine and do not overlap, except that
+ * Every method may answer synchronously or with a promise. Calls come from one engine and do not overlap, except that
  * `add` and `settle` may be called while a `lease` is still pending.
  */
 export interface Frontier {
-  /** Takes requests in. They are pending when this returns. Whether a URL is new is not asked here: see `SeenStore`. */
+  /** Adds requests; they are pending when this returns. Does not check whether a URL is new: see `SeenStore`. */
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
 
   /**
-   * Hands out at most `max` requests whose hosts may be visited at `now`. An empty answer means that nothing is
-   * due, and `nextDue()` says when something will be.
+   * Hands out at most `max` requests whose hosts may be visited at `now`. If the result is empty, nothing is due, and
+   * `nextDue()` tells when something will be.
    */
   lease(max: number, now: number): MaybePromise<readonly CrawlRequest[]>
 
-  /** Ends leases. A settlement of a request that is not leased is ignored. */
+  /** Ends leases. Settling a request that is not leased has no effect. */
   settle(settlements: readonly Settlement[]): MaybePromise<void>
 
   /**
-   * The earliest instant at which `lease` may have something to hand out, as things stand; it may be in the past.
-   * `Infinity`: not before something is added or settled. Too early costs a useless call; too late is a defect.
+   * The earliest time at which `lease` may have something to hand out, given the current state; it may be in the past.
+   * `Infinity`: not until something is added or settled. Too early costs a wasted call; too late is a bug.
    */
   nextDue(): number
 
   /**
-   * Whom to call when something may be due earlier than `nextDue()` last told although nothing was added or settled:
-   * a disk has answered, another process has handed something over. A frontier that has no such moments leaves it out.
+   * Sets the callback for when something may be due earlier than `nextDue()` last said although nothing was added or
+   * settled, for example because a disk read finished or another process handed requests over. A frontier where this
+   * cannot happen does not implement it.
    */
-  watch?(rouse: () => void): void
+  watch?(wake: () => void): void
 
-  /** Requests waiting (leased ones not counted). */
+  /** Requests that wait, without leased ones. */
   readonly pending: number
-  /** Requests handed out and not yet settled. */
+  /** Requests that are handed out and not settled yet. */
   readonly leased: number
-  /** Hosts that have something pending or leased. */
+  /** Hosts with something pending or leased. */
   readonly hosts: number
 
-  /** Releases memory, files, connections. Calling it twice does nothing. */
+  /** Releases memory, files and connections. Closing twice is allowed. */
   close(): MaybePromise<void>
 }
 
-/** How a lease ended, and what becomes of its request and its host. */
+/** How a lease ended, and what happens to its request and its host. */
 export interface Settlement {
   /** The object that `lease` returned. */
   readonly request: CrawlRequest
-  /** When the contact with the host ended; undefined if it was never contacted, and the host owes no pause. */
+  /** When the contact with the host ended. Undefined: the host was never contacted, so no pause is needed. */
   readonly visitedAt: number | undefined
-  /** Present: the request is pending again, handed out not before `at`, ahead of its equals. Absent: it is done. */
+  /**
+   * Present: the request becomes pending again, ahead of others of its priority, and is not handed out before `at`.
+   * Absent: it is done.
+   */
   readonly again?: Again | undefined
   /**
-   * Requests that this visit brought. They are taken in as by `add`, in one step with the rest of the settlement: a
-   * frontier that outlives a crash keeps both or neither.
+   * Requests that this visit discovered. They are added as by `add`, atomically with the rest of the settlement: a
+   * durable frontier keeps both or neither.
    */
   readonly found?: readonly CrawlRequest[] | undefined
-  /** Present: nothing of this host is handed out before this instant (backoff, Retry-After). */
+  /** Present: no request of this host is handed out before this time (backoff, Retry-After). */
   readonly hostNotBefore?: number | undefined
   /** Present: from now on the pause after a visit to this host is at least this long (Crawl-delay). */
   readonly hostDelayMs?: number | undefined
-  /** Present: how the host fares now. Leased requests of this host show it from now on, until `incidents` is 0. */
+  /**
+   * Present: the current state of the host. Leased requests of this host carry it from now on, until `incidents` is 0.
+   */
   readonly hostTrouble?: HostTrouble | undefined
 }
 
-/** When a request is handed out again. */
+/** When to hand out a request again. */
 export interface Again {
   readonly at: number
   readonly attempt: number
-  /** The page is known from now on: the request is marked so when it is handed out. */
+  /** The page is known from now on, so the request is marked as a revisit when it is handed out. */
   readonly revisit?: boolean | undefined
 }
 
-/** What a frontier must know about politeness; given to a store when it opens. */
+/** The politeness rules that a frontier must follow; passed to a store when it opens. */
 export interface Politeness {
-  /** Pause between the end of a visit and the start of the next on the same connection. */
+  /** Pause between the end of a visit and the start of the next one on the same connection. */
   readonly delayMs: number
-  /** Most connections to one host at a time. */
+  /** Maximum number of connections to one host. */
   readonly connections: number
   /**
-   * One more connection for each so many waiting requests (system B). Those wait that are pending and due, the request
-   * about to be handed out included; one that is to be handed out later (`again.at`) does not. A connection that is out
-   * or rests is one of those allowed.
+   * One more connection for each `growAt` waiting requests (system B). Only requests that are pending and due count,
+   * including the one about to be handed out; a request that is handed out later (`again.at`) does not. Connections
+   * that are in use or resting count towards the number allowed.
    */
   readonly growAt: number
-  /** Of visits to known pages and visits to new ones that both wait, the share of the former. Absent: all. */
+  /** When both revisits and new pages are waiting, the share of visits that go to revisits. Absent: all of them. */
   readonly revisitShare?: number | undefined
 }
 
-/** A host as the selection policy sees it when it becomes ready. */
+/** A host as the selection policy sees it when the host becomes ready. */
 export interface ReadyHost {
   readonly host: string
   /** Since when it could have been visited. */
   readonly readyAt: number
-  /** Requests waiting on it. */
+  /** Requests waiting for this host. */
   readonly pending: number
-  /** What it would hand out now is a page that is known. */
+  /** Whether the next request of this host is a revisit. */
   readonly revisits: boolean
 }
 
-/** Chooses among hosts that are ready: the smallest value goes first, equal values in order of arrival. */
+/** Orders hosts that are ready: the smallest value goes first, equal values in order of arrival. */
 export type SelectionPolicy = (host: ReadyHost) => number

@@ -1,13 +1,14 @@
 /**
- * A priority queue of things with a number: smallest first, equal numbers in order of arrival.
+ * A priority queue of items with numeric keys: smallest first, equal keys in order of arrival.
  *
- * Four children to a node and the numbers in one flat array: with 100,000 hosts the walk down touches a few cache
- * lines instead of as many objects. An entry cannot be moved or taken out of the middle; whoever wants that keeps
- * the ticket that `push` returned, ignores entries with an older one, and sweeps them out now and then with `keep`.
+ * Four children per node and all keys in one flat array: with 100,000 hosts, sifting down touches a few cache lines
+ * instead of that many objects. Entries cannot be moved or removed from the middle. Callers that need this keep the
+ * ticket that `push` returned, ignore entries with an older ticket, and drop stale ones with `retain` from time to
+ * time.
  */
 export class Heap<T> {
   #items: T[] = []
-  /** Two numbers an entry: its key and its ticket. */
+  /** Two numbers per entry: its key and its ticket. */
   #keys = new Float64Array(2 * INITIAL_CAPACITY)
   #tickets = 0
 
@@ -15,7 +16,7 @@ export class Heap<T> {
     return this.#items.length
   }
 
-  /** The smallest key; Infinity when empty. */
+  /** The smallest key; Infinity if the heap is empty. */
   get topKey(): number {
     return this.#items.length === 0 ? Number.POSITIVE_INFINITY : this.#keys[0]!
   }
@@ -29,8 +30,8 @@ export class Heap<T> {
   }
 
   /**
-   * Returns the entry's ticket: a number that no other entry of this heap has or had. Whoever gives tickets of their own
-   * decides who goes first among equal keys: the smaller ticket.
+   * Returns the ticket of the entry, a number that no other entry of this heap has or had. A caller that passes its own
+   * tickets decides the order among equal keys: the smallest ticket goes first.
    */
   push(item: T, key: number, ticket = ++this.#tickets): number {
     const items = this.#items
@@ -62,7 +63,10 @@ export class Heap<T> {
     return top
   }
 
-  /** How many keys are not larger than this one, and the smallest of the others. Looks at no more than it must. */
+  /**
+   * Counts the keys up to and including `key`, and returns the smallest key above it. Visits only the nodes that it
+   * must.
+   */
   upTo(key: number): { count: number; next: number } {
     const keys = this.#keys
     const size = this.#items.length
@@ -80,13 +84,13 @@ export class Heap<T> {
     return { count, next }
   }
 
-  /** Drops all entries but those that are wanted; these keep their tickets and their order. */
-  keep(wanted: (item: T, ticket: number) => boolean): void {
+  /** Drops all entries except those for which `isWanted` returns true; these keep their tickets and their order. */
+  retain(isWanted: (item: T, ticket: number) => boolean): void {
     const items = this.#items
     const keys = this.#keys
     let kept = 0
     for (let i = 0; i < items.length; i++) {
-      if (!wanted(items[i]!, keys[2 * i + 1]!)) continue
+      if (!isWanted(items[i]!, keys[2 * i + 1]!)) continue
       items[kept] = items[i]!
       keys[2 * kept] = keys[2 * i]!
       keys[2 * kept + 1] = keys[2 * i + 1]!
@@ -98,7 +102,7 @@ export class Heap<T> {
     }
   }
 
-  /** Puts the entry in at the hole and lets it sink to its place. */
+  /** Places an entry at the hole and sifts it down. */
   #sink(item: T, key: number, ticket: number, hole: number): void {
     const items = this.#items
     const keys = this.#keys

@@ -8,8 +8,8 @@ interface RequestOwner {
 }
 
 /**
- * A request in the memory frontier. It is a link of its host's queue itself, so that a million pending requests
- * cost a million objects and no arrays around them.
+ * A request in the memory frontier. It is itself a node of its host's linked queue, so a million pending requests cost
+ * a million objects and no arrays around them.
  */
 export class PendingRequest implements CrawlRequest {
   readonly url: string
@@ -19,9 +19,9 @@ export class PendingRequest implements CrawlRequest {
   readonly redirects: number
   readonly parent: string | undefined
   readonly owner: RequestOwner
-  /** Fields that nearly no request has, so that nearly every request is smaller. */
+  /** Fields that hardly any request has, kept apart so that the others are smaller. */
   readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> | undefined
-  /** Next in the queue; meaningless while leased. */
+  /** The next request in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
 
@@ -63,32 +63,32 @@ export class PendingRequest implements CrawlRequest {
   }
 }
 
-/** Requests whose own time has come, and when that of the next will have. */
+/** How many requests are due, and when the next one will be. */
 export interface Due {
   readonly count: number
   readonly next: number
 }
 
-/** Requests of one priority: those that were handed out before, then the others, each first come first. */
+/** The requests of one priority: first those that were handed out before, then the others, each in order of arrival. */
 interface Level {
   readonly priority: number
   head: PendingRequest | undefined
   tail: PendingRequest | undefined
-  /** The last of those that were handed out before; undefined if there is none. */
+  /** The last request that was handed out before; undefined if there is none. */
   lastAgain: PendingRequest | undefined
   /** The next lower priority. */
   lower: Level | undefined
 }
 
 /**
- * The waiting requests of one host: larger priority first, then first come. Filled by `add` and by settlements
- * with `again`; emptied by `lease`. It never contains a leased request.
+ * The waiting requests of one host: larger priority first, then in order of arrival. `add` and settlements with `again`
+ * fill it, `lease` empties it. It never contains a leased request.
  *
- * Nearly all hosts have one priority, so levels are a short chain and not a heap. No level is empty.
+ * Nearly all hosts have one priority, so the levels form a short linked list instead of a heap. No level is empty.
  */
 export class HostQueue {
   #levels: Level | undefined = undefined
-  /** Requests with a time of their own that has not come yet. Absent on nearly every host. */
+  /** Requests with a due time in the future. Undefined on nearly every host. */
   #later: Heap<PendingRequest> | undefined = undefined
   size = 0
 
@@ -102,8 +102,8 @@ export class HostQueue {
   }
 
   /**
-   * Ahead of its equals, for it has waited before; but behind others that have, or the pages due longest would be
-   * the last to be visited again.
+   * Goes ahead of other requests of its priority because it has waited before, but behind those that have waited before
+   * too. Otherwise the page that has been due longest would be revisited last.
    */
   pushAgain(request: PendingRequest): void {
     this.size++
@@ -120,20 +120,20 @@ export class HostQueue {
     level.lastAgain = request
   }
 
-  /** As `pushAgain`, once its time has come. */
+  /** Like `pushAgain`, once its time has come. */
   pushLater(request: PendingRequest, at: number): void {
     this.size++
     this.#later ??= new Heap()
     this.#later.push(request, at)
   }
 
-  /** When `take` has something: 0 for at once, Infinity for an empty queue. */
+  /** When `take` will return something: 0 for now, Infinity if the queue is empty. */
   get dueAt(): number {
     if (this.#levels !== undefined) return 0
     return this.#later?.topKey ?? Number.POSITIVE_INFINITY
   }
 
-  /** Requests that are due at `now`, and when there will be one more; Infinity: not as things stand. */
+  /** Counts the requests that are due at `now`, and says when the next one will be; Infinity if there is none. */
   dueBy(now: number): Due {
     const later = this.#later
     if (later === undefined) return { count: this.size, next: Number.POSITIVE_INFINITY }
@@ -141,16 +141,16 @@ export class HostQueue {
     return { count: this.size - later.size + count, next }
   }
 
-  /** Whether what `take` would hand out is a page that is known. */
-  leadsToRevisit(now: number): boolean {
+  /** Whether the request that `take` would return is a revisit. */
+  isRevisitNext(now: number): boolean {
     const later = this.#later
     const next = later !== undefined && later.topKey <= now ? later.top : this.#levels?.head
     return next?.revisit === true
   }
 
-  /** The next request whose time has come. */
+  /** The next request that is due. */
   take(now: number): PendingRequest | undefined {
-    if (this.#later !== undefined) this.#wakeLate(now)
+    if (this.#later !== undefined) this.#promoteDue(now)
     const level = this.#levels
     if (level === undefined) return undefined
     const request = level.head!
@@ -163,8 +163,8 @@ export class HostQueue {
   }
 
   /**
-   * Takes everything out, in an order in which it can be put into another queue. `again` is undefined for a request that
-   * is to be pushed; 0 for one that goes ahead of its equals, as `pushAgain` has it; else its time, as for `pushLater`.
+   * Removes all requests, in an order in which they can be put into another queue. `again` is what `put` needs:
+   * undefined for `push`, 0 for `pushAgain`, otherwise the due time for `pushLater`.
    */
   drain(visit: (request: PendingRequest, again: number | undefined) => void): void {
     for (let level = this.#levels; level !== undefined; level = level.lower) {
@@ -185,21 +185,21 @@ export class HostQueue {
     this.size = 0
   }
 
-  /** Puts in what `drain` took out of this queue or another. */
+  /** Adds a request that `drain` removed from this queue or another. */
   put(request: PendingRequest, again: number | undefined): void {
     if (again === undefined) this.push(request)
     else if (again === 0) this.pushAgain(request)
     else this.pushLater(request, again)
   }
 
-  /** Requests with a time of their own that has not come. */
-  get later(): number {
+  /** Number of requests with a due time in the future. */
+  get laterCount(): number {
     return this.#later?.size ?? 0
   }
 
   /**
-   * Takes out what comes last: of the requests that `mayGo`, all but the first `keep`. Answers with the last one kept
-   * and the number taken out.
+   * Drops requests from the end: of those for which `mayGo` returns true, all but the first `keep`. Returns the last of
+   * these that was kept, and how many were dropped.
    */
   trim<R extends PendingRequest>(
     keep: number,
@@ -233,7 +233,7 @@ export class HostQueue {
     return { last, gone }
   }
 
-  /** The same for requests with a time of their own: the first `keep` stay. */
+  /** The same for requests with a due time in the future: the first `keep` stay. */
   trimLater<R extends PendingRequest>(keep: number): { last: R | undefined; gone: number } {
     const all: { request: PendingRequest; at: number }[] = []
     for (const later = this.#later; later !== undefined && later.size > 0; ) {
@@ -246,7 +246,7 @@ export class HostQueue {
     return { last: all[keep - 1]?.request as R | undefined, gone: Math.max(0, all.length - keep) }
   }
 
-  #wakeLate(now: number): void {
+  #promoteDue(now: number): void {
     const later = this.#later!
     while (later.topKey <= now) {
       this.size--
@@ -255,7 +255,7 @@ export class HostQueue {
     if (later.size === 0) this.#later = undefined
   }
 
-  /** The level of a priority, made if need be. */
+  /** The level of a priority; creates it if needed. */
   #level(priority: number): Level {
     let higher: Level | undefined
     let level = this.#levels

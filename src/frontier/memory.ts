@@ -10,7 +10,7 @@ export interface MemoryFrontierOptions {
   readonly policy?: SelectionPolicy
 }
 
-/** The default frontier: everything in memory, every answer at once. */
+/** The default frontier: all in memory, every call synchronous. */
 export function memoryFrontier(options: MemoryFrontierOptions): Frontier {
   return new MemoryFrontier(options.politeness, options.policy ?? firstCome)
 }
@@ -22,7 +22,7 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
   readonly #make: MakeHost<H> | undefined
   protected waiting = 0
   #leased = 0
-  /** The latest instant that anybody has told; hosts that arrive now have been ready since then. */
+  /** The latest time that any call has passed in. Hosts that are added count as ready since then. */
   protected now = 0
 
   constructor(politeness: Politeness, policy: SelectionPolicy, make?: MakeHost<H>) {
@@ -48,7 +48,7 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
     const workbench = this.workbench
     for (const request of requests) {
       const host = workbench.host(request.host)
-      workbench.enliven(host)
+      workbench.activate(host)
       host.queue.push(new PendingRequest(request, host, request.attempt))
       this.waiting++
       workbench.place(host, this.now)
@@ -95,7 +95,7 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
         if (again.at <= this.now) host.queue.pushAgain(waiting)
         else host.queue.pushLater(waiting, again.at)
       }
-      this.workbench.retire(host)
+      this.workbench.deactivate(host)
       this.workbench.place(host, this.now)
       if (settlement.found !== undefined) this.add(settlement.found)
     }

@@ -1,6 +1,6 @@
 /**
- * Hosts on their way from one frontier to another, as data that can be posted to another thread. They travel in columns:
- * to copy a million small objects takes seconds, and most of them would say the same.
+ * Hosts that move from one frontier to another, as data that can be posted to another thread. The data is in columns:
+ * copying a million small objects takes seconds, and most of their fields would be equal.
  */
 
 import type { CrawlRequest, HostTrouble } from '../types.js'
@@ -8,21 +8,21 @@ import type { Host } from './workbench.js'
 
 export interface MovedHosts {
   readonly names: readonly string[]
-  /** For each host so many numbers as `packHost` puts there. */
+  /** For each host the numbers that `packHost` writes. */
   readonly clocks: Float64Array
-  /** Requests of all hosts, one host after the other. */
+  /** Requests of all hosts, host by host. */
   readonly urls: readonly string[]
-  /** For each request `NUMBERS` of them. */
+  /** `NUMBERS` numbers per request. */
   readonly numbers: Float64Array
-  /** The pages on which requests were found, each once. */
+  /** The pages on which requests were found, without duplicates. */
   readonly parents: readonly string[]
-  /** What few requests have, with the number of the request. */
+  /** Fields that few requests have, with the index of the request. */
   readonly rare: readonly (readonly [request: number, Rare])[]
 }
 
 type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'>
 
-/** A host that has arrived. */
+/** A host that arrives. */
 export interface MovedHost {
   readonly name: string
   readonly notBefore: number
@@ -34,14 +34,14 @@ export interface MovedHost {
 
 export interface MovedRequest {
   readonly request: CrawlRequest
-  /** As `HostQueue.drain` tells it. */
+  /** As passed by `HostQueue.drain`. */
   readonly again: number | undefined
 }
 
-/** For numbers that are not there. */
+/** Stands for a number that is absent. */
 const NONE = -1
 
-/** Takes the requests of these hosts out of their queues. */
+/** Removes the requests of these hosts from their queues and packs them. */
 export function packHosts(hosts: readonly Host[]): MovedHosts {
   const clocks: number[] = []
   const requests = new Requests(hosts.reduce((sum, { queue }) => sum + queue.size, 0))
@@ -66,16 +66,16 @@ function packHost({ notBefore, delayMs, trouble, queue, resting }: Host, clocks:
   clocks.push(notBefore, delayMs, incidents, since, queue.size, pauses.length, ...pauses)
 }
 
-/** Depth, priority, attempt, redirects, the number of the parent, and `again`. */
+/** Depth, priority, attempt, redirects, index of the parent, and `again`. */
 const NUMBERS = 6
 
 class Requests {
   readonly urls: string[] = []
   readonly numbers: Float64Array
-  /** With the number of each. */
+  /** Parents and their indices. */
   readonly parents = new Map<string, number>()
   readonly rare: [number, Rare][] = []
-  /** Requests that were found on one page often stand together. */
+  /** Requests found on one page are often adjacent. */
   #lastParent: string | undefined = undefined
   #lastNumber = NONE
 
@@ -113,7 +113,7 @@ class Requests {
   }
 }
 
-/** The hosts in the order in which they were packed. */
+/** The hosts, in the order in which they were packed. */
 export function* unpackHosts(moved: MovedHosts): Generator<MovedHost> {
   const rare = new Map(moved.rare)
   let at = 0

@@ -1,17 +1,17 @@
 import type { Politeness } from './contract.js'
 
-/** The decisions about how hard a host may be pressed. Pure: the workbench acts on them. */
+/** Decides how much load a host may get. Pure functions; the workbench acts on them. */
 
 /**
- * How many connections a host may have with so many requests waiting: one, and one more for each `growAt`
- * waiting, up to the maximum (system B: throughput on one server stops growing at 16 parallel downloads).
+ * The number of connections that a host may have with this many requests waiting: one, plus one for each `growAt`
+ * waiting requests, up to the maximum (system B: throughput of one server stops growing at 16 parallel downloads).
  */
 export function allowance(waiting: number, politeness: Politeness): number {
   if (politeness.connections === 1) return 1
   return Math.min(politeness.connections, 1 + Math.floor(waiting / politeness.growAt))
 }
 
-/** Until when the connection that made a visit rests. */
+/** When the connection that made a visit may be used again. */
 export function restUntil(visitedAt: number, hostDelayMs: number, politeness: Politeness): number {
   return visitedAt + Math.max(politeness.delayMs, hostDelayMs)
 }

@@ -12,11 +12,11 @@ export interface ShardFrontierOptions {
   partitionOf(host: string): number
 }
 
-/** What a frontier holds of some partitions, as data that can be posted to another thread. */
+/** The content of some partitions of a frontier, as data that can be posted to another thread. */
 export interface MovedPartitions extends MovedHosts {
-  /** The pauses that forgotten hosts had asked for. */
-  readonly asked: readonly (readonly [host: string, delayMs: number])[]
-  /** Partitions whose hosts rest, known or not. */
+  /** The delays that forgotten hosts had requested. */
+  readonly requestedDelays: readonly (readonly [host: string, delayMs: number])[]
+  /** Partitions whose hosts must rest, including hosts that are not known yet. */
   readonly resting: readonly (readonly [partition: number, until: number])[]
 }
 
@@ -39,23 +39,23 @@ class ShardHost extends Host {
 /** Partitions that are about to leave. */
 interface Leaving {
   readonly partitions: ReadonlySet<number>
-  /** Hosts of theirs with leases out. No more can come. */
+  /** Their hosts that have leases out. The list cannot grow. */
   readonly busy: readonly ShardHost[]
-  quiet(): void
+  idle(): void
   fail(error: unknown): void
 }
 
 /**
- * The memory frontier of a shard: partitions can leave it and arrive. A host that is about to leave stands in no queue of
- * the workbench, so nothing of it can be handed out; requests still come to it, and go along.
+ * The memory frontier of a shard. Partitions can leave it and arrive. A host that is about to leave is in no queue of
+ * the workbench, so none of its requests can be handed out; requests that are added to it still go along.
  */
 export class ShardFrontier extends MemoryFrontier<ShardHost> {
   readonly #partitionOf: (host: string) => number
-  /** Until when hosts of a partition rest that are not known yet. */
+  /** By partition: until when hosts that are not known yet must rest. */
   readonly #resting: Map<number, number>
   readonly #connections: number
   #leaving: Leaving | undefined = undefined
-  #rouse: () => void = () => {}
+  #wake: () => void = () => {}
 
   constructor({ politeness, policy, partitionOf }: ShardFrontierOptions) {
     const resting = new Map<number, number>()
@@ -64,7 +64,7 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
       const partition = partitionOf(name)
       const host = new ShardHost(name, workbench, delayMs, partition, isHeld(partition))
       const until = resting.get(partition)
-      // A rest that is over would let the host seem to have waited since then.
+      // With a time in the past, the host would seem to have been ready since then.
       if (until !== undefined && until > this.now) host.notBefore = until
       return host
     })
@@ -73,7 +73,9 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
     this.#connections = politeness.connections
   }
 
-  /** Nobody knows when hosts of these partitions were visited: those that come up rest until then. */
+  /**
+   * Nothing is known about earlier visits to the hosts of these partitions, so hosts that turn up rest until this time.
+   */
   rest(partitions: readonly number[], until: number): void {
     for (const partition of partitions) {
       this.#resting.set(partition, Math.max(until, this.#resting.get(partition) ?? 0))
@@ -82,17 +84,20 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
 
   override settle(settlements: readonly Settlement[]): void {
     super.settle(settlements)
-    if (this.#leaving !== undefined) this.#lookIfQuiet(this.#leaving)
+    if (this.#leaving !== undefined) this.#checkIdle(this.#leaving)
   }
 
-  watch(rouse: () => void): void {
-    this.#rouse = rouse
+  watch(wake: () => void): void {
+    this.#wake = wake
   }
 
-  /** From now on nothing of these partitions is handed out. Resolves once all that was is settled: see `give`. */
+  /**
+   * From now on, no request of these partitions is handed out. Resolves when all of their leases are settled: then call
+   * `release`.
+   */
   hold(partitions: readonly number[]): Promise<void> {
     if (this.#leaving !== undefined) {
-      const message = 'give: the partitions of the call before have not left yet'
+      const message = 'release: the partitions of the previous call have not left yet'
       return Promise.reject(new KumoError('KUMO_CONTRACT_BROKEN', message))
     }
     const leaving = new Set(partitions)
@@ -103,36 +108,37 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
       if (host.acquired > 0) busy.push(host)
       this.workbench.place(host, this.now)
     }
-    return new Promise((quiet, fail) => {
-      this.#leaving = { partitions: leaving, busy, quiet, fail }
-      this.#lookIfQuiet(this.#leaving)
+    return new Promise((idle, fail) => {
+      this.#leaving = { partitions: leaving, busy, idle, fail }
+      this.#checkIdle(this.#leaving)
     })
   }
 
-  /** All that belongs to the partitions that were held, which are gone from here. */
+  /** Removes the held partitions and returns everything that belongs to them. */
   release(): MovedPartitions {
     const partitions = this.#leaving?.partitions ?? new Set<number>()
     this.#leaving = undefined
     const isLeaving = (host: string) => partitions.has(this.#partitionOf(host))
-    const hosts = this.workbench.takeOut(({ partition }) => partitions.has(partition))
+    const hosts = this.workbench.removeWhere(({ partition }) => partitions.has(partition))
     const moved = packHosts(hosts)
     this.waiting -= moved.urls.length
     const resting = [...this.#resting].filter(
       ([partition, until]) => partitions.has(partition) && until > this.now,
     )
     for (const partition of partitions) this.#resting.delete(partition)
-    return { ...moved, asked: this.workbench.asked.takeOut(isLeaving), resting }
+    return { ...moved, requestedDelays: this.workbench.requestedDelays.removeWhere(isLeaving), resting }
   }
 
-  /** Goes on with what another shard's frontier gave. */
+  /** Continues with partitions that another shard's frontier released. */
   adopt(moved: MovedPartitions): void {
-    for (const [host, delayMs] of moved.asked) this.workbench.asked.remember(host, delayMs)
+    for (const [host, delayMs] of moved.requestedDelays)
+      this.workbench.requestedDelays.remember(host, delayMs)
     for (const [partition, until] of moved.resting) this.rest([partition], until)
-    for (const host of unpackHosts(moved)) this.#takeHost(host)
-    this.#rouse()
+    for (const host of unpackHosts(moved)) this.#adoptHost(host)
+    this.#wake()
   }
 
-  /** Partitions without requests that are due are left out. */
+  /** The load of the partitions that have requests due. */
   load(): PartitionLoad[] {
     const loads = new Map<number, { partition: number; pending: number; hosts: number; longest: number }>()
     for (const host of this.workbench.all()) {
@@ -152,25 +158,25 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
 
   override close(): void {
     super.close()
-    this.#leaving?.fail(new KumoError('KUMO_STORE_FAILED', 'give: the frontier was closed'))
+    this.#leaving?.fail(new KumoError('KUMO_STORE_FAILED', 'release: the frontier was closed'))
     this.#leaving = undefined
   }
 
-  #lookIfQuiet({ busy, quiet }: Leaving): void {
-    if (busy.every(({ acquired }) => acquired === 0)) quiet()
+  #checkIdle({ busy, idle }: Leaving): void {
+    if (busy.every(({ acquired }) => acquired === 0)) idle()
   }
 
-  /** Requests of it that are here already came later than those that arrive with it, and stay behind them. */
-  #takeHost({ name, resting, notBefore, delayMs, trouble, requests }: MovedHost): void {
+  /** Requests of this host that are already here are newer than those that arrive with it, so they stay behind them. */
+  #adoptHost({ name, resting, notBefore, delayMs, trouble, requests }: MovedHost): void {
     const { workbench } = this
-    const isNew = workbench.known(name) === undefined
+    const isNew = workbench.find(name) === undefined
     const host = workbench.host(name)
     host.delayMs = isNew ? delayMs : Math.max(host.delayMs, delayMs)
     host.notBefore = Math.max(host.notBefore, notBefore)
     host.trouble = trouble ?? host.trouble
     const pauses = [...host.resting.filter((until) => until > 0), ...resting].sort((a, b) => a - b)
     if (pauses.length > 0) host.resting = pauses.slice(-this.#connections)
-    if (requests.length > 0) workbench.enliven(host)
+    if (requests.length > 0) workbench.activate(host)
     const early: [PendingRequest, number | undefined][] = []
     host.queue.drain((request, again) => early.push([request, again]))
     for (const { request, again } of requests) {

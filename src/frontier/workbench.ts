@@ -5,30 +5,30 @@ import { type Due, HostQueue } from './host-queue.js'
 import { allowance, restUntil } from './politeness.js'
 import { RequestedDelays } from './requested-delays.js'
 
-/** A host, its waiting requests and its clock. */
+/** A host, its waiting requests and its politeness state. */
 export class Host implements ReadyHost {
   readonly host: string
-  /** Whose it is: a request of another workbench's host is not this one's to settle. */
+  /** The workbench it belongs to. A request whose host belongs to another workbench cannot be settled here. */
   readonly workbench: object
   readonly queue = new HostQueue()
-  /** Connections handed out and not yet released. */
+  /** Connections that are acquired and not released yet. */
   acquired = 0
   /**
-   * When each resting connection may be used again, ascending, at most as many as there are connections; 0 stands
-   * for a pause that is over. Written in place: a new array for each visit would be a visit to the garbage collector.
+   * When each resting connection may be used again, ascending, at most one entry per connection; 0 stands for a pause
+   * that is over. Updated in place, so that visits do not allocate.
    */
-  resting: number[] = NOBODY_RESTS
-  /** Backoff: nothing at all before this. */
+  resting: number[] = NO_PAUSES
+  /** Backoff: no visit before this time. */
   notBefore = 0
-  /** The pause that the host asked for itself. */
+  /** The delay that the host requested itself. */
   delayMs: number
   trouble: HostTrouble | undefined = undefined
   readyAt = 0
   revisits = false
-  /** Its place among hosts that are ready since the same instant: smaller goes first. 0: in the order in which they come. */
+  /** Its order among hosts that have been ready since the same time: smallest first. 0: in order of arrival. */
   turn = 0
-  /** Where it stands: the heap and the ticket of its valid entry there. Other entries of it are stale. */
-  standsIn: unknown = undefined
+  /** The heap that it is in, and the ticket of its valid entry there. Its other entries are stale. */
+  queuedIn: unknown = undefined
   ticket = 0
 
   constructor(host: string, workbench: object, delayMs: number) {
@@ -37,23 +37,23 @@ export class Host implements ReadyHost {
     this.delayMs = delayMs
   }
 
-  /** Requests waiting: those of the queue here, and for hosts of a store also those that are elsewhere. */
+  /** Requests that wait: those in the queue and, for hosts of a durable store, those on disk. */
   get pending(): number {
     return this.queue.size
   }
 
-  /** Of those, the ones that are due at `now`: requests with a time of their own that has not come are nobody's work. */
+  /** The number of requests that are due at `now`, without those whose due time is in the future. */
   dueBy(now: number): Due {
     return this.queue.dueBy(now)
   }
 
-  /** When its queue has something to hand out: 0 for at once, Infinity for not as things stand. */
+  /** When its queue has something to hand out: 0 for now, Infinity for nothing. */
   get dueAt(): number {
     return this.queue.dueAt
   }
 }
 
-/** Makes a host's record. */
+/** Creates the record of a host. */
 export type MakeHost<H extends Host> = (host: string, workbench: object, delayMs: number) => H
 
 function makeHost<H extends Host>(host: string, workbench: object, delayMs: number): H {
@@ -61,39 +61,38 @@ function makeHost<H extends Host>(host: string, workbench: object, delayMs: numb
 }
 
 /**
- * Stale entries that are not worth a sweep. Without sweeps, a host that waits for a revisit next week would leave an
- * entry for next week each time it is visited for something else.
+ * Stale entries that are not worth sweeping up. Without sweeps, a host with a revisit next week would leave an entry
+ * for next week each time it is visited for another page.
  */
-const STALE_BEARABLE = 1000
+const MAX_STALE_ENTRIES = 1000
 
-/** Shared by all hosts that have not been visited: most of a large crawl's. Never written to. */
-const NOBODY_RESTS: number[] = []
+/** Shared by all hosts without a visit, which are most hosts of a large crawl. Never written to. */
+const NO_PAUSES: number[] = []
 
 /**
- * Hosts by readiness (BUbiNG's workbench, with time). A host stands in exactly one place:
+ * Hosts by readiness (BUbiNG's workbench, with time). A host is in exactly one place:
+ * - `waiting`: it has requests, but its pause, its backoff or the due time of its next request is not over. Also hosts
+ *   without requests whose pause is not over: they are remembered until then and forgotten after that.
+ * - `ready`: it may be visited now, ordered by the policy; or `due`, if its next request is a revisit.
+ * - in no queue: it has no requests and no pause, or all connections that it is allowed are acquired.
  *
- * - `waiting`: has requests, but its pause, its backoff or its next request's time is not over. Also hosts without
- *   requests whose pause is not over: they are remembered until then and forgotten after.
- * - `ready`: may be visited now, in the order of the policy; or `due`, if it is for a page that is known.
- * - nowhere: it has no requests and no pause, or all connections it is allowed are acquired.
- *
- * So a host whose connections are all out cannot be found by `acquire`: politeness is where a host stands, not a
- * check that somebody might forget.
+ * So `acquire` cannot find a host whose connections are all in use. Politeness follows from where a host is, not from a
+ * check that could be forgotten.
  */
 export class Workbench<H extends Host = Host> {
   readonly #politeness: Politeness
   readonly #policy: SelectionPolicy
   readonly #make: MakeHost<H>
   readonly #hosts = new Map<string, H>()
-  /** The pauses that forgotten hosts had asked for. */
-  readonly asked = new RequestedDelays()
+  /** The delays that forgotten hosts had requested. */
+  readonly requestedDelays = new RequestedDelays()
   readonly #waiting = new Heap<H>()
   readonly #ready = new Heap<H>()
   readonly #due = new Heap<H>()
-  /** What visits to known pages may still take of their share. */
+  /** Accumulates the share of visits that revisits may take. */
   #credit = 0
   #active = 0
-  /** Told when a host is no longer remembered. */
+  /** Called when a host is no longer remembered. */
   onForget: ((host: H) => void) | undefined = undefined
 
   constructor(politeness: Politeness, policy: SelectionPolicy, make: MakeHost<H> = makeHost) {
@@ -107,63 +106,58 @@ export class Workbench<H extends Host = Host> {
     return this.#active
   }
 
-  /** Hosts in memory, including those that are only remembered until their pause is over. */
+  /** Hosts in memory, including those that are remembered only until their pause is over. */
   get knownHosts(): number {
     return this.#hosts.size
   }
 
-  /** Entries in the queues, stale ones included: never many more than there are hosts. */
-  get entries(): number {
-    return this.#waiting.size + this.#ready.size + this.#due.size
-  }
-
-  /** About how many hosts may be visited now. */
+  /** Approximate number of hosts that may be visited now. */
   get readyHosts(): number {
     return this.#ready.size + this.#due.size
   }
 
-  /** The host's record, if it is in memory. */
-  known(name: string): H | undefined {
+  /** The record of a host, if it is in memory. */
+  find(name: string): H | undefined {
     return this.#hosts.get(name)
   }
 
-  /** The host's record, made if need be. */
+  /** The record of a host; creates it if needed. */
   host(name: string): H {
     let host = this.#hosts.get(name)
     if (host === undefined) {
-      host = this.#make(name, this, this.asked.of(name))
+      host = this.#make(name, this, this.requestedDelays.of(name))
       this.#hosts.set(name, host)
     }
     return host
   }
 
-  /** To be called before the first request is put on an idle host's queue. */
-  enliven(host: H): void {
+  /** Must be called before the first request is added to an idle host. */
+  activate(host: H): void {
     if (host.pending === 0 && host.acquired === 0) this.#active++
   }
 
-  /** Takes a host with requests out of memory: somebody else remembers it. None of its connections may be out. */
+  /** Removes a host that has requests, because they are on disk. It must have no acquired connections. */
   remove(host: H): void {
-    this.#leave(host)
+    this.#dequeue(host)
     this.#hosts.delete(host.host)
     this.#active--
   }
 
-  /** Hosts in memory. They may be placed and forgotten meanwhile. */
+  /** Hosts in memory. Hosts may be placed and forgotten during the iteration. */
   all(): Iterable<H> {
     return this.#hosts.values()
   }
 
   /**
-   * Takes hosts out of memory, with and without requests: another workbench goes on with them. None of their connections
-   * may be out. Entries of theirs in the queues are stale from now on, and go as others do.
+   * Removes hosts, with and without requests, because another workbench continues with them. They must have no acquired
+   * connections. Their entries in the queues become stale.
    */
-  takeOut(isLeaving: (host: H) => boolean): H[] {
+  removeWhere(isLeaving: (host: H) => boolean): H[] {
     const left: H[] = []
     for (const host of this.#hosts.values()) {
       if (!isLeaving(host)) continue
       if (host.pending > 0) this.#active--
-      this.#leave(host)
+      this.#dequeue(host)
       this.#hosts.delete(host.host)
       left.push(host)
     }
@@ -171,8 +165,8 @@ export class Workbench<H extends Host = Host> {
   }
 
   /**
-   * A host that may be visited at `now`, with one of its connections acquired; undefined if there is none, or if
-   * somebody else goes before the first of them.
+   * Acquires a connection of a host that may be visited at `now`. Undefined if there is none, or if `isHeldBack` is
+   * true for the first of them.
    */
   acquire(now: number, isHeldBack?: (host: H) => boolean): H | undefined {
     this.#wake(now)
@@ -181,7 +175,7 @@ export class Workbench<H extends Host = Host> {
       this.#dropStale(heap)
       if (heap.size === 0 || isHeldBack?.(heap.top!)) return undefined
       const host = heap.pop()!
-      host.standsIn = undefined
+      host.queuedIn = undefined
       if (this.#availableAt(host, now) <= now) {
         this.#acquireFrom(host, now)
         return host
@@ -190,40 +184,42 @@ export class Workbench<H extends Host = Host> {
     }
   }
 
-  /** Gives a connection back after a visit that ended at `visitedAt`, or that never reached the host. */
+  /** Returns a connection after a visit that ended at `visitedAt`, or that never reached the host. */
   release(host: H, visitedAt: number | undefined): void {
     host.acquired--
     if (visitedAt === undefined) return
     rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
   }
 
-  /** Puts the host where it belongs, after anything about it has changed. A host that does not rest is ready since `since`. */
+  /**
+   * Puts the host where it belongs after something about it has changed. A host without a pause is ready since `since`.
+   */
   place(host: H, now: number, since = now): void {
     if (host.pending === 0) {
-      if (host.acquired > 0) this.#leave(host)
+      if (host.acquired > 0) this.#dequeue(host)
       else this.#placeIdle(host, now)
       return
     }
     const at = this.#availableAt(host, now)
     if (at <= now) {
-      if (host.standsIn === this.#ready || host.standsIn === this.#due) return
+      if (host.queuedIn === this.#ready || host.queuedIn === this.#due) return
       host.readyAt = at > 0 ? at : since
-      host.revisits = host.queue.leadsToRevisit(now)
-      this.#stand(host, host.revisits ? this.#due : this.#ready, this.#policy(host))
+      host.revisits = host.queue.isRevisitNext(now)
+      this.#enqueue(host, host.revisits ? this.#due : this.#ready, this.#policy(host))
     } else if (at === Number.POSITIVE_INFINITY) {
-      this.#leave(host)
-    } else if (host.standsIn !== this.#waiting || host.readyAt !== at) {
+      this.#dequeue(host)
+    } else if (host.queuedIn !== this.#waiting || host.readyAt !== at) {
       host.readyAt = at
-      this.#stand(host, this.#waiting, at)
+      this.#enqueue(host, this.#waiting, at)
     }
   }
 
-  /** Counts a host as idle once its last request is settled. */
-  retire(host: H): void {
+  /** Counts a host as idle if its last request is settled. */
+  deactivate(host: H): void {
     if (host.pending === 0 && host.acquired === 0) this.#active--
   }
 
-  /** When `acquire` may next have something. */
+  /** When `acquire` may next return something. */
   nextDue(): number {
     this.#dropStale(this.#ready)
     this.#dropStale(this.#due)
@@ -235,17 +231,17 @@ export class Workbench<H extends Host = Host> {
 
   #acquireFrom(host: H, now: number): void {
     host.acquired++
-    // Pauses that are over must go: the next turn of a host with several connections starts from now, or it would
+    // Pauses that are over must go: the next turn of a host with several connections starts now. Otherwise it would
     // always have been ready longest and go before all others.
     forgetPauses(host.resting, now)
     if (host.notBefore <= now) host.notBefore = 0
   }
 
   /**
-   * The instant from which one more connection to the host may be used, if so many requests wait; Infinity: not before a
+   * From when one more connection to the host may be used with this many requests waiting; Infinity: not before a
    * release.
    */
-  restedAt(host: H, waiting = host.pending): number {
+  connectionFreeAt(host: H, waiting = host.pending): number {
     const free = allowance(waiting, this.#politeness) - host.acquired
     if (free <= 0) return Number.POSITIVE_INFINITY
     const resting = host.resting
@@ -255,23 +251,30 @@ export class Workbench<H extends Host = Host> {
 
   #availableAt(host: H, now: number): number {
     const { dueAt } = host
-    if (this.#politeness.connections === 1 || host.queue.later === 0 || dueAt === Number.POSITIVE_INFINITY) {
-      return Math.max(this.restedAt(host), dueAt)
+    if (
+      this.#politeness.connections === 1 ||
+      host.queue.laterCount === 0 ||
+      dueAt === Number.POSITIVE_INFINITY
+    ) {
+      return Math.max(this.connectionFreeAt(host), dueAt)
     }
     const { count, next } = host.dueBy(now)
-    const at = Math.max(this.restedAt(host, count), dueAt)
-    // The next that is due may allow one more connection, which may have rested longer.
-    return Math.min(at, Math.max(next, this.restedAt(host)))
+    const at = Math.max(this.connectionFreeAt(host, count), dueAt)
+    // The next request that becomes due may allow one more connection, which may have rested longer.
+    return Math.min(at, Math.max(next, this.connectionFreeAt(host)))
   }
 
-  /** Without requests: remembered while it rests, so that a new request cannot cut the pause short; then forgotten. */
+  /**
+   * A host without requests is remembered while it rests, so that a new request cannot shorten the pause, and then
+   * forgotten.
+   */
   #placeIdle(host: H, now: number): void {
     const until = Math.max(host.resting[host.resting.length - 1] ?? 0, host.notBefore)
     if (until > now) {
       host.readyAt = until
-      this.#stand(host, this.#waiting, until)
+      this.#enqueue(host, this.#waiting, until)
     } else {
-      this.#leave(host)
+      this.#dequeue(host)
       this.#forget(host)
     }
   }
@@ -279,8 +282,8 @@ export class Workbench<H extends Host = Host> {
   #forget(host: H): void {
     this.#hosts.delete(host.host)
     this.onForget?.(host)
-    if (host.delayMs > this.#politeness.delayMs) this.asked.remember(host.host, host.delayMs)
-    else this.asked.forget(host.host)
+    if (host.delayMs > this.#politeness.delayMs) this.requestedDelays.remember(host.host, host.delayMs)
+    else this.requestedDelays.forget(host.host)
   }
 
   #wake(now: number): void {
@@ -288,25 +291,25 @@ export class Workbench<H extends Host = Host> {
     while (waiting.topKey <= now) {
       const ticket = waiting.topTicket
       const host = waiting.pop()!
-      if (host.standsIn !== waiting || host.ticket !== ticket) continue
-      host.standsIn = undefined
+      if (host.queuedIn !== waiting || host.ticket !== ticket) continue
+      host.queuedIn = undefined
       this.place(host, now)
     }
   }
 
-  #stand(host: H, heap: Heap<H>, key: number): void {
-    if (heap.size > 2 * this.#hosts.size + STALE_BEARABLE) {
-      heap.keep((other, ticket) => other.standsIn === heap && other.ticket === ticket)
+  #enqueue(host: H, heap: Heap<H>, key: number): void {
+    if (heap.size > 2 * this.#hosts.size + MAX_STALE_ENTRIES) {
+      heap.retain((other, ticket) => other.queuedIn === heap && other.ticket === ticket)
     }
-    host.standsIn = heap
+    host.queuedIn = heap
     host.ticket = host.turn > 0 ? heap.push(host, key, host.turn) : heap.push(host, key)
   }
 
-  #leave(host: H): void {
-    host.standsIn = undefined
+  #dequeue(host: H): void {
+    host.queuedIn = undefined
   }
 
-  /** Where the next host is taken from: known pages first, or as often as their share says. */
+  /** The heap to take the next host from: revisits first, or as often as their share allows. */
   #next(): Heap<H> {
     if (this.#due.size === 0) return this.#ready
     this.#dropStale(this.#due)
@@ -322,17 +325,17 @@ export class Workbench<H extends Host = Host> {
   #dropStale(heap: Heap<H>): void {
     while (heap.size > 0) {
       const host = heap.top!
-      if (host.standsIn === heap && host.ticket === heap.topTicket) return
+      if (host.queuedIn === heap && host.ticket === heap.topTicket) return
       heap.pop()
     }
   }
 }
 
-/** Adds a pause, in the place of one that is over if there is one. */
+/** Adds a pause; it replaces one that is over, if any. */
 function rest(host: Host, until: number): void {
   const { resting } = host
-  if (resting === NOBODY_RESTS) {
-    // A literal has room for one and no more, which is all that most hosts ever need.
+  if (resting === NO_PAUSES) {
+    // An array literal has room for exactly one entry, which is all that most hosts ever need.
     host.resting = [until]
     return
   }

@@ -1,25 +1,27 @@
 /**
- * Which partitions should change hands (system D's balancing, made continuous). The load of a shard is the work that it
- * could do and has not: what politeness lets it do within the next seconds, not the mere number of URLs, for a host that
- * may be visited once a second is no burden, however much it has waiting.
+ * Decides which partitions should move (system D's balancing, made continuous). The load of a shard is the work that
+ * politeness lets it do within the next seconds, not the number of its URLs: a host that may be visited once a second
+ * is a small load no matter how many URLs it has.
  */
 
-/** What a partition has to do. */
+/** The work of a partition. */
 export interface PartitionWork {
   readonly partition: number
   /** Requests that are due. */
   readonly pending: number
   readonly hosts: number
-  /** Requests of the host that has most. */
+  /** Requests of the host that has most of them. */
   readonly longest: number
-  /** Visits a second that known pages will need. Default 0. */
+  /** Visits per second that known pages will need. Default 0. */
   readonly scheduled?: number | undefined
 }
 
 export interface BalanceRules {
-  /** From the start of a visit to a host to the start of the next: the time a visit takes, and the pause after it. */
-  readonly turnMs: number
-  /** Pages that one shard can do in a second. */
+  /**
+   * From the start of a visit to a host to the start of the next one: the duration of a visit and the pause after it.
+   */
+  readonly visitCycleMs: number
+  /** Pages that one shard can process in a second. */
   readonly pagesPerSecond: number
 }
 
@@ -29,34 +31,37 @@ export interface PlannedMove {
   readonly to: number
 }
 
-/** How far ahead is looked. Longer than a move takes, shorter than anybody likes to wait. */
+/** How far ahead to look. Longer than a move takes, and short enough to react soon. */
 const HORIZON_MS = 10_000
-/** Shards may drift apart by this share of what they have on average … */
-const BEARABLE = 0.25
-/** … and by this much work, in seconds: less is done before a move would be. */
-const WORTH_IT_S = 0.5
-/** A few at a time: what moves is not visited meanwhile. */
-const MOST_AT_ONCE = 16
+/** Tolerated imbalance: the busiest shard may exceed the mean by this share … */
+const MAX_IMBALANCE = 0.25
+/** … or the least busy shard by this much work, in seconds, which is done before a move would be. */
+const MIN_GAP_S = 0.5
+/** Moves are small, because hosts are not visited while they move. */
+const MAX_PARTITIONS_A_MOVE = 16
 
-/** Pages of a partition that politeness allows within the horizon: of those that are due, and of those that will be. */
-export function workOf({ pending, hosts, longest, scheduled = 0 }: PartitionWork, turnMs: number): number {
-  const turns = Math.max(1, HORIZON_MS / Math.max(turnMs, 1))
-  // One host's requests come one after the other; those of the others are taken to be alike.
+/** Pages of a partition that politeness allows within the horizon, for requests that are due now or will be. */
+export function workOf(
+  { pending, hosts, longest, scheduled = 0 }: PartitionWork,
+  visitCycleMs: number,
+): number {
+  const turns = Math.max(1, HORIZON_MS / Math.max(visitCycleMs, 1))
+  // Requests of one host are sequential. The other hosts are assumed to be alike.
   const others = Math.min(pending - longest, (hosts - 1) * turns)
   return Math.min(longest, turns) + Math.max(0, others) + (scheduled * HORIZON_MS) / 1000
 }
 
-/** The loads of shards, in seconds of work. */
+/** The load of each shard, in seconds of work. */
 export function loadsOf(shards: readonly (readonly PartitionWork[])[], rules: BalanceRules): number[] {
   return shards.map((parts) => {
-    const pages = parts.reduce((sum, part) => sum + workOf(part, rules.turnMs), 0)
+    const pages = parts.reduce((sum, part) => sum + workOf(part, rules.visitCycleMs), 0)
     return pages / rules.pagesPerSecond
   })
 }
 
 /**
- * What to move from the shard with most to the one with least; undefined if they are close enough, or if nothing that
- * could move would help.
+ * What to move from the busiest shard to the least busy one; undefined if their loads are close enough, or if no move
+ * would help.
  */
 export function plannedMove(
   shards: readonly (readonly PartitionWork[])[],
@@ -67,24 +72,26 @@ export function plannedMove(
   const to = loads.indexOf(Math.min(...loads))
   const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
   const gap = loads[from]! - loads[to]!
-  if (gap < WORTH_IT_S || loads[from]! <= mean * (1 + BEARABLE)) return undefined
-  const partitions = chosen(shards[from]!, rules, gap / 2)
+  if (gap < MIN_GAP_S || loads[from]! <= mean * (1 + MAX_IMBALANCE)) return undefined
+  const partitions = choosePartitions(shards[from]!, rules, gap / 2)
   return partitions.length === 0 ? undefined : { partitions, from, to }
 }
 
-/** Largest first, as long as they fit into half of the gap; if none does, the smallest that still narrows it. */
-function chosen(parts: readonly PartitionWork[], rules: BalanceRules, room: number): number[] {
+/**
+ * Largest first, as long as they fit into half of the gap. If none fits, the smallest one that still narrows the gap.
+ */
+function choosePartitions(parts: readonly PartitionWork[], rules: BalanceRules, room: number): number[] {
   const sized = parts
     .map((part) => ({
       partition: part.partition,
-      seconds: workOf(part, rules.turnMs) / rules.pagesPerSecond,
+      seconds: workOf(part, rules.visitCycleMs) / rules.pagesPerSecond,
     }))
     .filter(({ seconds }) => seconds > 0)
     .sort((a, b) => b.seconds - a.seconds)
   const found: number[] = []
   let left = room
   for (const { partition, seconds } of sized) {
-    if (found.length === MOST_AT_ONCE) break
+    if (found.length === MAX_PARTITIONS_A_MOVE) break
     if (seconds > left) continue
     found.push(partition)
     left -= seconds

@@ -1,6 +1,6 @@
 /**
- * The default way from a host to its partition: a hash of the name. Every thread and machine comes to the same
- * answer without asking anyone, and hosts spread evenly.
+ * The default mapping from a host to its partition: a hash of the name. Every thread and machine computes the same
+ * result without communication, and hosts are spread evenly.
  */
 
 import { invalidOption, KumoError } from '../errors.js'
@@ -8,14 +8,14 @@ import { withRecipe } from '../modules/recipe.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
 
-/** Enough that a dozen machines get shares within a few percent of each other, few enough to list in a message. */
-export const DEFAULT_PARTITIONS = 1024
+/** Enough that the shares of a dozen machines differ by a few percent only, and few enough to list in a message. */
+const DEFAULT_PARTITIONS = 1024
 
-/** A partition's number fits 16 bits, so that stores can put it before a key in two bytes. */
+/** A partition number fits into 16 bits, so that stores can use it as a two-byte prefix of keys. */
 export const MAX_PARTITIONS = 65_536
 
 /**
- * Each host by itself, the port included where it is not the default.
+ * Maps each host on its own, including the port if it is not the default one.
  *
  * @example
  * byHost().partition('example.com') // always the same number below 1024
@@ -34,8 +34,8 @@ export function byHost(partitions: number = DEFAULT_PARTITIONS): HostPartitioner
 }
 
 /**
- * Hosts of one site together: `siteOf` names the site of a host, usually its registrable domain. A site's hosts
- * then share a shard, and with it robots rules, connections and limits.
+ * Keeps the hosts of a site together: `siteOf` returns the site of a host, usually its registrable domain. The hosts of
+ * a site then share a shard, and with it robots rules, connections and limits.
  */
 export function byDomain(
   siteOf: (host: string) => string,

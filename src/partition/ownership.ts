@@ -1,32 +1,20 @@
-/** Who owns a partition: one shard alone, or several that were dealt them like cards and may pass them on. */
+/** Who owns a partition: a single shard, or several that start with equal shares and may move partitions. */
 
-import { KumoError } from '../errors.js'
 import type { Ownership, OwnershipView } from './contract.js'
 
 /** Ownership that never moves has one version. */
 const UNMOVED = 0
-/** No shard has this number. */
-const NOBODY = -1
+/** Not the number of any shard. */
+const NO_SHARD = -1
 
 /** One shard, number 0, owns everything. */
 export function soleOwner(): Ownership {
   return { version: UNMOVED, self: 0, ownerOf: () => 0 }
 }
 
-/** Partitions are dealt out like cards: shard 0 has 0, n, 2n, …; seen from shard `self` of `shards`. */
-export function staticOwnership(self: number, shards: number): Ownership {
-  if (!Number.isInteger(shards) || shards < 1) {
-    throw new KumoError('KUMO_INVALID_OPTION', `shards is a whole number from 1 on, not ${String(shards)}`)
-  }
-  if (!Number.isInteger(self) || self < 0 || self >= shards) {
-    throw new KumoError('KUMO_INVALID_OPTION', `self is a shard from 0 to ${shards - 1}, not ${String(self)}`)
-  }
-  return { version: UNMOVED, self, ownerOf: (partition) => partition % shards }
-}
-
 /**
- * Ownership that moves: a table of all partitions, as one shard knows it. Each shard has its own, and may be behind; who
- * receives what is no longer its own passes it on.
+ * Ownership that moves: the owners of all partitions as one shard knows them. Each shard has its own table, which may
+ * be outdated; a shard that receives a request for a partition it no longer owns forwards it.
  */
 export class OwnershipTable implements Ownership {
   readonly self: number
@@ -34,14 +22,14 @@ export class OwnershipTable implements Ownership {
   readonly #expected = new Set<number>()
   #version: number
 
-  /** `owners` holds the owner of each partition, as of `version`. */
+  /** `owners` are the owners of all partitions as of `version`. */
   constructor(self: number, owners: ArrayLike<number>, version = UNMOVED) {
     this.self = self
     this.#owners = Int32Array.from(owners)
     this.#version = version
   }
 
-  /** Grows with every move. */
+  /** Increases with every move. */
   get version(): number {
     return this.#version
   }
@@ -61,7 +49,7 @@ export class OwnershipTable implements Ownership {
     return this.#expected.has(partition)
   }
 
-  /** These are on their way to here; or no longer. */
+  /** Marks partitions as being on their way to this shard, or no longer. */
   expect(partitions: readonly number[], isComing: boolean): void {
     for (const partition of partitions) {
       if (isComing) this.#expected.add(partition)
@@ -71,32 +59,32 @@ export class OwnershipTable implements Ownership {
 
   move(partitions: readonly number[], to: number, version = 0): void {
     for (const partition of partitions) this.#owners[partition] = to
-    // Also if that version is known already: whoever remembers owners looks at it alone.
+    // Increase it even if this version is already known, because callers that cache owners compare versions only.
     this.#version = Math.max(this.#version + 1, version)
   }
 
-  /** A shard has begun anew: what others remember of whom they told what is void. */
-  renew(): void {
+  /** A shard has restarted, so what others have cached about sending to it is void. */
+  bumpVersion(): void {
     this.#version++
   }
 
-  /** The owners of all partitions, to begin another table with. */
+  /** The owners of all partitions, to create another table from. */
   get owners(): readonly number[] {
     return [...this.#owners]
   }
 }
 
-/** The table of whoever moves partitions, which belongs to no shard. */
-export class OwnershipBook extends OwnershipTable implements OwnershipView {
+/** The authoritative table, owned by the thread that moves partitions and not by a shard. */
+export class OwnershipRegistry extends OwnershipTable implements OwnershipView {
   readonly shards: number
 
   constructor(partitions: number, shards: number) {
-    super(NOBODY, dealt(partitions, shards))
+    super(NO_SHARD, assignInTurn(partitions, shards))
     this.shards = shards
   }
 }
 
-/** The owners of partitions that are dealt out like cards over so many shards. */
-export function dealt(partitions: number, shards: number): number[] {
+/** Assigns partitions to shards in turn: 0, 1, 2, …, 0, 1, 2, … */
+export function assignInTurn(partitions: number, shards: number): number[] {
   return Array.from({ length: partitions }, (_, partition) => partition % shards)
 }

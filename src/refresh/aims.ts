@@ -1,17 +1,17 @@
 /**
- * What visits at regular intervals achieve, for a page whose changes are a Poisson process. With x the number of
- * changes that fall between two visits on average, (1 - e^-x) / x is both the share of changes that are caught (a
- * visit sees at most one) and the share of the time for which the copy is up to date (Cho & Garcia-Molina 2003,
- * "Effective page refresh policies"), so the two aims differ only in how they share visits out among pages.
+ * What visits at regular intervals achieve for a page whose changes are a Poisson process. With x the mean number of
+ * changes between two visits, (1 - e^-x) / x is both the share of changes that are caught (a visit sees at most one)
+ * and the share of time for which the copy is up to date (Cho & Garcia-Molina 2003, "Effective page refresh policies").
+ * So the two aims differ only in how they distribute visits among pages.
  */
 
-/** Of the last target, since a crawl has only one. */
+/** Cached for the last target, because a crawl has only one. */
 let lastTarget = Number.NaN
 let lastChanges = 0
 
 /**
- * The interval at which visits catch a share `target` of a page's changes. 0 for a target of 1, which no interval is
- * short enough for, and Infinity for 0.
+ * The interval at which visits catch the share `target` of a page's changes. 0 for a target of 1, which no interval can
+ * reach, and Infinity for 0.
  */
 export function archiveIntervalMs(changeMs: number, target: number): number {
   if (target !== lastTarget) {
@@ -21,16 +21,9 @@ export function archiveIntervalMs(changeMs: number, target: number): number {
   return lastChanges * changeMs
 }
 
-/** The share of the time for which the copy of a page is up to date, if it is made anew at regular intervals. */
-export function freshness(changeMs: number, everyMs: number): number {
-  const x = everyMs / changeMs
-  if (x > 0) return -Math.expm1(-x) / x
-  return 1
-}
-
 /**
- * x from (1 - e^-x) / x = target. 1 - e^-x - target·x is concave, and below 0 at 1 / target: from there Newton's
- * method comes down to the solution, and never passes it.
+ * Solves (1 - e^-x) / x = target for x. 1 - e^-x - target·x is concave, and below 0 at 1 / target: from there Newton's
+ * method descends to the solution without overshooting.
  */
 function changesBetweenVisits(target: number): number {
   if (target >= 1) return 0

@@ -1,20 +1,20 @@
 /**
- * What visits have told of a page, as a short string. There are as many of these as there are known pages, so an
- * observation takes two characters, or four if the server told when the content changed. All are characters that JSON
- * takes as they are. Only the latest observations are kept: older ones speak of habits that a page may have given up.
+ * What visits observed about a page, as a short string. There is one for every known page, so an observation takes two
+ * characters, or four if the server reported when the content changed. JSON does not escape any of these characters.
+ * Only the latest observations are kept: older ones describe habits that a page may have given up.
  */
 
 import type { Observation } from './contract.js'
 
-/** Enough for an estimate that is good to a fifth; older observations would weigh little. */
-export const REMEMBERED = 24
+/** Enough for an estimate within 20 percent; older observations would have little weight. */
+const REMEMBERED = 24
 
-/** A time is kept as its logarithm, in steps of 1 %: it is wrong by half of that at most. */
+/** A time is stored as its logarithm in steps of 1 %, so the error is at most half of that. */
 const STEP = 0.01
-/** From 1 ms to 56 years: with the kind, what two characters can tell. */
+/** From 1 ms to 56 years: with the kind, what two characters can encode. */
 const STEPS = 2820
 
-/** Without `"` and `\`, which JSON would escape, and without the blank. */
+/** Without `"` and `\`, which JSON would escape, and without the space. */
 const DIGITS = ((): string => {
   let digits = ''
   for (let code = 33; code < 127; code++) if (code !== 34 && code !== 92) digits += String.fromCharCode(code)
@@ -31,14 +31,14 @@ const DATED = 2
 const KINDS = 3
 
 /**
- * A content that seems younger than this was made for the visit: its server tells the time of its answer and not that
- * of a change. It would mean a page that changes every second.
+ * Content that seems younger than this was generated for the visit: the server reports the time of its response, not of
+ * a change. It would indicate a page that changes every second.
  */
 const YOUNGEST_MS = 2_000
 
 /**
- * The history with one more observation. The oldest is forgotten when there are too many. The first sight of a page
- * is an observation too if its server tells its age: a change that was `ageMs` ago, with an infinite `elapsedMs`.
+ * Appends an observation. The oldest one is dropped if there are too many. The first visit to a page is an observation
+ * too if the server reports the age: a change `ageMs` ago, with an infinite `elapsedMs`.
  */
 export function observed(history: string, observation: Observation): string {
   const start = startOf(history)
@@ -46,8 +46,8 @@ export function observed(history: string, observation: Observation): string {
 }
 
 /**
- * The observations that a history holds, oldest first. An age is there only where it tells something: at a change,
- * and if the content came into being since the visit before.
+ * The observations of a history, oldest first. The age is present only where it adds information: at a change, and if
+ * the content is newer than the previous visit.
  */
 export function observations(history: string): Observation[] {
   const found: Observation[] = []
@@ -79,7 +79,7 @@ function encoded({ elapsedMs, changed, ageMs }: Observation): string {
   return digits(stepOf(elapsedMs) * KINDS + DATED) + digits(stepOf(ageMs) * KINDS)
 }
 
-/** Where what is kept begins, so that one more fits behind it. */
+/** The index from which to keep observations so that one more fits. */
 function startOf(history: string): number {
   const starts: number[] = []
   for (let at = 0; at < history.length; ) {
@@ -89,7 +89,7 @@ function startOf(history: string): number {
   return starts.length < REMEMBERED ? 0 : starts[starts.length - REMEMBERED + 1]!
 }
 
-/** A time that is not one, or none at all, counts as the shortest. */
+/** An invalid or missing time counts as the shortest. */
 function stepOf(ms: number): number {
   if (!(ms > 1)) return 0
   return Math.min(STEPS - 1, Math.round(Math.log(ms) / STEP))
@@ -103,7 +103,7 @@ function digits(code: number): string {
   return DIGITS[Math.floor(code / BASE)]! + DIGITS[code % BASE]!
 }
 
-/** Negative if there is none. */
+/** Negative if there is no character. */
 function codeAt(history: string, at: number): number {
   const high = VALUES[history.charCodeAt(at)] ?? -1
   const low = VALUES[history.charCodeAt(at + 1)] ?? -1

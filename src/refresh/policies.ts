@@ -1,39 +1,32 @@
 import type { RefreshPolicy } from './contract.js'
 
-/** A policy by its own name: what `auto` comes down to. */
-export type PlainPolicy = Exclude<RefreshPolicy, 'auto'>
+/** A policy other than `auto`: what `auto` resolves to. */
+export type ResolvedPolicy = Exclude<RefreshPolicy, 'auto'>
 
-/** The place of a waiting server: the smallest goes first. Of its access interval I_i, its download time e_i, and t. */
+/**
+ * The sort key of a waiting server: the smallest goes first. Computed from its access interval I_i, its download time
+ * e_i, and t.
+ */
 export type PolicyKey = (intervalMs: number, downloadMs: number, readyAt: number) => number
 
 /**
- * Instants closer to the start of a period than doubles can tell are at its start: a server that was told to idle until
- * then must not find itself at the very end of the period before.
+ * Instants closer to the start of a period than doubles can resolve count as its start: a server that idles until then
+ * must not end up in the last moment of the period before.
  */
-const ROUNDING = 2 ** -50
+export const ROUNDING = 2 ** -50
 
 /**
- * D_i: when the download of a server that begins to wait at `t` should begin at the latest (Tamura eq. 5). It is that of
- * the period that `t` is in: rounds that were missed are cancelled, not queued.
+ * D_i: the latest time at which the download of a server that begins to wait at `t` should begin (Tamura eq. 5). It is
+ * the deadline of the period that contains `t`: missed rounds are cancelled, not queued.
  */
-export function deadlineAt(intervalMs: number, downloadMs: number, t: number): number {
+function deadlineAt(intervalMs: number, downloadMs: number, t: number): number {
   if (intervalMs === Number.POSITIVE_INFINITY) return intervalMs
   const period = Math.floor((t / intervalMs) * (1 + ROUNDING))
   return (period + 1) * intervalMs - downloadMs
 }
 
-/**
- * Q_i: how long a server idles after a download that ended at `t` (Tamura eq. 6). Until the next period begins, so that
- * at most one download falls in each, and never less than its visit interval.
- */
-export function idleAfter(intervalMs: number, minIntervalMs: number, t: number): number {
-  if (intervalMs === Number.POSITIVE_INFINITY) return minIntervalMs
-  const next = Math.ceil((t / intervalMs) * (1 - ROUNDING)) * intervalMs
-  return Math.max(minIntervalMs, next - t)
-}
-
 /** The policies that Tamura & Kitsuregawa compare. */
-export const POLICIES: Readonly<Record<PlainPolicy, PolicyKey>> = {
+export const POLICIES: Readonly<Record<ResolvedPolicy, PolicyKey>> = {
   edf: deadlineAt,
   freq: (intervalMs) => intervalMs,
   fcfs: (_intervalMs, _downloadMs, readyAt) => readyAt,
@@ -42,11 +35,11 @@ export const POLICIES: Readonly<Record<PlainPolicy, PolicyKey>> = {
 }
 
 /**
- * The policy that chooses now. `auto`: where sockets suffice (Tamura eq. 4), EDF misses nothing; where they do not, SJF
- * misses least. It stays with SJF while a correction fits the schedule to the sockets: there too visits are less late by
- * SJF than by EDF (experiments/refresh/spare.ts).
+ * The policy in effect. `auto`: while sockets suffice (Tamura eq. 4), EDF misses nothing; while they do not, SJF misses
+ * least. It stays with SJF while a stretch fits the schedule to the sockets: in that case too, visits are less late
+ * with SJF than with EDF (experiments/refresh/spare.ts).
  */
-export function plainPolicy(policy: RefreshPolicy, socketsSuffice: boolean): PlainPolicy {
+export function resolvePolicy(policy: RefreshPolicy, socketsSuffice: boolean): ResolvedPolicy {
   if (policy !== 'auto') return policy
   return socketsSuffice ? 'edf' : 'sjf'
 }

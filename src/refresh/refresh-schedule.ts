@@ -12,22 +12,23 @@ import type {
   RefreshScheduler,
   ServerRecord,
 } from './contract.js'
-import { changeIntervalMs, observed } from './estimator.js'
-import { FreshBudget } from './fresh-budget.js'
+import { changeIntervalMs } from './estimator.js'
+import { FreshnessBudget } from './freshness-budget.js'
 import { goneIntervalMs, missed, missedIntervalMs } from './gone.js'
+import { observed } from './history.js'
 import { Servers } from './servers.js'
 import { checked, conditionOf, lastModifiedMs } from './validators.js'
 
-/** What the changes of a server's other pages say about a new one, in observations. */
-const WEIGHT_OF_NEIGHBOURS = 1
+/** Weight of the changes of a server's other pages for a new page, in observations. */
+const WEIGHT_OF_OTHER_PAGES = 1
 /** A sitemap is often wrong, and a guess is only a guess. */
 const WEIGHT_OF_HINT = 0.5
-/** Between two visits a wish grows by no more than this: one long silence is no habit yet. */
-const MOST_GROWTH = 4
+/** The wanted interval grows by at most this factor per visit: one long time without a change is not a habit yet. */
+const MAX_GROWTH = 4
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** What `changefreq` of a sitemap means. */
+/** The meaning of `changefreq` in a sitemap. */
 const CHANGE_FREQUENCIES: Readonly<Record<string, number>> = {
   always: HOUR_MS / 4,
   hourly: HOUR_MS,
@@ -38,7 +39,7 @@ const CHANGE_FREQUENCIES: Readonly<Record<string, number>> = {
   never: 3650 * DAY_MS,
 }
 
-/** What the sockets and the crawl's politeness allow. */
+/** The limits set by sockets and the crawl's politeness. */
 export interface RefreshLimits {
   readonly sockets: number
   /** The crawl's visit interval, I_min. */
@@ -46,58 +47,62 @@ export interface RefreshLimits {
 }
 
 /**
- * The schedule of known pages: from what a visit has shown to the instant of the next. It holds what is known of servers;
- * what is known of pages is handed in and out, and lies in a store.
+ * The schedule of known pages: from the observation of a visit to the time of the next one. It holds what is known
+ * about servers; records of pages are passed in and out and live in a store.
  */
 export class RefreshSchedule implements RefreshScheduler {
   readonly rules: RefreshRules
   readonly servers: Servers
-  readonly #budget = new FreshBudget()
+  readonly #budget = new FreshnessBudget()
   pages = 0
 
   constructor(rules: RefreshRules, { sockets, minIntervalMs }: RefreshLimits) {
     this.rules = rules
     const { share, policy } = rules
-    // The rest is left to new pages, on each server and of all sockets: what is wished of known ones may have no end.
+    // The rest is left for new pages, on each server and of all sockets, because the demand of known pages may be
+    // unlimited.
     this.servers = new Servers({ sockets: sockets * share, minIntervalMs, share, policy })
   }
 
   conditionOf(record: PageRecord, chance: number): Validators | undefined {
-    // A page that is gone has nothing to be compared with.
+    // For a gone page there is no content to compare with.
     return record.gone === undefined ? conditionOf(record, chance) : undefined
   }
 
-  observed(host: string, before: PageRecord | undefined, sight: PageObservation): NextVisit {
-    this.servers.downloaded(host, sight.downloadMs, sight.delayMs)
+  observed(host: string, before: PageRecord | undefined, observation: PageObservation): NextVisit {
+    this.servers.downloaded(host, observation.downloadMs, observation.delayMs)
     const seen = before === undefined || before.gone !== undefined ? undefined : before
-    const { change, trust } = seen === undefined ? NEW : check(seen, sight)
+    const { change, trust } = seen === undefined ? NEW : check(seen, observation)
     const history =
-      seen === undefined ? before?.history || firstVisit(sight) : observedAt(seen, sight, change)
-    const changeMs = this.#changeMs(host, history, sight)
-    const every = this.#wish(changeMs, history, seen?.every)
-    const { digest = seen?.digest, etag, modified } = sight
+      seen === undefined ? before?.history || firstVisit(observation) : observedAt(seen, observation, change)
+    const changeMs = this.#changeMs(host, history, observation)
+    const every = this.#wantedIntervalMs(changeMs, history, seen?.every)
+    const { digest = seen?.digest, etag, modified } = observation
     const record: PageRecord = {
-      at: sight.at,
+      at: observation.at,
       every,
       change: changeMs,
-      depth: sight.depth,
+      depth: observation.depth,
       history,
       ...(digest !== undefined && { digest }),
       // A 304 need not repeat what it confirms.
-      ...present('etag', etag ?? (sight.status === 304 ? seen?.etag : undefined)),
-      ...present('modified', modified ?? (sight.status === 304 ? seen?.modified : undefined)),
+      ...present('etag', etag ?? (observation.status === 304 ? seen?.etag : undefined)),
+      ...present('modified', modified ?? (observation.status === 304 ? seen?.modified : undefined)),
       ...present('trust', trust),
       ...present('round', before?.round),
     }
     this.#replace(host, before, record)
-    if (history !== '') this.servers.learned(host, changeMs)
-    return { change, record, at: this.#next(host, sight.at, every) }
+    if (history !== '') this.servers.addChangeInterval(host, changeMs)
+    return { change, record, at: this.#next(host, observation.at, every) }
   }
 
-  /** Servers recover, and links are often there before their target: it is asked for again, as rarely as a gone page. */
+  /**
+   * Servers recover, and links often exist before their target. So the page is requested again, as rarely as a gone
+   * one.
+   */
   failed(host: string, depth: number, miss: Miss, at: number): NextVisit {
     const { firstMs, maxMs } = this.rules
-    // One that said nothing of the page has only had a mishap.
+    // A failure says nothing about the page.
     const every = miss === 'failed' ? firstMs : Math.max(firstMs, goneIntervalMs(0, 0, maxMs))
     const record: PageRecord = { at, every, change: every, depth, history: '', gone: 0, unseen: true }
     this.#replace(host, undefined, record)
@@ -114,7 +119,7 @@ export class RefreshSchedule implements RefreshScheduler {
       return { change: undefined, record: { ...before, misses }, at: again }
     }
     const tries = before.gone === undefined ? 0 : before.gone + 1
-    // Never sooner than before, also for a page that was visited rarely while it was there.
+    // Never more often than before, also for a page that was visited rarely while it existed.
     const every = Math.max(before.every, goneIntervalMs(tries, 0, maxMs))
     const record = { ...before, misses, gone: tries, every }
     this.#replace(host, before, record)
@@ -134,12 +139,15 @@ export class RefreshSchedule implements RefreshScheduler {
     this.servers.put(host, record)
   }
 
-  /** Takes up a page that was known before this run: what pages change like decides what freshness costs. */
+  /**
+   * Registers a page that was known before this run: the change intervals of all pages determine the price of
+   * freshness.
+   */
   remember({ gone, change }: PageRecord): void {
     if (gone === undefined) this.#budget.replace(undefined, change)
   }
 
-  leave(isLeaving: (host: string) => boolean): [string, ServerRecord][] {
+  release(isLeaving: (host: string) => boolean): [string, ServerRecord][] {
     const left: [string, ServerRecord][] = []
     for (const host of [...this.servers.hosts()]) {
       if (isLeaving(host)) left.push([host, this.servers.remove(host)!])
@@ -160,39 +168,40 @@ export class RefreshSchedule implements RefreshScheduler {
     return this.servers.policy(host)
   }
 
-  /** The instant of the next visit, as far as the sockets and the server allow the wish. */
+  /** The time of the next visit: the wanted interval, lengthened to what sockets and the server allow. */
   #next(host: string, at: number, everyMs: number): number {
     return at + everyMs * this.servers.stretchOf(host)
   }
 
-  #changeMs(host: string, history: string, sight: PageObservation): number {
-    return changeIntervalMs(history, this.#prior(host, sight.hint))
+  #changeMs(host: string, history: string, observation: PageObservation): number {
+    return changeIntervalMs(history, this.#prior(host, observation.hint))
   }
 
   #prior(host: string, hint: SitemapHint | undefined): Prior {
-    const habit = this.servers.habitMs(host)
-    if (habit !== undefined) return { intervalMs: habit, weight: WEIGHT_OF_NEIGHBOURS }
+    const habit = this.servers.typicalChangeMs(host)
+    if (habit !== undefined) return { intervalMs: habit, weight: WEIGHT_OF_OTHER_PAGES }
     const hinted = CHANGE_FREQUENCIES[hint?.changefreq ?? '']
     if (hinted !== undefined) return { intervalMs: hinted, weight: WEIGHT_OF_HINT }
     const { firstMs, target } = this.rules
     return { intervalMs: firstMs / archiveIntervalMs(1, target), weight: WEIGHT_OF_HINT }
   }
 
-  #wish(changeMs: number, history: string, before: number | undefined): number {
+  #wantedIntervalMs(changeMs: number, history: string, before: number | undefined): number {
     const { rules } = this
     const { minMs, maxMs } = rules
-    const wish =
+    const wanted =
       rules.aim === 'fresh'
         ? this.#budget.intervalMs(changeMs, rules)
         : Math.min(Math.max(archiveIntervalMs(changeMs, rules.target), minMs), maxMs)
-    if (before !== undefined) return Math.min(wish, Math.max(MOST_GROWTH * before, minMs))
-    // Of a new page that says nothing about itself, neighbours may say that it changes often, but not that it never does.
-    return history === '' ? Math.min(wish, rules.firstMs) : wish
+    if (before !== undefined) return Math.min(wanted, Math.max(MAX_GROWTH * before, minMs))
+    // For a new page without observations, the other pages of the server may indicate that it changes often, but not
+    // that it never does.
+    return history === '' ? Math.min(wanted, rules.firstMs) : wanted
   }
 
   #replace(host: string, before: PageRecord | undefined, now: PageRecord): void {
     if (before === undefined) this.pages++
-    this.servers.want(host, before?.every, now.every)
+    this.servers.updateInterval(host, before?.every, now.every)
     if (this.rules.aim !== 'fresh') return
     this.#budget.replace(changeOf(before), changeOf(now))
   }
@@ -200,23 +209,23 @@ export class RefreshSchedule implements RefreshScheduler {
 
 const NEW = { change: 'new', trust: undefined } as const
 
-function check(before: PageRecord, sight: PageObservation): ReturnType<typeof checked> {
-  return checked(before, sight, sight.conditional ? 'conditional' : 'plain')
+function check(before: PageRecord, observation: PageObservation): ReturnType<typeof checked> {
+  return checked(before, observation, observation.conditional ? 'conditional' : 'plain')
 }
 
-/** The age of a page that is seen for the first time is one observation: it last changed so long ago. */
-function firstVisit(sight: PageObservation): string {
-  const { lastmod } = sight.hint ?? {}
-  const listed = lastmod !== undefined && lastmod < sight.at ? sight.at - lastmod : undefined
-  const ageMs = ageOf(sight) ?? listed
+/** The age of a page at its first visit is one observation: it last changed that long ago. */
+function firstVisit(observation: PageObservation): string {
+  const { lastmod } = observation.hint ?? {}
+  const listed = lastmod !== undefined && lastmod < observation.at ? observation.at - lastmod : undefined
+  const ageMs = ageOf(observation) ?? listed
   return ageMs === undefined
     ? ''
     : observed('', { elapsedMs: Number.POSITIVE_INFINITY, changed: true, ageMs })
 }
 
-function observedAt(before: PageRecord, sight: PageObservation, change: NextVisit['change']): string {
-  const elapsedMs = Math.max(1, sight.at - before.at)
-  return observed(before.history, { elapsedMs, changed: change === 'changed', ageMs: ageOf(sight) })
+function observedAt(before: PageRecord, observation: PageObservation, change: NextVisit['change']): string {
+  const elapsedMs = Math.max(1, observation.at - before.at)
+  return observed(before.history, { elapsedMs, changed: change === 'changed', ageMs: ageOf(observation) })
 }
 
 function ageOf({ modified, at }: PageObservation): number | undefined {

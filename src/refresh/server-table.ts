@@ -1,21 +1,21 @@
 import type { ServerRecord } from './contract.js'
 
-/** What a row holds, and where. All that is known of a server lies in one cache line. */
+/** The columns of a row. Everything about a server is in one cache line. */
 export const Field = {
-  /** Pages that are visited again. */
+  /** Pages that are revisited. */
   pages: 0,
-  /** L_i: visits a ms that they wish. */
+  /** L_i: their wanted visits per ms. */
   load: 1,
-  /** The mean time of a download in ms; 0: not known. */
+  /** Mean duration of a download in ms; 0: not known. */
   download: 2,
-  /** How many visits the means are of, as far as they count. */
+  /** Number of visits in the means, up to a limit. */
   downloads: 3,
-  /** The pause that it asked for; 0: none. */
+  /** The delay that it requested; 0: none. */
   delay: 4,
-  /** The mean of the logarithms of its pages' change intervals, and of how many. */
+  /** Mean of the logarithms of its pages' change intervals, and the number of values in the mean. */
   habit: 5,
   habits: 6,
-  /** The mean time for which visits hold their slot after the download. */
+  /** Mean time that visits hold their slot after the download. */
   held: 7,
 } as const
 
@@ -26,8 +26,8 @@ const SLAB_SHIFT = 13
 const SLAB_ROWS = 2 ** SLAB_SHIFT
 
 /**
- * Numbers by host name, for millions of hosts: objects would take three times the room, and each server's would lie
- * somewhere else. Memory grows by slabs, so nothing is ever copied; rows that are given up are used again.
+ * Numbers by host name, for millions of hosts: objects would need three times the memory and be scattered. Memory grows
+ * by slabs, so nothing is ever copied; freed rows are reused.
  */
 export class ServerTable {
   readonly #rows = new Map<string, number>()
@@ -39,12 +39,12 @@ export class ServerTable {
     return this.#rows.size
   }
 
-  /** The row of a host; -1 if it has none. */
+  /** The row of a host; -1 if there is none. */
   find(host: string): number {
     return this.#rows.get(host) ?? -1
   }
 
-  /** Gives a host that has none a row, all zeros. */
+  /** Adds a row of zeros for a host that has none. */
   add(host: string): number {
     const row = this.#free.pop() ?? this.#used++
     const slab = row >> SLAB_SHIFT
@@ -55,7 +55,7 @@ export class ServerTable {
     return row
   }
 
-  /** Gives the row of a host up. */
+  /** Frees the row of a host. */
   delete(host: string): void {
     const row = this.#rows.get(host)
     if (row === undefined) return
@@ -71,7 +71,7 @@ export class ServerTable {
     this.#slabs[row >> SLAB_SHIFT]![((row & (SLAB_ROWS - 1)) << ROW_SHIFT) + field] = value
   }
 
-  /** A row as it is remembered. */
+  /** A row as stored. */
   record(row: number): ServerRecord {
     const delay = this.read(row, Field.delay)
     const habits = this.read(row, Field.habits)
@@ -86,7 +86,7 @@ export class ServerTable {
     }
   }
 
-  /** Replaces a row by what was remembered. */
+  /** Replaces a row by a stored record. */
   fill(row: number, { pages, load, download, held, delay, habit }: ServerRecord): void {
     const habits = Number.isFinite(habit?.[0]) ? orZero(habit?.[1]) : 0
     this.write(row, Field.pages, orZero(pages))
@@ -109,7 +109,7 @@ export class ServerTable {
   }
 }
 
-/** What comes from a store may be anything; one NaN in a sum would stay there for ever. */
+/** A store may return anything, and a NaN in a sum would stay there for ever. */
 export function orZero(value: number | undefined): number {
   return value !== undefined && value > 0 && value < Number.POSITIVE_INFINITY ? value : 0
 }

@@ -1,20 +1,20 @@
 import type { Feasibility, InfeasibleServer, RefreshPolicy, ServerRecord } from './contract.js'
-import { deadlineAt, idleAfter, POLICIES, plainPolicy } from './policies.js'
+import { POLICIES, resolvePolicy } from './policies.js'
 import { Field, orZero, ServerTable } from './server-table.js'
-import { LoadClasses, ownStretch, wholeSockets, whyOverloaded, whyShort } from './stretch.js'
+import { explainOverload, explainShortage, LoadHistogram, ownStretch, roundUpSockets } from './stretch.js'
 
-/** What the server level of refreshing needs to know. */
+/** What scheduling at the level of servers needs to know. */
 export interface ServersOptions {
   /** Downloads that may run at once. */
   readonly sockets: number
-  /** I_min: the pause between two visits to a server that did not ask for a longer one. */
+  /** I_min: the pause between two visits to a server that did not request a longer one. */
   readonly minIntervalMs: number
-  /** Of a server's visits, those that known pages may take. Default 1. */
+  /** Share of a server's visits that known pages may use. Default 1. */
   readonly share?: number | undefined
   readonly policy: RefreshPolicy
 }
 
-/** What the sums tell at once. */
+/** What can be read from the sums alone. */
 export interface Pressure {
   readonly stretch: number
   readonly socketsNeeded: number
@@ -22,31 +22,34 @@ export interface Pressure {
   readonly infeasibleServers: number
 }
 
-/** The mean time of a download is one over so many, once there were as many: it follows a server that becomes slow. */
-const DOWNLOADS_REMEMBERED = 6
-/** The same for what comes after a download. Most visits bring no news, so that hooks have nothing to do. */
-const HOLDS_REMEMBERED = 32
-/** The same for change intervals. Many pages have a say in these, and they tell of years. */
-const HABITS_REMEMBERED = 1024
-/** A download that took no time at all, as in a simulation, is still one that is known. */
-const SHORTEST_DOWNLOAD_MS = 0.001
-/** What a download takes as long as there was none anywhere: the mean that Tamura & Kitsuregawa measured. */
-const USUAL_DOWNLOAD_MS = 1000
-/** Servers that were never visited are reckoned anew when the mean of the others has moved by this share. */
-const MEAN_MOVED = 0.02
-/** So that a sum of download times is exact: see `LoadClasses`. */
-const DOWNLOAD_GRAIN_MS = 2 ** -16
-const WORST_TOLD = 10
 /**
- * With fewer sockets than so many times the bound, visits wait for sockets although these suffice on average: by
- * simulation, mean lateness at 1.05 times the bound is 5 times that at 1.5 times, and does not fall further beyond.
+ * The mean duration of a download is exponentially weighted over this many, so that it follows a server that becomes
+ * slow.
  */
-const AMPLE = 1.5
+const DOWNLOADS_REMEMBERED = 6
+/** The same for the time after a download. Most visits find nothing new, so hooks have nothing to do. */
+const HOLDS_REMEMBERED = 32
+/** The same for change intervals. Many pages contribute to these, and they describe years. */
+const HABITS_REMEMBERED = 1024
+/** A download that took no time, as in a simulation, still counts as known. */
+const SHORTEST_DOWNLOAD_MS = 0.001
+/** Assumed duration of a download before the first one: the mean that Tamura & Kitsuregawa measured. */
+const USUAL_DOWNLOAD_MS = 1000
+/** Servers that were never visited are computed again when the mean of the others has changed by this share. */
+const MEAN_MOVED = 0.02
+/** Makes sums of download times exact: see `LoadHistogram`. */
+const DOWNLOAD_QUANTUM_MS = 2 ** -16
+const MAX_WORST = 10
+/**
+ * With fewer sockets than the bound times this, visits wait for sockets although these suffice on average. In
+ * simulations, mean lateness at 1.05 times the bound is 5 times that at 1.5 times, and does not fall further beyond.
+ */
+const AMPLE_FACTOR = 1.5
 
 /**
- * The servers of system E (Tamura & Kitsuregawa 2009): what their pages wish, what each server and all sockets allow, and
- * by how much wishes are lengthened where that is less. Nothing is corrected step by step: the stretch follows from what
- * the table holds, so it relaxes by itself when the load falls.
+ * The servers of system E (Tamura & Kitsuregawa 2009): how often their pages want to be visited, what each server and
+ * all sockets allow, and by how much intervals are stretched if that is less. Nothing is adjusted step by step: the
+ * stretch is computed from the table, so it relaxes as soon as the load falls.
  */
 export class Servers {
   readonly #sockets: number
@@ -54,13 +57,13 @@ export class Servers {
   readonly #share: number
   readonly #chosen: RefreshPolicy
   readonly #table = new ServerTable()
-  readonly #classes = new LoadClasses()
-  /** The least stretch; NaN: to be found anew. */
+  readonly #classes = new LoadHistogram()
+  /** The minimum stretch; NaN: must be computed again. */
   #stretch = 1
-  /** Σ e_i over servers where it is known, and how many these are. */
+  /** Σ e_i over servers where it is known, and the number of these servers. */
   #downloadSum = 0
   #downloadsKnown = 0
-  /** e_i where it is not known, and how often the others have changed since it was reckoned. */
+  /** e_i for servers where it is not known, and the number of changes of the others since it was computed. */
   #assumed = USUAL_DOWNLOAD_MS
   #changesSince = 0
 
@@ -71,64 +74,64 @@ export class Servers {
     this.#chosen = policy
   }
 
-  /** Servers of which anything is known. */
+  /** Number of known servers. */
   get size(): number {
     return this.#table.size
   }
 
-  /** What is known of a server; undefined if nothing is. */
+  /** The record of a server; undefined if it is not known. */
   get(host: string): ServerRecord | undefined {
     const row = this.#table.find(host)
     return row < 0 ? undefined : this.#table.record(row)
   }
 
-  /** Takes up what was remembered of a server (restart, a partition that arrived). Replaces what is there. */
+  /** Restores the record of a server (after a restart, or when a partition arrives). Replaces the current one. */
   put(host: string, record: ServerRecord): void {
     const row = this.#rowOf(host)
-    this.#takeOut(row)
+    this.#subtractFromSums(row)
     this.#table.fill(row, record)
     if (record.download > 0) this.#table.write(row, Field.downloads, HOLDS_REMEMBERED)
-    this.#bringIn(row)
+    this.#addToSums(row)
   }
 
-  /** Forgets a server (its partition left), and answers with what was known of it. */
+  /** Removes a server (its partition left) and returns its record. */
   remove(host: string): ServerRecord | undefined {
     const record = this.get(host)
     if (record === undefined) return undefined
-    this.#takeOut(this.#table.find(host))
+    this.#subtractFromSums(this.#table.find(host))
     this.#table.delete(host)
     return record
   }
 
-  /** The servers of which anything is known. */
+  /** All known servers. */
   hosts(): Iterable<string> {
     return this.#table.hosts()
   }
 
-  /** A page's wish changed: its intervals in ms; undefined: it had none, or has none any more. */
-  want(host: string, before: number | undefined, now: number | undefined): void {
+  /** The wanted interval of a page changed, in ms; undefined: there was none, or there is none any more. */
+  updateInterval(host: string, before: number | undefined, now: number | undefined): void {
     const isKnown = this.#table.find(host) >= 0
     if (before === now ? isKnown || now === undefined : now === undefined && !isKnown) return
     const row = this.#rowOf(host)
-    this.#takeOut(row)
+    this.#subtractFromSums(row)
     const table = this.#table
     const had = table.read(row, Field.pages)
     const pages = had - (before !== undefined && had > 0 ? 1 : 0) + (now !== undefined ? 1 : 0)
     const load = Math.max(0, table.read(row, Field.load) - visitsPerMs(before)) + visitsPerMs(now)
     table.write(row, Field.pages, pages)
-    // Without pages, what is left of the sum is rounding.
+    // Without pages, the rest of the sum is rounding error.
     table.write(row, Field.load, pages === 0 ? 0 : load)
-    this.#bringIn(row)
+    this.#addToSums(row)
   }
 
   /**
-   * A download took so long. `delayMs` is the pause that the server asks for: it counts if it is longer than the crawl's.
-   * Absent: as before.
+   * A download took this long. `delayMs` is the delay that the server requests; it counts if it is longer than the
+   * crawl's. Absent: unchanged.
    */
   downloaded(host: string, ms: number, delayMs?: number): void {
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return
     const row = this.#rowOf(host)
-    this.#takeOut(row)
+    this.#subtractFromSums(row)
     const table = this.#table
     const count = Math.min(table.read(row, Field.downloads) + 1, HOLDS_REMEMBERED)
     const mean = table.read(row, Field.download)
@@ -137,23 +140,23 @@ export class Servers {
     table.write(row, Field.download, Math.max(SHORTEST_DOWNLOAD_MS, mean + (ms - mean) * weight))
     if (delayMs !== undefined)
       table.write(row, Field.delay, delayMs > this.#minIntervalMs ? orZero(delayMs) : 0)
-    this.#bringIn(row)
+    this.#addToSums(row)
   }
 
-  /** A visit whose download was told held its slot for so long after it. */
+  /** After a download, the visit held its slot for this long. */
   held(host: string, ms: number): void {
     const row = this.#table.find(host)
     const count = row < 0 ? 0 : this.#table.read(row, Field.downloads)
     if (count === 0 || !(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return
     const mean = this.#table.read(row, Field.held)
     if (ms === mean) return
-    this.#takeOut(row)
+    this.#subtractFromSums(row)
     this.#table.write(row, Field.held, mean + (ms - mean) / count)
-    this.#bringIn(row)
+    this.#addToSums(row)
   }
 
-  /** The change interval of one of its pages was estimated: it becomes part of the server's habit. */
-  learned(host: string, changeMs: number): void {
+  /** The change interval of one of its pages was estimated: adds it to the server's mean. */
+  addChangeInterval(host: string, changeMs: number): void {
     if (!(changeMs > 0 && changeMs < Number.POSITIVE_INFINITY)) return
     const row = this.#rowOf(host)
     const count = Math.min(this.#table.read(row, Field.habits) + 1, HABITS_REMEMBERED)
@@ -162,67 +165,51 @@ export class Servers {
     this.#table.write(row, Field.habit, mean + (Math.log(changeMs) - mean) / count)
   }
 
-  /** The geometric mean of its pages' change intervals; undefined while nothing was learned. */
-  habitMs(host: string): number | undefined {
+  /** The geometric mean of its pages' change intervals; undefined if there is none yet. */
+  typicalChangeMs(host: string): number | undefined {
     const row = this.#table.find(host)
     if (row < 0 || this.#table.read(row, Field.habits) === 0) return undefined
     return Math.exp(this.#table.read(row, Field.habit))
   }
 
-  /** By how much the intervals of its pages are lengthened now: the common stretch, or its own if that is larger. */
+  /**
+   * The factor by which the intervals of its pages are lengthened: the common stretch, or its own if that is larger.
+   */
   stretchOf(host: string): number {
     const row = this.#table.find(host)
     const common = this.#commonStretch()
     if (row < 0) return common
-    return Math.max(common, ownStretch(this.#needOf(row), this.#mostOf(row)))
+    return Math.max(common, ownStretch(this.#needOf(row), this.#capacityOf(row)))
   }
 
-  /** I_i of what is scheduled, after the correction (Tamura eq. 2–3); Infinity if it has no pages. */
-  intervalOf(host: string): number {
-    const row = this.#table.find(host)
-    return row < 0 ? Number.POSITIVE_INFINITY : this.#intervalAt(row)
-  }
-
-  /** D_i for a server that begins to wait at `t` (Tamura eq. 5); Infinity if it has no pages. */
-  deadlineOf(host: string, t: number): number {
-    const row = this.#table.find(host)
-    return row < 0 ? Number.POSITIVE_INFINITY : deadlineAt(this.#intervalAt(row), this.#visitOf(row), t)
-  }
-
-  /** Q_i: how long it idles after a download that ended at `t` (Tamura eq. 6). */
-  idleOf(host: string, t: number): number {
-    const row = this.#table.find(host)
-    return row < 0 ? this.#minIntervalMs : idleAfter(this.#intervalAt(row), this.#minIntervalOf(row), t)
-  }
-
-  /** Chooses among waiting servers: the smallest goes first. Those without pages to visit again come last. */
+  /** Orders waiting servers: the smallest goes first. Servers without pages to revisit come last. */
   readonly policy = ({ host, readyAt }: { readonly host: string; readonly readyAt: number }): number => {
     const row = this.#table.find(host)
     if (row < 0) return Number.POSITIVE_INFINITY
     const intervalMs = this.#intervalAt(row)
     if (intervalMs === Number.POSITIVE_INFINITY) return intervalMs
-    const policy = plainPolicy(this.#chosen, this.#classes.suffice(this.#sockets))
+    const policy = resolvePolicy(this.#chosen, this.#classes.suffices(this.#sockets))
     return POLICIES[policy](intervalMs, this.#visitOf(row), readyAt)
   }
 
-  /** What the sums tell at once, whatever the number of servers. */
+  /** What the sums tell, independent of the number of servers. */
   pressure(): Pressure {
     const stretch = this.#commonStretch()
-    const socketsNeeded = wholeSockets(this.#classes.needed)
+    const socketsNeeded = roundUpSockets(this.#classes.needed)
     return {
       stretch,
       socketsNeeded,
-      // A stretch is the least that will do: it leaves no socket over.
+      // The stretch is minimal, so it leaves no socket unused.
       socketsScheduled: stretch > 1 ? this.#sockets : socketsNeeded,
       infeasibleServers: this.#classes.overloaded,
     }
   }
 
-  /** Whether what is wished can be done, and what is done about it if not. Looks at every server. */
+  /** Whether the wanted visits can be made, and what is done about it if not. Iterates over all servers. */
   feasibility(): Feasibility {
     const { infeasibleServers, ...pressure } = this.pressure()
     let pages = 0
-    let wished = 0
+    let wanted = 0
     let scheduled = 0
     let visitMs = 0
     let heldMs = 0
@@ -231,45 +218,45 @@ export class Servers {
     const worst: InfeasibleServer[] = []
     for (const [host, row] of this.#table.entries()) {
       pages += this.#table.read(row, Field.pages)
-      wished += this.#table.read(row, Field.load)
+      wanted += this.#table.read(row, Field.load)
       scheduled += 1 / this.#intervalAt(row)
       visitMs += this.#needOf(row)
       heldMs += this.#heldOf(row) * this.#table.read(row, Field.load)
       fetching += this.#fetchNeedOf(row)
-      const own = ownStretch(this.#needOf(row), this.#mostOf(row))
+      const own = ownStretch(this.#needOf(row), this.#capacityOf(row))
       if (own > 1 && this.#isHeld(row)) heldServers++
-      if (own === 1 || (worst.length === WORST_TOLD && own <= worst.at(-1)!.stretch)) continue
-      if (worst.length === WORST_TOLD) worst.pop()
+      if (own === 1 || (worst.length === MAX_WORST && own <= worst.at(-1)!.stretch)) continue
+      if (worst.length === MAX_WORST) worst.pop()
       const place = worst.findIndex((other) => other.stretch < own)
       worst.splice(place < 0 ? worst.length : place, 0, this.#infeasible(host, row, own))
     }
     const isShort = pressure.stretch > 1
     const ofServers =
       infeasibleServers === 0 ? undefined : heldServers === infeasibleServers ? 'hooks' : 'politeness'
-    const isHeld = isShort && wholeSockets(fetching) <= this.#sockets
+    const isHeld = isShort && roundUpSockets(fetching) <= this.#sockets
     const feasible = !isShort && infeasibleServers === 0
-    // A server is visited one page at a time: with a socket for each, none waits.
-    const ample = Math.min(AMPLE * this.#classes.needed, this.size)
+    // A server is visited one page at a time: with a socket for each server, none waits.
+    const ample = Math.min(AMPLE_FACTOR * this.#classes.needed, this.size)
     return {
       feasible,
-      tight: feasible && this.#sockets < wholeSockets(ample),
+      tight: feasible && this.#sockets < roundUpSockets(ample),
       socketsAvailable: this.#sockets,
       ...pressure,
       servers: this.size,
       pages,
-      wantedPerSecond: wished * 1000,
+      wantedPerSecond: wanted * 1000,
       scheduledPerSecond: scheduled * 1000,
       infeasibleServers,
       worst: worst.map((server) => ({ ...server, stretch: Math.max(server.stretch, pressure.stretch) })),
       bottleneck: isShort ? (isHeld ? 'hooks' : 'sockets') : ofServers,
-      why: isShort ? whyShort(isHeld, visitMs / wished, heldMs / wished) : worst[0]?.why,
-      policy: plainPolicy(this.#chosen, this.#classes.suffice(this.#sockets)),
+      why: isShort ? explainShortage(isHeld, visitMs / wanted, heldMs / wanted) : worst[0]?.why,
+      policy: resolvePolicy(this.#chosen, this.#classes.suffices(this.#sockets)),
     }
   }
 
   /**
-   * Visits a second that are wished of each part of the servers: min(1/I_i, what the server can take), before any stretch,
-   * which tells what the sockets here allow and not what is to be done.
+   * Wanted visits per second of each part of the servers: min(1/I_i, what the server allows), before any stretch,
+   * because a stretch reflects the sockets of this shard and not the work to be done.
    */
   demandBy(partOf: (host: string) => number): Map<number, number> {
     const demand = new Map<number, number>()
@@ -285,8 +272,8 @@ export class Servers {
 
   #commonStretch(): number {
     if (Number.isNaN(this.#stretch)) {
-      this.#assumeAnew()
-      this.#stretch = this.#classes.least(this.#sockets)
+      this.#updateAssumed()
+      this.#stretch = this.#classes.minStretch(this.#sockets)
     }
     return this.#stretch
   }
@@ -302,18 +289,18 @@ export class Servers {
     return row < 0 ? this.#table.add(host) : row
   }
 
-  /** e_i, as far as is known: the time that a visit holds a slot. */
+  /** e_i, as far as it is known: the time that a visit holds a slot. */
   #visitOf(row: number): number {
     const download = this.#table.read(row, Field.download)
     return download > 0 ? download + this.#table.read(row, Field.held) : this.#assumed
   }
 
-  /** How much of e_i comes after the download. */
+  /** The part of e_i after the download. */
   #heldOf(row: number): number {
     return this.#table.read(row, Field.held)
   }
 
-  /** Whether its pause would be over before a visit is. */
+  /** Whether visits outlast the server's pause. */
   #isHeld(row: number): boolean {
     return this.#heldOf(row) > this.#minIntervalOf(row)
   }
@@ -323,53 +310,53 @@ export class Servers {
     return Math.max(this.#minIntervalMs, this.#table.read(row, Field.delay))
   }
 
-  /** The shortest access interval that is possible: a download, and what is longer of the pause and the rest of the visit. */
+  /** The shortest possible access interval: a download, and the longer of the pause and the rest of the visit. */
   #shortestOf(row: number): number {
     const held = this.#heldOf(row)
     return (this.#visitOf(row) - held + Math.max(this.#minIntervalOf(row), held)) / this.#share
   }
 
-  /** u_i: the part of a socket that its pages wish. */
+  /** u_i: the share of a socket that its pages need. */
   #needOf(row: number): number {
     return this.#visitOf(row) * this.#table.read(row, Field.load)
   }
 
-  /** What its downloads alone would need, if slots were free after them. */
+  /** What its downloads alone would need, if slots were freed after them. */
   #fetchNeedOf(row: number): number {
     const download = this.#visitOf(row) - this.#heldOf(row)
     const shortest = (download + this.#minIntervalOf(row)) / this.#share
     return download * Math.min(this.#table.read(row, Field.load), 1 / shortest)
   }
 
-  /** c_i: the part of a socket that it can use at most, for it is visited one page at a time. */
-  #mostOf(row: number): number {
+  /** c_i: the largest share of a socket that it can use, because it is visited one page at a time. */
+  #capacityOf(row: number): number {
     return this.#visitOf(row) / this.#shortestOf(row)
   }
 
-  /** To be called before a row is changed, with `bringIn` after: what it adds to the sums. */
-  #takeOut(row: number): void {
+  /** Subtracts a row from the sums. Must be called before a row changes, with `#addToSums` after it. */
+  #subtractFromSums(row: number): void {
     if (this.#table.read(row, Field.download) > 0) {
-      this.#downloadSum -= grains(this.#visitOf(row))
+      this.#downloadSum -= quantized(this.#visitOf(row))
       this.#downloadsKnown--
     }
-    if (this.#table.read(row, Field.load) > 0) this.#classes.remove(this.#needOf(row), this.#mostOf(row))
+    if (this.#table.read(row, Field.load) > 0) this.#classes.remove(this.#needOf(row), this.#capacityOf(row))
     this.#stretch = Number.NaN
     this.#changesSince++
   }
 
-  #bringIn(row: number): void {
+  #addToSums(row: number): void {
     if (this.#table.read(row, Field.download) > 0) {
-      this.#downloadSum += grains(this.#visitOf(row))
+      this.#downloadSum += quantized(this.#visitOf(row))
       this.#downloadsKnown++
     }
-    if (this.#table.read(row, Field.load) > 0) this.#classes.add(this.#needOf(row), this.#mostOf(row))
+    if (this.#table.read(row, Field.load) > 0) this.#classes.add(this.#needOf(row), this.#capacityOf(row))
   }
 
   /**
-   * Servers whose downloads are not known count with the mean of the others. That changes all of them at once: so only
-   * when it has moved enough to matter, and not more often than is paid for by the changes in between.
+   * Servers with unknown downloads count with the mean of the others. A new mean changes all of them at once, so it is
+   * applied only if it has changed enough to matter, and no more often than the changes in between pay for.
    */
-  #assumeAnew(): void {
+  #updateAssumed(): void {
     const unknown = this.size - this.#downloadsKnown
     const mean = this.#downloadsKnown > 0 ? this.#downloadSum / this.#downloadsKnown : USUAL_DOWNLOAD_MS
     if (Math.abs(mean - this.#assumed) <= MEAN_MOVED * this.#assumed || this.#changesSince < unknown / 4)
@@ -380,9 +367,9 @@ export class Servers {
         if (this.#table.read(row, Field.download) === 0) rows.push(row)
       }
     }
-    for (const row of rows) this.#takeOut(row)
+    for (const row of rows) this.#subtractFromSums(row)
     this.#assumed = mean
-    for (const row of rows) this.#bringIn(row)
+    for (const row of rows) this.#addToSums(row)
     this.#changesSince = 0
   }
 
@@ -390,16 +377,16 @@ export class Servers {
     const pages = this.#table.read(row, Field.pages)
     const wantedMs = 1 / this.#table.read(row, Field.load)
     const possibleMs = this.#shortestOf(row)
-    const why = whyOverloaded(pages, wantedMs, possibleMs, this.#isHeld(row))
+    const why = explainOverload(pages, wantedMs, possibleMs, this.#isHeld(row))
     return { host, pages, wantedMs: wantedMs, possibleMs, stretch, why }
   }
 }
 
-/** What a page with such an interval adds to its server's load. */
+/** The load that a page with this interval adds to its server. */
 function visitsPerMs(every: number | undefined): number {
   return every !== undefined && every > 0 ? 1 / every : 0
 }
 
-function grains(downloadMs: number): number {
-  return Math.round(downloadMs / DOWNLOAD_GRAIN_MS) * DOWNLOAD_GRAIN_MS
+function quantized(downloadMs: number): number {
+  return Math.round(downloadMs / DOWNLOAD_QUANTUM_MS) * DOWNLOAD_QUANTUM_MS
 }

@@ -1,21 +1,21 @@
 /**
  * Conditional requests to servers that may not tell the truth. A 304 saves a download, but a server whose validators do
- * not change with the page would hide all its changes for ever. So now and then a page is read as a whole although
- * its validators are known, and its digest shows whether a 304 would have been true.
+ * not change with the page would hide all changes for ever. So from time to time a page is fetched without its
+ * validators, and its digest shows whether a 304 would have been correct.
  *
- * `trust` is what such checks add up to. Below 0 the validators have lied, and are not used until enough plain
- * visits have agreed with them. At `PROVED` and above checks are rarer.
+ * `trust` accumulates the results of such checks. Below 0 the validators have proved wrong, and are not used until
+ * enough unconditional visits have agreed with them. At `PROVED` and above, checks are rarer.
  */
 
 import type { PageRecord } from './contract.js'
 
 const LEAST_TRUST = -8
 const MOST_TRUST = 8
-/** From here on a server is checked rarely. */
+/** From this trust on, a server is checked rarely. */
 const PROVED = 4
-/** What a lie costs: so many quiet visits that agree have to follow it before a validator is sent again. */
-const COST_OF_LIE = 4
-/** A page and its validators that stay the same prove little, those that change together more. */
+/** What a wrong validator costs: this many unchanged visits that agree must follow before validators are sent again. */
+const COST_OF_MISMATCH = 4
+/** A page and validators that stay the same prove little; if both change together, they prove more. */
 const GAIN_IF_QUIET = 1
 const GAIN_IF_CHANGED = 2
 
@@ -28,34 +28,34 @@ export interface Condition {
   modified?: string
 }
 
-/** An answer, as far as validators are concerned. */
+/** The parts of a response that matter for validators. */
 export interface Answer {
   readonly status: number
-  /** Of the canonical content; absent where there was no body to read. */
+  /** Digest of the canonical content; absent if there was no body to read. */
   readonly digest?: string | undefined
   readonly etag?: string | undefined
   readonly modified?: string | undefined
 }
 
 /**
- * The validators to send with the next visit; undefined for a plain request, because none are known, because they have
- * lied, or because it is time for a check. `chance` is uniform in [0, 1).
+ * The validators to send with the next visit; undefined for an unconditional request, because none are known, because
+ * they have proved wrong, or because it is time for a check. `chance` is uniform in [0, 1).
  */
 export function conditionOf(record: PageRecord, chance: number): Condition | undefined {
   const { etag, modified, trust = 0 } = record
   if ((!etag && !modified) || trust < 0) return undefined
   const checks = trust >= PROVED ? CHECKS_ONCE_PROVED : CHECKS_UNTIL_PROVED
-  // Without a digest a plain answer has nothing to be compared with.
+  // Without a digest, an unconditional response has nothing to be compared with.
   if (record.digest !== undefined && chance < checks) return undefined
   return { ...(etag ? { etag } : {}), ...(modified ? { modified } : {}) }
 }
 
 /**
- * What an answer says about the page, and about the server. The digests decide; where one is missing the validators
- * do, and where those are missing too, the page counts as changed.
+ * What a response says about the page and about the server. The digests decide; if one is missing, the validators do;
+ * if those are missing too, the page counts as changed.
  *
  * Validators that differ although the content is the same (an ETag of the time, or of the machine that answered) are of
- * no use, but they hide nothing: trust stays as it is.
+ * no use, but they hide nothing, so trust does not change.
  */
 export function checked(
   record: PageRecord,
@@ -63,7 +63,7 @@ export function checked(
   asked: 'conditional' | 'plain',
 ): { change: 'changed' | 'unchanged'; trust: number | undefined } {
   const { trust } = record
-  // It proves nothing: a server that lies answers in the same way.
+  // This proves nothing: a server with wrong validators answers in the same way.
   if (sight.status === 304) return { change: 'unchanged', trust }
   const validators = compareValidators(record, sight)
   if (record.digest === undefined || sight.digest === undefined) {
@@ -82,16 +82,16 @@ function trustAfter(
   const before = trust ?? 0
   if (change === 'changed' && validators === 'different')
     return Math.min(before + GAIN_IF_CHANGED, MOST_TRUST)
-  // A server that was given its validators and sent the page nonetheless does not heed them: no harm is done.
+  // A server that received its validators and sent the page anyway ignores them, which does no harm.
   if (validators !== 'same' || asked === 'conditional') return trust
   if (change === 'unchanged') return Math.min(before + GAIN_IF_QUIET, MOST_TRUST)
-  // Who lies again before the last lie is forgotten, falls deeper.
-  return Math.max(Math.min(before, 0) - COST_OF_LIE, LEAST_TRUST)
+  // Trust falls further if validators prove wrong again before it has recovered.
+  return Math.max(Math.min(before, 0) - COST_OF_MISMATCH, LEAST_TRUST)
 }
 
 /**
- * Whether a server would have answered 304. By RFC 9110 (13.1.3) If-None-Match has precedence, and it compares weakly,
- * so the date counts only where an ETag is missing.
+ * Whether a server would have answered 304. By RFC 9110 (13.1.3) If-None-Match has precedence and compares weakly, so
+ * the date counts only if there is no ETag.
  */
 function compareValidators(record: PageRecord, sight: Answer): 'same' | 'different' | 'unknown' {
   if (record.etag && sight.etag) return weak(record.etag) === weak(sight.etag) ? 'same' : 'different'
@@ -105,24 +105,24 @@ function weak(etag: string): string {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const ZONE = '(?:GMT|UTC|Z|[+-]0000)'
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, and `Sunday, 06-Nov-94 08:49:37 GMT` of old. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT`. */
 const DAY_FIRST = new RegExp(
   `^(?:[a-z]{3,9},? +)?(\\d{1,2})[ -]([a-z]{3})[ -](\\d{4}|\\d{2}) +(\\d{2}):(\\d{2}):(\\d{2}) *${ZONE}$`,
   'i',
 )
-/** `Sun Nov  6 08:49:37 1994`, as C prints it. */
+/** `Sun Nov  6 08:49:37 1994`, the format of C's asctime. */
 const MONTH_FIRST = /^[a-z]{3} +([a-z]{3}) +(\d{1,2}) +(\d{2}):(\d{2}):(\d{2}) +(\d{4})$/i
 /** No HTTP date is longer. */
 const LONGEST_DATE = 64
 
-/** The web is not older; a date before it is that of a clock which was never set. */
+/** The web is not older; an earlier date comes from a clock that was never set. */
 const FIRST_BELIEVED_MS = Date.UTC(1990, 0, 1)
-/** A server that says "now" at every visit does not know when the page changed. */
+/** A server that reports "now" at every visit does not know when the page changed. */
 const AS_GOOD_AS_NOW_MS = 2000
 
 /**
- * The instant that a Last-Modified header names, if it can be the time of a page's last change: undefined where it is
- * absent, no HTTP date, in the future, within two seconds of `now`, or before 1990.
+ * The time of a Last-Modified header, if it can be the time of a page's last change. Undefined if it is absent, not an
+ * HTTP date, in the future, within two seconds of `now`, or before 1990.
  */
 export function lastModifiedMs(header: string | undefined, now: number): number | undefined {
   const ms = header === undefined || header.length > LONGEST_DATE ? undefined : httpDate(header.trim(), now)
@@ -141,7 +141,7 @@ function httpDate(text: string, now: number): number | undefined {
   return instant(Number(year), month, Number(day), [hour, minute, second].map(Number))
 }
 
-/** A year of two digits is not more than fifty years ahead (RFC 9110, 5.6.7). */
+/** A two-digit year is at most fifty years in the future (RFC 9110, 5.6.7). */
 function fullYear(digits: string, now: number): number {
   if (digits.length === 4) return Number(digits)
   const thisYear = new Date(now).getUTCFullYear()

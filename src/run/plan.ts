@@ -7,7 +7,7 @@ import type { EngineParts, EngineRules } from '../engine/parts.js'
 import { assertNotRefreshed } from '../engine/refresh/known-pages.js'
 import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
-import { localMesh } from '../exchange/local.js'
+import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
@@ -133,7 +133,7 @@ export async function plan(
       scope.addSeed?.(String(seed))
       trust(String(seed))
     }
-    const exchange = place?.exchange(outbox) ?? localMesh(1)[0]!
+    const exchange = place?.exchange(outbox) ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
       clock,

@@ -1,22 +1,23 @@
 import type { MaybePromise } from '../types.js'
 
 /**
- * Which URLs are already known.
+ * Which URLs are known.
  *
- * What must stay true:
- * - A URL that was never added is new, up to the chance of a 64-bit collision; one that was added is never new again.
- * - Calls are atomic with respect to each other: if two overlapping calls add the same URL, exactly one sees it as new.
+ * Invariants:
+ * - A URL that was never added is new, except for 64-bit hash collisions; a URL that was added is never new again.
+ * - Calls are atomic with respect to each other: if two overlapping calls add the same URL, exactly one of them sees it
+ *   as new.
  */
 export interface SeenStore {
   /**
-   * Adds canonical URLs and says for each, in the same order, whether it was new. Within one call the first of
-   * two equal URLs is new and the second is not.
+   * Adds canonical URLs and returns for each, in the same order, whether it was new. If a URL occurs twice in one call,
+   * the first occurrence is new and the second is not.
    */
   addAll(urls: readonly string[]): MaybePromise<readonly boolean[]>
 
-  /** How many URLs are known. */
+  /** Number of known URLs. */
   readonly size: number
 
-  /** Releases memory, files, connections. Calling it twice does nothing. */
+  /** Releases memory, files and connections. Closing twice is allowed. */
   close(): MaybePromise<void>
 }

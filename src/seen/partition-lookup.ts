@@ -3,10 +3,10 @@ import { urlIn } from '../url/known-as.js'
 
 const HTTP = /^https?:\/\/[^/]+\//
 
-/** The partitions of names. Remembers the last origin, for links of one host stand together. */
+/** Finds the partition of a name. Caches the last origin, because links to one host are usually adjacent. */
 export class PartitionLookup {
   readonly #partitionOf: (host: string) => number
-  /** With the slash behind it; at first one that no name begins with. */
+  /** Including the slash after it. Initially something that no name starts with. */
   #origin = '\0'
   #partition = 0
 

@@ -1,6 +1,6 @@
 /**
- * The seen-set of a shard: a table of fingerprints for each partition, so that a partition can move to another shard with
- * all that is known of it. A fingerprint alone does not tell its partition.
+ * The seen-set of a shard: one table of fingerprints per partition, so that a partition can move to another shard with
+ * everything that is known about it. The partition cannot be derived from a fingerprint alone.
  */
 
 import { KumoError } from '../errors.js'
@@ -10,16 +10,17 @@ import { SLOT_WORDS, Slabs } from './slabs.js'
 import { assertStrings, CHUNK, FingerprintSet, type FingerprintTable, SEGMENTS } from './table.js'
 
 /**
- * Fingerprints of a partition in one segment. Beyond that it gets as many segments as a table of its own would have, or
- * growing would stall the loop: here it takes half a millisecond. With many fewer, 256 segments would stand half empty.
+ * Up to this many fingerprints, a partition has a single segment. Beyond that it gets as many segments as a table of
+ * its own would have; otherwise growing would block the event loop, which takes half a millisecond here. With far fewer
+ * fingerprints, 256 segments would be half empty.
  */
 const SMALL = 40_000
 
-/** A seen-set whose partitions can be given away and taken in. */
+/** A seen-set whose partitions can be released and adopted. */
 export interface PartitionedTable extends FingerprintTable {
-  /** Bytes of buffers held, all included. */
+  /** Bytes of all buffers. */
   readonly bytes: number
-  /** All that is known of a partition, two words a name; from now on nothing is. */
+  /** Removes a partition and returns its fingerprints, two words each. */
   release(partition: number): Uint32Array
   adopt(partition: number, prints: Uint32Array): void
 }
@@ -37,7 +38,7 @@ export function partitionedTable(partitionOf: (host: string) => number): Partiti
 
 class Partitions implements PartitionedTable {
   readonly #memory = new Slabs()
-  /** Partitions of which anything is known. */
+  /** Only partitions with at least one fingerprint. */
   readonly #sets = new Map<number, FingerprintSet>()
   readonly #homes: PartitionLookup
   readonly #prints = new Uint32Array(CHUNK * SLOT_WORDS)
@@ -70,7 +71,7 @@ class Partitions implements PartitionedTable {
         fingerprint(urls[from + i]!, this.#prints, i * SLOT_WORDS)
         this.#partitions[i] = this.#homes.partitionOf(urls[from + i]!)
       }
-      // All are warmed before the first is looked up, whatever their partitions: see `CHUNK`.
+      // Warm the whole chunk before the first lookup, whatever the partitions: see `CHUNK`.
       for (let i = 0, end = 0; i < count; i = end) {
         end = this.#runEnd(i, count)
         this.#sets.get(this.#partitions[i]!)?.warm(this.#prints, end - i, i)
@@ -109,7 +110,7 @@ class Partitions implements PartitionedTable {
     this.#sets.clear()
   }
 
-  /** Links of one host stand together, so a chunk consists of a few runs of one partition each. */
+  /** Links to one host are adjacent, so a chunk consists of a few runs of one partition each. */
   #runEnd(start: number, count: number): number {
     const partition = this.#partitions[start]
     let end = start + 1
@@ -124,7 +125,7 @@ class Partitions implements PartitionedTable {
     this.#size += set.size - before
   }
 
-  /** The set of a partition, fit for so many more. */
+  /** The set of a partition, with room for `more` fingerprints. */
   #setFor(partition: number, more: number): FingerprintSet {
     const set = this.#sets.get(partition)
     const isSmall = (set?.size ?? 0) + more <= SMALL

@@ -1,37 +1,37 @@
 /**
- * Memory for tables of fingerprints. It is taken in slabs, and slabs are cut into pages; several tables may share them, so
- * that a thousand small tables cost a page each and not a slab.
+ * Memory for tables of fingerprints. It is allocated in slabs, which are divided into pages. Several tables may share
+ * slabs, so that a thousand small tables cost a page each instead of a slab each.
  */
 
-/** A slot holds a fingerprint as two words: low half, high half. Both zero means empty. */
+/** A slot holds a fingerprint in two words: low half, high half. Both zero means that the slot is empty. */
 export const SLOT_WORDS = 2
 
-/** 1 KB, so that a crawl of a few hundred URLs costs 256 KB at most. */
+/** 1 KB per page, so that a crawl of a few hundred URLs needs 256 KB at most. */
 export const PAGE_SLOTS = 128
 export const PAGE_WORDS = PAGE_SLOTS * SLOT_WORDS
 
-/** 64 KB: a buffer object costs some 300 bytes of its own, so there should not be one for each page. */
+/** 64 KB per slab. A buffer object costs about 300 bytes itself, so one for each page would be wasteful. */
 export const SLAB_PAGES = 64
 
-/** Room beyond the need of the moment in the buffer that a growing segment is copied to. */
+/** Extra room in the buffer that a growing segment is copied to. */
 const SCRATCH_HEADROOM = 1.25
 
 export class Slabs {
-  /** Page n lies in slab n / SLAB_PAGES. Tables hold on to this very array: it is changed and never replaced. */
+  /** Page n is in slab n / SLAB_PAGES. Tables keep a reference to this array, so it is modified but never replaced. */
   readonly slabs: Uint32Array[] = []
-  /** Pages that were cut, those in use and those that are free again. */
+  /** All pages of the slabs so far handed out, whether in use or free again. */
   #cut = 0
   #free: number[] = []
   #scratch = new Uint32Array(0)
 
-  /** Bytes of buffers held. */
+  /** Bytes of all buffers. */
   get bytes(): number {
     const words = this.slabs.length * SLAB_PAGES * PAGE_WORDS + this.#scratch.length
     return words * Uint32Array.BYTES_PER_ELEMENT
   }
 
-  /** The number of a page, all its slots empty. */
-  cutPage(): number {
+  /** Returns the number of a page with all slots empty. */
+  allocatePage(): number {
     const used = this.#free.pop()
     if (used !== undefined) {
       const start = (used % SLAB_PAGES) * PAGE_WORDS
@@ -44,7 +44,7 @@ export class Slabs {
     return this.#cut++
   }
 
-  /** Takes a page back. Once all are back, the memory goes too. */
+  /** Returns a page to the pool. When all pages are back, the memory is released too. */
   freePage(page: number): void {
     this.#free.push(page)
     if (this.#free.length < this.#cut) return
@@ -54,7 +54,7 @@ export class Slabs {
     this.#scratch = new Uint32Array(0)
   }
 
-  /** A buffer of at least so many words, for the moment: whoever asks next gets the same. */
+  /** A temporary buffer of at least this many words. The next caller gets the same buffer. */
   scratch(words: number): Uint32Array {
     if (this.#scratch.length < words) this.#scratch = new Uint32Array(Math.ceil(words * SCRATCH_HEADROOM))
     return this.#scratch

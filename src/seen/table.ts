@@ -1,10 +1,10 @@
 /**
- * The default seen-set: an exact table of 64-bit fingerprints in memory, 9.4 to 11.8 bytes a URL once it is
- * large, where a `Set` of strings takes well over a hundred.
+ * The default seen-set: an exact table of 64-bit fingerprints in memory. It needs 9.4 to 11.8 bytes a URL once it is
+ * large, where a `Set` of strings needs well over a hundred.
  *
- * Growing is what usually breaks such a promise: the old table and the new one are there at once, and the old
- * one stays until the garbage collector comes. So here nothing is ever thrown away. Memory is taken in slabs,
- * slabs are cut into pages, and a segment (1/256 of the table) grows by adding pages to those it has.
+ * Growing is what usually breaks such a promise: the old table and the new one exist at the same time, and the old one
+ * stays until the garbage collector runs. So this table never discards a buffer. Memory is allocated in slabs, slabs
+ * are divided into pages, and a segment (1/256 of the table) grows by adding pages to those it has.
  */
 
 import { KumoError } from '../errors.js'
@@ -12,37 +12,40 @@ import { fingerprint } from '../url/fingerprint.js'
 import type { SeenStore } from './contract.js'
 import { PAGE_SLOTS, PAGE_WORDS, SLAB_PAGES, SLOT_WORDS, Slabs } from './slabs.js'
 
-/** A fingerprint's top byte chooses its segment; growing touches one at a time, 1 ms of work at 10 M URLs. */
+/**
+ * The top byte of a fingerprint selects its segment. Growing touches one segment at a time, which takes 1 ms at 10 M
+ * URLs.
+ */
 export const SEGMENTS = 256
 const SEGMENT_SHIFT = 24
 
-/** Above this share linear probing gets slow (23 probes for a new URL); below, memory lies idle. */
+/** Above this load, linear probing gets slow (23 probes for a new URL); below it, memory is wasted. */
 const FULL = 0.85
-/** A full segment becomes this share larger: its load falls to 0.68, which is 11.8 bytes a URL. */
+/** A full segment grows by this share: its load falls to 0.68, which is 11.8 bytes a URL. */
 const GROWTH = 0.25
 
 /**
- * URLs whose fingerprints are made before the first of them is looked up. Apart, the lookups follow each other so
- * closely that the processor waits for several of their cache misses at once: at 10 M URLs that saves a fifth
- * to two fifths of the time.
+ * Number of fingerprints that are computed before the first of them is looked up. The lookups then follow each other so
+ * closely that the processor waits for several cache misses at once: at 10 M URLs this saves 20 to 40 percent of the
+ * time.
  */
 export const CHUNK = 256
 
 /**
- * A set of fingerprints: open addressing with linear probing within a segment. `add` fills it, `delete` and `clear` empty
- * it. Sets may share their slabs, and a set that stays small may have fewer segments: any power of two up to 256.
+ * A set of fingerprints: open addressing with linear probing within a segment. Sets may share their slabs, and a set
+ * that stays small may have fewer segments: any power of two up to 256.
  */
 export class FingerprintSet {
   readonly #memory: Slabs
   readonly #slabs: Uint32Array[]
-  /** For each segment the numbers of its pages; slots count on from one page to the next. */
+  /** The page numbers of each segment. Slots are numbered across its pages. */
   readonly #segments: number[][]
   readonly #mask: number
   readonly #counts: Uint32Array
   #size = 0
-  /** The fingerprint 0 looks like an empty slot, so it is remembered apart. */
+  /** The fingerprint 0 looks like an empty slot, so it is kept separately. */
   #hasZero = false
-  /** What `warm` read: reads that nothing comes of, a compiler may leave out. */
+  /** What `warm` read. Without a use, the compiler could remove the reads. */
   #read = 0
 
   constructor(memory = new Slabs(), segments = SEGMENTS) {
@@ -53,7 +56,7 @@ export class FingerprintSet {
     this.#counts = new Uint32Array(segments)
   }
 
-  /** How many fingerprints it holds. */
+  /** Number of fingerprints. */
   get size(): number {
     return this.#size
   }
@@ -62,19 +65,19 @@ export class FingerprintSet {
     return this.#segments.length
   }
 
-  /** Bytes of buffers held, all included; also those of sets that share its slabs. */
+  /** Bytes of all buffers, including those of other sets in the same slabs. */
   get bytes(): number {
     return this.#memory.bytes + this.#counts.byteLength
   }
 
-  /** Adds the fingerprint at `from[at]`, `from[at + 1]`; true if it was not there. */
+  /** Adds the fingerprint at `from[at]`, `from[at + 1]`; true if it was not in the set. */
   add(from: Uint32Array, at: number): boolean {
     const low = from[at]!
     const high = from[at + 1]!
     if ((low | high) === 0) return this.#addZero()
     const segment = (high >>> SEGMENT_SHIFT) & this.#mask
     const pages = this.#segments[segment]!
-    if (pages.length === 0) pages.push(this.#memory.cutPage())
+    if (pages.length === 0) pages.push(this.#memory.allocatePage())
     if (!this.#place(pages, low, high)) return false
     this.#size++
     const count = this.#counts[segment]! + 1
@@ -85,7 +88,7 @@ export class FingerprintSet {
     return true
   }
 
-  /** Whether the fingerprint at `from[at]`, `from[at + 1]` was added. */
+  /** Whether the set contains the fingerprint at `from[at]`, `from[at + 1]`. */
   has(from: Uint32Array, at: number): boolean {
     const low = from[at]!
     const high = from[at + 1]!
@@ -95,8 +98,9 @@ export class FingerprintSet {
   }
 
   /**
-   * Reads where each of `count` fingerprints, from number `first` on, would be. A lookup's branches hang on what it read,
-   * so the processor waits for one cache miss after the other; these reads hang on nothing, and it waits for all at once.
+   * Reads the home slots of `count` fingerprints, starting with number `first`. The branches of a lookup depend on what
+   * it read, so the processor waits for one cache miss after the other; these reads are independent, so it waits for
+   * all of them at once.
    */
   warm(from: Uint32Array, count: number, first = 0): void {
     let read = 0
@@ -112,7 +116,7 @@ export class FingerprintSet {
     this.#read = this.#read ^ read
   }
 
-  /** Takes the fingerprint at `from[at]`, `from[at + 1]` out; true if it was there. */
+  /** Deletes the fingerprint at `from[at]`, `from[at + 1]`; true if it was in the set. */
   delete(from: Uint32Array, at: number): boolean {
     const low = from[at]!
     const high = from[at + 1]!
@@ -127,7 +131,7 @@ export class FingerprintSet {
     let hole = this.#slotOf(pages, low, high)
     if (hole < 0) return false
     const slots = pages.length * PAGE_SLOTS
-    // Whoever was pushed on by the one that goes moves back, or it would not be found behind the gap.
+    // Fingerprints that were displaced by the deleted one move back; behind a gap they would not be found.
     for (let slot = (hole + 1) % slots; ; slot = (slot + 1) % slots) {
       const word = this.#wordOf(pages, slot)
       const [thereLow, thereHigh] = [word.slab[word.at]!, word.slab[word.at + 1]!]
@@ -150,8 +154,8 @@ export class FingerprintSet {
   }
 
   /**
-   * Adds fingerprints as `toArray` lists them. They come in the order of their homes: a set that grew with them would be
-   * full at its front and empty at its back all the while, and probe without end. So it makes room first.
+   * Adds fingerprints as listed by `toArray`. They are in the order of their home slots: a set that grew along the way
+   * would be full at its front and empty at its back, and probing would take very long. So it allocates the room first.
    */
   addEach(prints: Uint32Array): void {
     const share = (this.#size + prints.length / SLOT_WORDS) / this.#segments.length
@@ -171,7 +175,7 @@ export class FingerprintSet {
     return prints
   }
 
-  /** The slot that holds a fingerprint; -1 if none does. */
+  /** The slot that holds a fingerprint; -1 if there is none. */
   #slotOf(pages: readonly number[], low: number, high: number): number {
     const slots = pages.length * PAGE_SLOTS
     if (slots === 0) return -1
@@ -194,7 +198,7 @@ export class FingerprintSet {
     slab[at + 1] = high
   }
 
-  /** Forgets everything and gives the memory back. */
+  /** Removes everything and releases the memory. */
   clear(): void {
     for (const pages of this.#segments) for (const page of pages.splice(0)) this.#memory.freePage(page)
     this.#counts.fill(0)
@@ -209,7 +213,7 @@ export class FingerprintSet {
     return true
   }
 
-  /** Puts the fingerprint into the first empty slot from its home on; false if it meets itself on the way. */
+  /** Writes the fingerprint to the first empty slot from its home slot on; false if it is already there. */
   #place(pages: number[], low: number, high: number, write = true): boolean {
     const home = homeOf(low, pages.length * PAGE_SLOTS)
     let index = (home / PAGE_SLOTS) >>> 0
@@ -237,7 +241,7 @@ export class FingerprintSet {
     return true
   }
 
-  /** Gives a segment of `count` fingerprints so many pages. */
+  /** Gives a segment with `count` fingerprints `wanted` pages. */
   #grow(pages: number[], count: number, wanted: number): void {
     const words = count * SLOT_WORDS
     const scratch = this.#memory.scratch(words)
@@ -246,11 +250,11 @@ export class FingerprintSet {
       const start = (page % SLAB_PAGES) * PAGE_WORDS
       this.#slabs[(page / SLAB_PAGES) >>> 0]!.fill(0, start, start + PAGE_WORDS)
     }
-    while (pages.length < wanted) pages.push(this.#memory.cutPage())
+    while (pages.length < wanted) pages.push(this.#memory.allocatePage())
     for (let i = 0; i < words; i += SLOT_WORDS) this.#place(pages, scratch[i]!, scratch[i + 1]!)
   }
 
-  /** Copies the fingerprints of a segment to `into`, from word `filled` on; answers with the word behind them. */
+  /** Copies the fingerprints of a segment to `into`, starting at word `filled`; returns the word after them. */
   #copy(pages: readonly number[], into: Uint32Array, filled: number): number {
     for (const page of pages) {
       const slab = this.#slabs[(page / SLAB_PAGES) >>> 0]!
@@ -268,20 +272,20 @@ export class FingerprintSet {
   }
 }
 
-/** The low half as a fraction of 1, times the slots: any number of slots will do, not only powers of two. */
+/** The low half as a fraction of 1, times the number of slots, which therefore need not be a power of two. */
 function homeOf(low: number, slots: number): number {
   return (low * 2 ** -32 * slots) >>> 0
 }
 
-/** A seen-set that answers at once, not with a promise. */
+/** A seen-set whose answers are synchronous. */
 export interface FingerprintTable extends SeenStore {
   addAll(urls: readonly string[]): readonly boolean[]
   close(): void
 }
 
 /**
- * A seen-set in memory, exact up to 64-bit collisions: among 10 million URLs the chance that even one is taken
- * for another is 1 in 370,000.
+ * A seen-set in memory, exact except for 64-bit collisions: with 10 million URLs, the chance that even one of them is
+ * mistaken for another is 1 in 370,000.
  *
  * @example
  * const seen = fingerprintTable()
@@ -317,16 +321,16 @@ export function fingerprintTable(): FingerprintTable {
   }
 }
 
-/** Looks at all before any is added, so that a wrong call changes nothing. */
+/** Checks all URLs before any is added, so that an invalid call changes nothing. */
 export function assertStrings(urls: readonly string[]): void {
   if (!Array.isArray(urls)) {
-    throw new KumoError('KUMO_CONTRACT_BROKEN', `addAll takes an array of URLs, not ${typeof urls}`)
+    throw new KumoError('KUMO_CONTRACT_BROKEN', `addAll expects an array of URLs, got ${typeof urls}`)
   }
   for (let i = 0; i < urls.length; i++) {
     if (typeof urls[i] === 'string') continue
     throw new KumoError(
       'KUMO_CONTRACT_BROKEN',
-      `addAll takes URLs as strings; number ${i} is ${typeof urls[i]}`,
+      `addAll expects URLs as strings, but urls[${i}] is ${typeof urls[i]}`,
     )
   }
 }

@@ -4,8 +4,8 @@ import { fingerprint } from '../url/fingerprint.js'
 import { FingerprintSet } from './table.js'
 
 /**
- * A set of names at some ten bytes each: those that the caller of a crawl has given, such as the hosts of its seeds, for
- * what was named may be trusted with more.
+ * A set of names at about ten bytes each, for names that the user gave, such as the hosts of the seeds. These are
+ * trusted with more than hosts that were discovered.
  */
 export class NameSet {
   readonly #names = new FingerprintSet()
@@ -22,18 +22,20 @@ export class NameSet {
   }
 }
 
-/** Under the host: whether its first addresses were private. */
+/** Key of a fact about a host: whether its first addresses were private. */
 const FIRST_WAS_PRIVATE = 'private'
 
 /**
- * The hosts and origins of the seeds. A host may have private addresses if its first ones were; that is a fact which
- * outlives the run and goes where the host goes, or the next run or worker would take any address for the first.
+ * The hosts and origins of the seeds. Such a host may have private addresses if its first addresses were private. This
+ * fact outlives the run and moves with the host; otherwise the next run or worker would treat any address as the first.
  */
 export class TrustedNames {
   readonly #facts: StateSpace
   readonly #hosts = new NameSet()
   readonly #origins = new NameSet()
-  /** What was first private, and what was first something else, as far as this thread knows. */
+  /**
+   * Hosts whose first addresses were private, and those whose first addresses were not, as far as this thread knows.
+   */
   readonly #private = new NameSet()
   readonly #other = new NameSet()
 
@@ -54,7 +56,7 @@ export class TrustedNames {
     return this.#origins.has(origin)
   }
 
-  /** Whether the first addresses of a host were private; if these are the first, `isPrivate` says so. */
+  /** Whether the first addresses of a host were private. If no addresses are known yet, `isPrivate` decides. */
   wasPrivate(host: string, isPrivate: boolean): MaybePromise<boolean> {
     const known = this.#known(host)
     if (known !== undefined) return known
@@ -68,7 +70,7 @@ export class TrustedNames {
   }
 
   #learn(host: string, kept: unknown, isPrivate: boolean): boolean {
-    // Another connection may have been first while the store was asked.
+    // Another connection may have been first while the store was read.
     const known = this.#known(host)
     if (known !== undefined) return known
     const was = typeof kept === 'boolean' ? kept : isPrivate

@@ -1,11 +1,10 @@
 import type { Timer } from '../time.js'
 
 /**
- * The timers of a virtual clock, the earliest first and equal instants in the order in which they were set.
+ * The timers of a virtual clock: earliest first, equal times in the order in which they were set.
  *
- * Nearly every timer of a crawl is a deadline that is cancelled long before its time, so a cancelled one leaves at
- * once. The frontier's heap cannot do that; here each alarm knows its place, and no crawl leaves a trail of dead
- * deadlines behind.
+ * Nearly every timer of a crawl is a deadline that is cancelled long before its time, so a cancelled timer must leave
+ * at once. The frontier's heap cannot do that; here each alarm knows its index, so cancelled deadlines do not pile up.
  */
 export class AlarmQueue {
   readonly #heap: Alarm[] = []
@@ -26,7 +25,7 @@ export class AlarmQueue {
     return alarm
   }
 
-  /** Takes an alarm out, wherever it stands; one that is not here any more is left alone. */
+  /** Removes an alarm from anywhere in the queue; does nothing if it is not in the queue any more. */
   remove(alarm: Alarm): void {
     const hole = alarm.place
     if (hole === GONE) return
@@ -69,15 +68,15 @@ export class AlarmQueue {
   }
 }
 
-/** The place of an alarm that has rung or was cancelled. */
+/** The index of an alarm that has fired or was cancelled. */
 const GONE = -1
 
-/** One timer that has been set. */
-export class Alarm implements Timer {
+/** A timer that is set. */
+class Alarm implements Timer {
   readonly at: number
   readonly order: number
   readonly callback: () => void
-  /** Its index in the heap. Written by the queue only. */
+  /** Its index in the heap. Written only by the queue. */
   place = GONE
   readonly #queue: AlarmQueue
 

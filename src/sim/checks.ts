@@ -1,69 +1,72 @@
 /**
- * What must be true of every crawl, read from the web's own log of a run. The checks know the contract and nothing of
- * the engine or the frontier, so they hold for any of them.
+ * What must hold for every crawl, checked on the web's own log of a run. The checks know the contract but not the
+ * engine or the frontier, so they apply to any implementation.
  */
 
 import { originOf } from '../url/canonicalize.js'
 import type { FetchRecord } from './web.js'
 
-/** A run, as seen from outside. */
+/** A run, as observed from outside. */
 export interface RunRecord {
   readonly log: readonly FetchRecord[]
-  /** URLs of the pages that came out, in order. */
+  /** URLs of the delivered pages, in order. */
   readonly delivered: readonly string[]
-  /** What a complete crawl delivers. */
+  /** The pages that a complete crawl delivers. */
   readonly expected: ReadonlySet<string>
-  /** Whether the run went to its end, so that nothing may be missing. */
+  /** Whether the run was complete, so that no page may be missing. */
   readonly complete: boolean
   readonly concurrency: number
   readonly delayMs: number
-  /** Most connections to one host. */
+  /** Maximum number of connections to one host. */
   readonly connections: number
   readonly retries: number
-  /** Whether robots.txt was obeyed. */
+  /** Whether the run obeyed robots.txt. */
   readonly robots: boolean
   readonly allows: (url: string) => boolean
   readonly crawlDelayMs: (host: string) => number
-  /** Times in which no fetch may start: after a stop, during a pause. Their edges are not part of them. */
+  /** Periods in which no fetch may start: after a stop, during a pause. Their ends are exclusive. */
   readonly quiet?: readonly (readonly [from: number, to: number])[]
-  /** Shortest pause of a host after a first failure; it doubles with each in a row. Checked for hosts with one connection. */
+  /**
+   * Shortest pause of a host after a first failure; it doubles with each consecutive one. Checked for hosts with one
+   * connection.
+   */
   readonly backoffMs?: number
 }
 
 export type FindingKind =
-  /** More fetches at once than the concurrency. */
+  /** More concurrent fetches than the concurrency. */
   | 'too-many-in-flight'
-  /** More fetches on a host at once than its connections. */
+  /** More concurrent fetches on a host than its connections. */
   | 'overlap'
   /** A connection was used again before its pause was over. */
   | 'interval'
-  /** A host in trouble was asked again too soon. */
+  /** A failing host was requested again too soon. */
   | 'backoff'
   /** A URL was fetched again after a final answer, or twice with the same attempt. */
   | 'fetched-again'
-  /** A URL was tried more often than allowed. */
+  /** A URL was fetched more often than the retries allow. */
   | 'too-many-tries'
   | 'delivered-twice'
-  /** A page that a complete crawl delivers did not come out. */
+  /** A page that a complete crawl delivers is missing. */
   | 'missing'
-  /** A page came out that nobody could reach. */
+  /** A page was delivered that no link leads to. */
   | 'unexpected'
-  /** A page was fetched although robots.txt closes it. */
+  /** A page was fetched although robots.txt disallows it. */
   | 'robots-ignored'
   /** A page was fetched before the robots.txt of its origin was answered. */
   | 'robots-late'
   /** A fetch started after a stop or during a pause. */
   | 'not-quiet'
-  /** A fetch was still going on when the run was over. */
+  /** A fetch was still in progress when the run was over. */
   | 'left-behind'
 
-/** Something that must not be. */
+/** A violation. */
 export interface Finding {
   readonly kind: FindingKind
   readonly message: string
 }
 
-/** Reads a run and returns everything that is wrong with it: nothing, if all is well. */
+/** Checks a run and returns all violations; empty if there are none. */
 export function checkRun(run: RunRecord): Finding[] {
   const findings: Finding[] = []
   const found = (kind: FindingKind, message: string) => void findings.push({ kind, message })
@@ -122,7 +125,7 @@ function checkLoad({ log, concurrency, quiet = [] }: RunRecord, found: Report): 
   if (atOnce > concurrency)
     found('too-many-in-flight', `${atOnce} fetches at once; the concurrency is ${concurrency}`)
   for (const fetch of log) {
-    if (fetch.result === 'going on') found('left-behind', `${fetch.url}, started at ${at(fetch)}`)
+    if (fetch.result === 'pending') found('left-behind', `${fetch.url}, started at ${at(fetch)}`)
     for (const [from, to] of quiet) {
       if (fetch.startedAt <= from || fetch.startedAt >= to) continue
       found('not-quiet', `${fetch.url} started at ${at(fetch)}, between ${from} and ${to}`)
@@ -136,7 +139,7 @@ function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report
   const atOnce = mostAtOnce(visits.map(({ startedAt, endedAt }) => [startedAt, endedAt]))
   if (atOnce > connections) found('overlap', `${atOnce} fetches at once on ${host}; allowed: ${connections}`)
 
-  // A connection is taken from the start of a visit until its pause is over, so a broken pause shows as one
+  // A connection is in use from the start of a visit until its pause is over, so a pause that is too short shows as one
   // connection too many.
   const delays = robots ? delaysOf(run, visits) : visits.map(() => run.delayMs)
   const taken = mostAtOnce(visits.map(({ startedAt, endedAt }, i) => [startedAt, endedAt + delays[i]!]))
@@ -149,7 +152,7 @@ function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report
   if (backoffMs === undefined || connections > 1) return
   let inARow = 0
   for (const [i, { url, result, endedAt }] of visits.slice(0, -1).entries()) {
-    // The gate of robots.txt has a patience of its own.
+    // robots.txt has its own retry rules.
     if (isRules(url)) continue
     inARow = result === 'trouble' ? inARow + 1 : 0
     const gap = visits[i + 1]!.startedAt - endedAt
@@ -159,7 +162,10 @@ function checkHost(run: RunRecord, visits: readonly FetchRecord[], found: Report
   }
 }
 
-/** The pause that each visit owes: the crawl's own, or the host's Crawl-delay once the rules of the origin are known. */
+/**
+ * The pause that each visit requires: the crawl's own, or the host's Crawl-delay once the rules of the origin are
+ * known.
+ */
 function delaysOf({ delayMs, crawlDelayMs }: RunRecord, visits: readonly FetchRecord[]): number[] {
   const knownAt = new Map<string, number>()
   for (const { url, result, endedAt } of visits) {
@@ -171,7 +177,7 @@ function delaysOf({ delayMs, crawlDelayMs }: RunRecord, visits: readonly FetchRe
   })
 }
 
-/** The largest number of intervals that hold one instant. One that ends when another starts does not meet it. */
+/** The largest number of intervals that share an instant. Intervals that only touch do not count. */
 function mostAtOnce(intervals: readonly (readonly [start: number, end: number])[]): number {
   const starts = intervals.map(([start]) => start).sort((a, b) => a - b)
   const ends = intervals.map(([, end]) => end).sort((a, b) => a - b)

@@ -2,9 +2,9 @@ import { originOf } from '../url/canonicalize.js'
 import { baseFor, resolve } from '../url/resolve.js'
 import type { Answer, WebMap } from './web-map.js'
 
-/** What the crawl whose pages are expected does. */
+/** The crawl whose pages are expected. */
 export interface ExpectedCrawl {
-  /** Default: the web's own seeds. */
+  /** Default: the seeds of the web. */
   readonly seeds?: readonly string[]
   /** Default 2. */
   readonly retries?: number
@@ -14,13 +14,13 @@ export interface ExpectedCrawl {
   readonly timeoutMs?: number
 }
 
-/** How often a crawl asks for a robots.txt that fails before it takes the host for closed. */
+/** How often a crawl requests a failing robots.txt before it treats the host as disallowed. */
 const RULES_TRIES = 3
 
 /**
  * The pages that a complete crawl without limits delivers, each once: everything that can be reached from the seeds
- * over pages and redirects that answer within the allowed tries. It walks the map and shares nothing with the engine,
- * so that the two can disagree.
+ * through pages and redirects that answer within the allowed attempts. It walks the web map and shares nothing with the
+ * engine, so that the two can disagree.
  */
 export function expectedPages(
   map: WebMap,
@@ -45,7 +45,7 @@ export function expectedPages(
     }
     return open
   }
-  // A set that grows while it is walked is walked to its end: this is the whole queue.
+  // Iterating over a set also visits what is added meanwhile, so the set is the queue.
   for (const url of known) {
     if (robots && !(map.allows(url) && hasRules(originOf(url)))) continue
     const answer = lastAnswer(url, retries + 1)

@@ -1,9 +1,9 @@
-/** Line charts side by side in one SVG: no dependency, readable on light and dark ground and without colours. */
+/** Line charts side by side in one SVG: no dependency, readable on light and dark backgrounds and without colours. */
 
 export interface Line {
   readonly label: string
   readonly points: readonly (readonly [x: number, y: number])[]
-  /** A bound or an ideal that the others are compared with: dashed, without marks. */
+  /** A bound or an ideal to compare the others with: dashed, without marks. */
   readonly isReference?: boolean
 }
 
@@ -11,9 +11,9 @@ export interface Chart {
   readonly title: string
   readonly xLabel: string
   readonly yLabel: string
-  /** `log` shows what grows in proportion as a straight line over several powers of ten. */
+  /** On a `log` scale, proportional growth is a straight line over several powers of ten. */
   readonly scale: 'linear' | 'log'
-  /** Of the x axis, if it is another. */
+  /** Scale of the x axis, if it differs. */
   readonly xScale?: 'linear' | 'log'
   readonly xTicks: readonly number[]
   readonly lines: readonly Line[]
@@ -21,13 +21,13 @@ export interface Chart {
 
 const WIDTH = 360
 const HEIGHT = 400
-/** What is around the field of a chart: room for the title, the figures of the axes, and the legend below. */
+/** Space around the plot of a chart for the title, the axis labels and the legend. */
 const FIELD = { left: 64, top: 44, right: 16, bottom: 118 }
 const LEGEND_LINE = 18
-/** More lines than this make all charts of the picture higher. */
+/** Legends with more lines than this make all charts taller. */
 const LEGEND_LINES = 3
 const TICKS = 5
-/** Where the ground is white and where it is dark; the marks tell lines apart for whoever does not see colours. */
+/** Colours for light and dark backgrounds. The marks distinguish the lines without colours. */
 const COLOURS = [
   { light: '#0b62c4', dark: '#6cb6ff', mark: 'circle' },
   { light: '#b3400b', dark: '#ff9d5c', mark: 'square' },
@@ -45,7 +45,7 @@ const SHAPES: Readonly<Record<Exclude<Mark, 'circle'>, string>> = {
   cross: 'M-2-5H2V-2H5V2H2V5H-2V2H-5V-2H-2Z',
 }
 
-/** The charts from left to right; `title` is what is read to those who cannot see them. */
+/** Draws the charts from left to right; `title` is the accessible name of the picture. */
 export function svgOf(title: string, charts: readonly Chart[]): string {
   const width = WIDTH * charts.length
   const most = Math.max(...charts.map(({ lines }) => lines.length))
@@ -117,7 +117,7 @@ function drawn(chart: Chart): string {
   ].join('\n')
 }
 
-/** Round numbers from zero, or powers of ten, that have all points between them. */
+/** Round numbers from zero, or powers of ten, that enclose all points. */
 function ticksFor({ scale, lines }: Chart): number[] {
   const values = lines.flatMap(({ points }) => points.map(([, y]) => y))
   const most = Math.max(...values, 1)
@@ -135,7 +135,7 @@ function ticksFor({ scale, lines }: Chart): number[] {
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step)
 }
 
-/** From a value to its place between two others. */
+/** Maps a value to its position between two ends. */
 function placed(
   scale: Chart['scale'],
   ticks: readonly number[],

@@ -3,55 +3,55 @@ import { KumoError } from '../errors.js'
 import type { Clock, Timer } from '../time.js'
 import { AlarmQueue } from './alarm-queue.js'
 
-/** Midnight, 1 January 2025: instants have the size, and so the rounding, that they have in a real crawl. */
+/** Midnight, 1 January 2025: times are as large, and rounded the same, as in a real crawl. */
 const DEFAULT_START = 1_735_689_600_000
 
 const DAY_MS = 86_400_000
 /** A simulated crawl that is not over after this much virtual time most likely never will be. */
 const DEFAULT_BOUND_MS = 30 * DAY_MS
-/** Real time allowed for what virtual time knows nothing of, such as the first `import()` of a module. */
+/** Real time for work that virtual time cannot see, such as the first `import()` of a module. */
 const DEFAULT_PATIENCE_MS = 2000
-/** Timers at one and the same instant. 100,000 hosts need a few each; a loop of timers has no end. */
-const MOST_AT_ONE_INSTANT = 5_000_000
+/** Maximum number of timers at one instant. 100,000 hosts need a few each; timers that set each other never stop. */
+const MAX_TIMERS_PER_INSTANT = 5_000_000
 /**
- * Readings of the clock before a turn is over. Starting 100,000 visits at once takes two million; a loop of promises
- * that waits for nothing never ends its turn, and would hang the process without a word.
+ * Maximum number of clock readings in one turn of the event loop. Starting 100,000 visits at once takes two million. A
+ * promise loop that waits for nothing never ends its turn, and would hang the process silently.
  */
-const MOST_READINGS_A_TURN = 10_000_000
+const MAX_READINGS_PER_TURN = 10_000_000
 
-/** When to give up driving. */
+/** When to give up. */
 export interface DriveBounds {
-  /** Virtual time that may go by, in ms. Default: 30 days. */
+  /** Maximum virtual time, in ms. Default: 30 days. */
   readonly withinMs?: number
   /** Real time to wait, in ms, while the promise is pending and no timer is set. Default: 2 s. */
   readonly patienceMs?: number
 }
 
-/** A clock that stands still unless it is driven. Whoever waits on it waits no real time. */
+/** A clock that only moves when it is driven, so that waiting takes no real time. */
 export interface VirtualClock extends Clock {
   /**
-   * Drives until the promise is settled, and returns its value: everything that can happen now happens, then time
-   * jumps to the next timer, and so on. Rejects if the promise rejects, if a timer's callback throws, if the
-   * promise is pending and no timer is left, or if a bound is passed.
+   * Drives the clock until the promise settles, and returns its value: everything that can happen now happens, then
+   * time jumps to the next timer, and so on. Rejects if the promise rejects, if a timer's callback throws, if the
+   * promise is pending and no timer is left, or if a bound is exceeded.
    *
    * Time does not wait for real work (files, sockets, a first `import()`) unless no timer is set at all.
    */
   run<T>(until: PromiseLike<T>, bounds?: DriveBounds): Promise<T>
-  /** Lets `ms` go by and calls what is due on the way. */
+  /** Advances time by `ms` and runs the timers that become due. */
   advance(ms: number): Promise<void>
   /** For simulated work: resolves after `ms` of virtual time. */
   sleep(ms: number): Promise<void>
-  /** Timers that are set. */
+  /** Number of timers that are set. */
   readonly timers: number
 }
 
 /**
- * Makes a clock for simulations. Give it to a crawler and drive it.
+ * Creates a clock for simulations. Pass it to a crawler and drive it.
  *
  * @example
  * const clock = virtualClock()
  * const web = simulatedWeb({ seed: 1, hosts: 10, clock })
- * const summary = await clock.run(new Crawler().seeds(web.seeds).clock(clock).fetch(web).run())
+ * const summary = await clock.run(new Crawler().seeds(web.seeds).clock(clock).fetcher(web).run())
  */
 export function virtualClock(start: number = DEFAULT_START): VirtualClock {
   return new DrivenClock(start)
@@ -69,14 +69,16 @@ class DrivenClock implements VirtualClock {
   }
 
   now(): number {
-    if (++this.#readings > MOST_READINGS_A_TURN) {
+    if (++this.#readings > MAX_READINGS_PER_TURN) {
       this.#readings = 0
-      throw stuck(`a loop of promises: the time was asked for ${MOST_READINGS_A_TURN} times in one turn`)
+      throw stuck(
+        `promise loop: the clock was read ${MAX_READINGS_PER_TURN} times in one turn of the event loop`,
+      )
     }
     return this.#now
   }
 
-  /** An instant in the past counts as now, so overdue timers keep the order in which they were set. */
+  /** A time in the past counts as now, so overdue timers keep the order in which they were set. */
   wakeAt(at: number, callback: () => void): Timer {
     return this.#alarms.add(Math.max(at, this.#now), callback)
   }
@@ -121,9 +123,10 @@ class DrivenClock implements VirtualClock {
     })
   }
 
-  /** Two drivers would each skip over what the other waits for. */
+  /** Two drivers would each skip what the other waits for. */
   async #drive(how: () => Promise<void>): Promise<void> {
-    if (this.#driven) throw stuck('two at once: drive several crawls with one run(Promise.all([…]))')
+    if (this.#driven)
+      throw stuck('it is already being driven: to drive several crawls, use one run(Promise.all([…]))')
     this.#driven = true
     try {
       await turn()
@@ -133,14 +136,14 @@ class DrivenClock implements VirtualClock {
     }
   }
 
-  /** One timer at a time, as Node does it: what follows from one has happened before the next is called. */
+  /** One timer at a time, as in Node: everything that follows from one has happened before the next one runs. */
   async #ringFirst(): Promise<void> {
     const alarm = this.#alarms.first!
     if (alarm.at > this.#now) {
       this.#now = alarm.at
       this.#atThisInstant = 0
-    } else if (++this.#atThisInstant > MOST_AT_ONE_INSTANT) {
-      throw stuck(`time stands still: ${MOST_AT_ONE_INSTANT} timers at one instant, each setting the next`)
+    } else if (++this.#atThisInstant > MAX_TIMERS_PER_INSTANT) {
+      throw stuck(`timer loop: ${MAX_TIMERS_PER_INSTANT} timers fired at one instant, each setting the next`)
     }
     alarm.cancel()
     alarm.callback()
@@ -153,12 +156,12 @@ class DrivenClock implements VirtualClock {
   }
 }
 
-/** Lets everything happen that waits for nothing but promises: they are all done before the loop's next turn. */
+/** Lets everything happen that only waits for promises: they settle before the next turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-/** Waits in real time; false if the condition does not come true while patience lasts. */
+/** Waits in real time; false if the condition does not become true in time. */
 async function realWork(patienceMs: number, condition: () => boolean): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   while (!condition()) {

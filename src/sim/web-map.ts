@@ -1,38 +1,38 @@
 /**
- * What there is on a simulated web. Nothing is stored: every host and every answer is worked out from the seed and
- * the URL when somebody asks, so a web of a million pages costs nothing and a seed replays it exactly.
+ * The content of a simulated web. Nothing is stored: every host and every answer is computed from the seed and the URL
+ * on request, so a web of a million pages needs no memory and a seed replays it exactly.
  */
 
 import { type Random, seededRandom } from '../time.js'
 import { fingerprint } from '../url/fingerprint.js'
 
-/** How a simulated web is made. Shares are between 0 and 1 and are 0 unless given. */
+/** The shape of a simulated web. Shares are between 0 and 1, by default 0. */
 export interface WebShape {
   readonly seed: number
   readonly hosts: number
   /** Default 10. */
   readonly pagesPerHost?: number
-  /** Default 5. The first leads to the host's next page. */
+  /** Default 5. The first link leads to the host's next page. */
   readonly linksPerPage?: number
-  /** Share of links that lead to some other host. */
+  /** Share of links that lead to another host. */
   readonly crossHostShare?: number
   /** From request to answer. Default 20 to 200. */
   readonly latencyMs?: readonly [min: number, max: number]
-  /** Shares of URLs whose first try, or first two, fail in this way. All are well at the third. */
+  /** Shares of URLs whose first attempt, or first two, fail in this way. The third always succeeds. */
   readonly failures?: Troubles
-  /** Share of links that lead to their page over one to three redirects. */
+  /** Share of links that lead to their page through one to three redirects. */
   readonly redirects?: number
-  /** Share of pages that are not there (404). */
+  /** Share of pages that do not exist (404). */
   readonly missing?: number
-  /** Share of hosts with a robots.txt; it closes a quarter of their pages, and some ask for a Crawl-delay. */
+  /** Share of hosts with a robots.txt. It disallows a quarter of their pages, and some have a Crawl-delay. */
   readonly robots?: number
-  /** Share of hosts whose robots.txt answers 503 for ever, which closes them. */
+  /** Share of hosts whose robots.txt always answers 503, which disallows the whole host. */
   readonly brokenRobots?: number
-  /** Share of hosts that take ten times as long. */
+  /** Share of hosts that are ten times slower. */
   readonly slowHosts?: number
   /** Share of hosts that have five times as many pages. */
   readonly largeHosts?: number
-  /** Share of hosts that have pages under http and https: two origins that share the host's clock. */
+  /** Share of hosts with pages under http and https: two origins that share the host's politeness. */
   readonly twoSchemes?: number
 }
 
@@ -42,11 +42,11 @@ export interface Troubles {
   /** The connection is lost. */
   readonly reset?: number
   readonly status503?: number
-  /** There is no answer at all, until somebody aborts. */
+  /** There is no answer at all until the request is aborted. */
   readonly never?: number
 }
 
-/** What comes back for a URL. */
+/** The answer to a request. */
 export type Answer =
   | { readonly kind: 'page'; readonly html: string }
   | { readonly kind: 'redirect'; readonly location: string }
@@ -64,7 +64,7 @@ interface HostTraits {
 
 const SLOW_FACTOR = 10
 const LARGE_FACTOR = 5
-/** Share of the pages of a host with rules that these close. */
+/** Share of pages that the robots.txt of a host disallows. */
 const CLOSED_SHARE = 0.25
 const CRAWL_DELAY_SHARE = 0.3
 const MOST_CRAWL_DELAY_S = 6
@@ -77,7 +77,10 @@ const URL_PARTS = /^(https?):\/\/h(\d+)\.test(\/.*)$/
 const PAGE_PATH = /^\/(?:closed\/)?(\d+)$/
 const HOP_PATH = /^\/hop\/(\d+)\/(\d+)\/(\d+)$/
 
-/** The web of one seed. Its pages are `http(s)://h<host>.test/<page>`, those that robots.txt closes `/closed/<page>`. */
+/**
+ * The web of one seed. Its pages are `http(s)://h<host>.test/<page>`; those that robots.txt disallows are
+ * `/closed/<page>`.
+ */
 export class WebMap {
   readonly shape: Required<WebShape>
   readonly #hosts = new Map<number, HostTraits>()
@@ -103,13 +106,13 @@ export class WebMap {
 
   pageUrl(host: number, page: number): string {
     const { schemes, robots } = this.#traits(host)
-    const random = this.#chanceOf(`page ${host} ${page}`)
+    const random = this.#randomFor(`page ${host} ${page}`)
     const scheme = schemes[Math.floor(random.next() * schemes.length)]!
     const closed = page > 0 && robots === 'rules' && random.next() < CLOSED_SHARE
     return `${scheme}://h${host}.test/${closed ? 'closed/' : ''}${page}`
   }
 
-  /** What the URL answers when it is asked for the nth time; the first is 0. */
+  /** The answer to a URL for this attempt; the first is 0. */
   answer(url: string, attempt: number): Answer {
     const [, , hostText, path] = URL_PARTS.exec(url) ?? []
     if (path === undefined || Number(hostText) >= this.shape.hosts) return { kind: 'status', status: 404 }
@@ -133,14 +136,14 @@ export class WebMap {
 
   latencyMs(url: string, attempt: number): number {
     const [min, max] = this.shape.latencyMs
-    const latency = min + (max - min) * this.#chanceOf(`latency ${attempt} ${url}`).next()
+    const latency = min + (max - min) * this.#randomFor(`latency ${attempt} ${url}`).next()
     return this.#traits(hostNumber(url)).slow ? latency * SLOW_FACTOR : latency
   }
 
-  /** The hrefs of a page, as written in it. */
+  /** The links of a page, as written in it. */
   links(url: string, host: number, page: number): string[] {
     const { linksPerPage, crossHostShare, redirects, hosts } = this.shape
-    const random = this.#chanceOf(`links ${url}`)
+    const random = this.#randomFor(`links ${url}`)
     const pick = (count: number) => Math.floor(random.next() * count)
     const hrefs: string[] = []
     for (let i = 0; i < linksPerPage; i++) {
@@ -154,13 +157,13 @@ export class WebMap {
     return hrefs
   }
 
-  /** Whether the robots.txt of its host lets the URL be fetched. */
+  /** Whether the robots.txt of its host allows the URL to be fetched. */
   allows(url: string): boolean {
     const { robots } = this.#traits(hostNumber(url))
     return robots === 'none' || (robots === 'rules' && !url.includes('.test/closed/'))
   }
 
-  /** The Crawl-delay of a host, 0 if it names none. */
+  /** The Crawl-delay of a host; 0 if it has none. */
   crawlDelayMs(host: string): number {
     return this.#traits(hostNumber(`http://${host}/`)).crawlDelayMs
   }
@@ -174,7 +177,7 @@ export class WebMap {
     let traits = this.#hosts.get(host)
     if (traits === undefined) {
       const { robots, brokenRobots, slowHosts, largeHosts, twoSchemes } = this.shape
-      const random = this.#chanceOf(`host ${host}`)
+      const random = this.#randomFor(`host ${host}`)
       const rules = random.next()
       const hasRules = rules < robots
       const asksPause = hasRules && random.next() < CRAWL_DELAY_SHARE
@@ -191,7 +194,7 @@ export class WebMap {
   }
 
   #trouble(url: string): { kind: keyof Troubles; tries: number } | undefined {
-    const random = this.#chanceOf(`trouble ${url}`)
+    const random = this.#randomFor(`trouble ${url}`)
     const tries = 1 + Math.floor(random.next() * MOST_BAD_TRIES)
     let draw = random.next()
     for (const [kind, share] of Object.entries(this.shape.failures) as [keyof Troubles, number][]) {
@@ -202,7 +205,7 @@ export class WebMap {
   }
 
   #isMissing(url: string): boolean {
-    return this.#chanceOf(`missing ${url}`).next() < this.shape.missing
+    return this.#randomFor(`missing ${url}`).next() < this.shape.missing
   }
 
   #nextHop([, hops, host, page]: readonly string[]): string {
@@ -221,14 +224,14 @@ export class WebMap {
     return `<!doctype html><title>Page ${page} of host ${host}</title><p>${anchors.join('\n')}</p>`
   }
 
-  /** Numbers that depend on the seed and on these words alone. */
-  #chanceOf(words: string): Random {
-    fingerprint(`${this.shape.seed} ${words}`, this.#print)
+  /** Random numbers that depend only on the seed and this key. */
+  #randomFor(key: string): Random {
+    fingerprint(`${this.shape.seed} ${key}`, this.#print)
     return seededRandom(this.#print[0]!)
   }
 }
 
-/** The number of the host of a URL of this web; NaN for others. */
+/** The number of a URL's host in this web; NaN for other hosts. */
 function hostNumber(url: string): number {
   return Number(URL_PARTS.exec(url)?.[2])
 }

@@ -4,37 +4,37 @@ import type { CrawlRequest } from '../types.js'
 import { type ExpectedCrawl, expectedPages } from './expected.js'
 import { type Answer, WebMap, type WebShape } from './web-map.js'
 
-/** One fetch, as the web saw it. Instants are virtual. */
+/** One fetch, as the simulated web saw it. Times are virtual. */
 export interface FetchRecord {
   readonly url: string
   /** The politeness unit, as the crawl named it. */
   readonly host: string
   readonly attempt: number
   readonly startedAt: number
-  /** Infinity while it goes on. */
+  /** Infinity while it is in progress. */
   readonly endedAt: number
-  /** `final`: an answer that is no reason to ask again. `trouble`: one that is. */
-  readonly result: 'final' | 'trouble' | 'aborted' | 'going on'
+  /** `final`: an answer that is not retried. `trouble`: one that is. */
+  readonly result: 'final' | 'trouble' | 'aborted' | 'pending'
 }
 
-/** A web made from a seed, for crawls in virtual time. It is a `Fetcher`: `.fetch(web)`. */
+/** A web generated from a seed, for crawls in virtual time. It is a `Fetcher`: `.fetcher(web)`. */
 export interface SimulatedWeb extends Fetcher {
   fetch(request: CrawlRequest, context: FetchContext): Promise<Outcome>
-  /** Every fetch, in the order of their starts. */
+  /** Every fetch, in the order in which they started. */
   readonly log: readonly FetchRecord[]
-  /** The first page of every host: from here all that is connected can be reached. */
+  /** The first page of every host. Everything that is linked can be reached from these. */
   readonly seeds: readonly string[]
   /** The pages that a complete crawl with scope `'all'` and no limits must deliver, each once. */
   expected(crawl?: ExpectedCrawl): Set<string>
-  /** Whether robots.txt lets the URL be fetched. */
+  /** Whether robots.txt allows the URL to be fetched. */
   allows(url: string): boolean
-  /** The Crawl-delay that a host asks for, in ms; 0 for none. */
+  /** The Crawl-delay of a host in ms; 0 if it has none. */
   crawlDelayMs(host: string): number
 }
 
 /**
- * Makes a web from a seed. The same seed gives the same pages, delays and failures, whatever the order in which they
- * are asked for; failures heal after one or two tries, so what a complete crawl must bring home is known beforehand.
+ * Generates a web from a seed. The same seed gives the same pages, delays and failures in whatever order they are
+ * requested. Failures end after one or two attempts, so the result of a complete crawl is known beforehand.
  *
  * @example
  * const web = simulatedWeb({ seed: 7, hosts: 20, failures: { reset: 0.1 }, redirects: 0.05, clock })
@@ -52,7 +52,10 @@ class Web implements SimulatedWeb {
   readonly log: FetchRecord[] = []
   readonly #map: WebMap
   readonly #clock: Clock
-  /** A request for robots.txt carries the attempt of the page that waits for it, so its own are counted here. */
+  /**
+   * A request for robots.txt has the attempt number of the page that waits for it, so its own attempts are counted
+   * here.
+   */
   readonly #rulesTries = new Map<string, number>()
 
   constructor(map: WebMap, clock: Clock) {
@@ -84,7 +87,7 @@ class Web implements SimulatedWeb {
       attempt,
       startedAt,
       endedAt: Number.POSITIVE_INFINITY,
-      result: 'going on',
+      result: 'pending',
     }
     this.log.push(record)
     const tried = url.endsWith('/robots.txt') ? this.#countRulesTry(url) : attempt
@@ -129,7 +132,7 @@ function outcomeOf(answer: Exclude<Answer, { kind: 'never' }>): Outcome {
     case 'status':
       return response(answer.status, {}, '')
     case 'timeout':
-      return { ok: false, code: 'timeout', message: 'no answer in time' }
+      return { ok: false, code: 'timeout', message: 'the server did not answer in time' }
     default:
       return { ok: false, code: 'connection-lost', message: 'the connection was reset' }
   }

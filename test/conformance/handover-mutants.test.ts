@@ -223,7 +223,7 @@ const MUTANTS: Record<string, () => Store> = {
   'forgets the pause that a host has asked for': garbledClock((clock) => {
     clock.delayMs = 0
   }),
-  'forgets what forgotten hosts had asked for': garbledFrontier(() => ({ asked: [] })),
+  'forgets what forgotten hosts had asked for': garbledFrontier(() => ({ requestedDelays: [] })),
   'forgets the trouble of a host': garbledClock((clock) => {
     clock.incidents = 0
   }),

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { ownershipSuite, partitionerSuite } from '../../src/conformance/partitioner.js'
 import { byHost } from '../../src/partition/by-host.js'
 import type { HostPartitioner, Ownership } from '../../src/partition/contract.js'
-import { staticOwnership } from '../../src/partition/ownership.js'
 import { failuresOf } from './collect.js'
 
 const sound = byHost(64)
@@ -49,7 +48,7 @@ const PARTITIONERS: Record<string, () => HostPartitioner> = {
 
 const views = (change: (view: Ownership) => Partial<Ownership>) => () =>
   [0, 1, 2].map((shard) => {
-    const view = staticOwnership(shard, 3)
+    const view: Ownership = { version: 0, self: shard, ownerOf: (partition) => partition % 3 }
     return { ...view, ...change(view) }
   })
 

@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest'
 import { type LoopbackSite, type Route, startSite } from '../loopback/site.js'
 import { type LoopbackWeb, startWeb, type WebOptions } from '../loopback/web.js'
 
-export { fixedServer, type RawServer, rawServer, reply, sleep, until } from '../fetch/support.js'
+export { type RawServer, rawServer, reply, sleep, until } from '../fetch/support.js'
 
 /** Everything that holds for one thread holds for several: the tests run with 0, 1 and 3 workers. See vitest.config.ts. */
 export const WORKERS = Number(process.env.KUMO_TEST_WORKERS ?? 0)

@@ -59,7 +59,7 @@ const PACKAGE = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
 const PATIENCE_MS = 180_000
 
 /** Instants of this process, on the same steady clock as those of the server's log. */
-export const instant = (): number => performance.timeOrigin + performance.now()
+const instant = (): number => performance.timeOrigin + performance.now()
 
 /** Resolves when the program is gone; rejects if it failed or hung. */
 export function run(task: Task, interruption?: Interruption): Promise<Run> {

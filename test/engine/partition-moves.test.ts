@@ -14,7 +14,7 @@ import type { CrawlRequest } from '../../src/types.js'
 import { ManualClock } from './manual-clock.js'
 
 const DAY_MS = 86_400_000
-const RULES = { turnMs: 100, pagesPerSecond: 100 }
+const RULES = { visitCycleMs: 100, pagesPerSecond: 100 }
 const SERVERS = 16
 const PAGES = 100
 

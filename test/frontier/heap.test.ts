@@ -81,7 +81,7 @@ describe('Heap', () => {
       const ticket = heap.push(i, key)
       if (i % 3 === 0) wantedTickets.add(ticket)
     }
-    heap.keep((item, ticket) => item % 3 === 0 && wantedTickets.has(ticket))
+    heap.retain((item, ticket) => item % 3 === 0 && wantedTickets.has(ticket))
     const wanted = keys.map((key, item) => ({ key, item })).filter(({ item }) => item % 3 === 0)
     expect(heap.size).toBe(wanted.length)
     expect(drain(heap)).toEqual(wanted.toSorted((a, b) => a.key - b.key).map(({ item }) => item))

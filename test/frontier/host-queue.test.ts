@@ -50,8 +50,8 @@ describe('HostQueue', () => {
         queue.pushLater(pending(name), [30, 10, 20, 10][i]!)
     }
     from.drain((request, again) => to.put(request, again))
-    expect([from.size, from.later, from.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY])
-    expect([to.size, to.later]).toEqual([10, 4])
+    expect([from.size, from.laterCount, from.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY])
+    expect([to.size, to.laterCount]).toEqual([10, 4])
     for (const queue of [to, same]) {
       queue.push(pending('d0'))
       queue.pushAgain(pending('w0'))

@@ -25,7 +25,7 @@ describe('AskedPauses', () => {
       ['a1', 100],
       ['a2', 100],
     ]
-    expect(asked.takeOut((host) => host.startsWith('a'))).toEqual(expected)
+    expect(asked.removeWhere((host) => host.startsWith('a'))).toEqual(expected)
     expect([asked.of('a1'), asked.of('b1')]).toEqual([0, 100])
   })
 })

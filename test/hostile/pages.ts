@@ -84,7 +84,7 @@ export const ATTRIBUTE_PAGES: readonly HostilePage[] = [
 ]
 
 /** Things that never end, and floods of things that are nothing. */
-export const FLOOD_PAGES: readonly HostilePage[] = [
+const FLOOD_PAGES: readonly HostilePage[] = [
   flood('less-than signs', '<'),
   flood('less-than signs and blanks', '< '),
   flood('greater-than signs', '>'),
@@ -133,7 +133,7 @@ export const FLOOD_PAGES: readonly HostilePage[] = [
 ]
 
 /** Many of something useful. */
-export const MANY_PAGES: readonly HostilePage[] = [
+const MANY_PAGES: readonly HostilePage[] = [
   flood('paragraphs', '<p>x'),
   flood('links, all the same', '<a href=x>'),
   numbered('links, all different', (n) => `<a href=/${n}>`),

@@ -39,7 +39,7 @@ export interface HostileRoute {
   answer(request: HostileRequest, response: ServerResponse, to: Answering): void
 }
 
-export const HTML = 'text/html; charset=utf-8'
+const HTML = 'text/html; charset=utf-8'
 
 type Headers = Record<string, string | string[]>
 

@@ -7,7 +7,7 @@ const YEAR_SECONDS = 365 * 24 * 3600
 /** Requests that fail before the host is well again. */
 export const FAILURES = 3
 /** The host that recovers. */
-export const RECOVERING_HOST = '127.0.66.10'
+const RECOVERING_HOST = '127.0.66.10'
 
 export const TROUBLE: readonly HostileRoute[] = [
   {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { loadsOf, type PartitionWork, plannedMove, workOf } from '../../src/partition/balance.js'
 import { seededRandom } from '../../src/time.js'
 
-const RULES = { turnMs: 10, pagesPerSecond: 100 }
+const RULES = { visitCycleMs: 10, pagesPerSecond: 100 }
 
 /** A partition of one host. */
 function host(partition: number, pending: number): PartitionWork {
@@ -59,7 +59,7 @@ describe('a move', () => {
     ['one host is all there is to move', [[host(0, 900)], []]],
     ['hosts are only resting', [Array.from({ length: 3 }, (_, i) => host(i, 90_000)), [host(9, 90_000)]]],
   ])('is not made if %s', (what, shards) => {
-    const rules = what.startsWith('hosts') ? { turnMs: 1000, pagesPerSecond: 100 } : RULES
+    const rules = what.startsWith('hosts') ? { visitCycleMs: 1000, pagesPerSecond: 100 } : RULES
     expect(plannedMove(shards, rules)).toBeUndefined()
   })
 
@@ -95,7 +95,7 @@ describe('a move', () => {
       }
       const loads = loadsOf(shards, RULES)
       const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
-      const biggest = Math.max(...shards.flat().map((part) => workOf(part, RULES.turnMs))) / 100
+      const biggest = Math.max(...shards.flat().map((part) => workOf(part, RULES.visitCycleMs))) / 100
       expect(Math.max(...loads), `seed ${seed}`).toBeLessThanOrEqual(
         Math.max(1.25 * mean, mean + biggest, 0.5 + mean),
       )

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ownershipSuite } from '../../src/conformance/partitioner.js'
-import { soleOwner, staticOwnership } from '../../src/partition/ownership.js'
+import { assignInTurn, OwnershipTable, soleOwner } from '../../src/partition/ownership.js'
+
+const PARTITIONS = 1024
 
 describe('soleOwner', () => {
   ownershipSuite({ it, create: () => [soleOwner()] })
@@ -11,33 +13,36 @@ describe('soleOwner', () => {
   })
 })
 
-describe.for([1, 2, 3, 16, 1024, 2000])('staticOwnership of %i shards', (shards) => {
-  ownershipSuite({
-    it,
-    create: () => Array.from({ length: shards }, (_, shard) => staticOwnership(shard, shards)),
+/** The tables of all shards, with partitions dealt out among them. */
+function tables(shards: number): OwnershipTable[] {
+  const owners = assignInTurn(PARTITIONS, shards)
+  return Array.from({ length: shards }, (_, shard) => new OwnershipTable(shard, owners))
+}
+
+describe.for([1, 2, 3, 16, 1024, 2000])('the tables of %i shards', (shards) => {
+  ownershipSuite({ it, create: () => tables(shards), partitions: PARTITIONS })
+})
+
+describe('the tables of shards that moved partitions', () => {
+  const create = () => {
+    const moved = tables(3)
+    for (const table of moved) {
+      table.move([0, 3, 6], 1)
+      table.move([1, 2], 0)
+    }
+    return moved
+  }
+  ownershipSuite({ it, create, partitions: PARTITIONS })
+
+  it('have another version after every move, and their new owners', () => {
+    const table = create()[2]!
+    expect(table.version).toBe(2)
+    expect([0, 1, 2, 3, 4, 5].map((partition) => table.ownerOf(partition))).toEqual([1, 0, 0, 1, 1, 2])
   })
 })
 
-describe('staticOwnership', () => {
-  it('deals partitions out in turn, the same to every shard', () => {
-    const owners = [0, 1, 2, 3, 4].map(staticOwnership(1, 3).ownerOf)
-    expect(owners).toEqual([0, 1, 2, 0, 1])
-    expect(staticOwnership(1, 3)).toMatchObject({ version: 0, self: 1 })
-  })
-
-  const wrong: [number, number][] = [
-    [0, 0],
-    [0, -1],
-    [0, 1.5],
-    [0, Number.NaN],
-    [-1, 3],
-    [3, 3],
-    [0.5, 3],
-    [Number.NaN, 3],
-  ]
-  it.for(wrong)('refuses shard %d of %d', ([self, shards]) => {
-    expect(() => staticOwnership(self, shards)).toThrow(
-      expect.objectContaining({ code: 'KUMO_INVALID_OPTION' }),
-    )
-  })
+it('deals partitions out in turn, the same to every shard', () => {
+  const [, table] = tables(3)
+  expect([0, 1, 2, 3, 4].map((partition) => table!.ownerOf(partition))).toEqual([0, 1, 2, 0, 1])
+  expect([table!.version, table!.self]).toEqual([0, 1])
 })

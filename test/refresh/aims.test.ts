@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { archiveIntervalMs, freshness } from '../../src/refresh/aims.js'
-import { FreshBudget } from '../../src/refresh/fresh-budget.js'
+import { archiveIntervalMs } from '../../src/refresh/aims.js'
+import { FreshnessBudget } from '../../src/refresh/freshness-budget.js'
 import { seededRandom } from '../../src/time.js'
 
 const HOUR = 3_600_000
@@ -11,14 +11,20 @@ function bounded(ms: number, { minMs, maxMs } = RULES): number {
   return Math.min(maxMs, Math.max(minMs, ms))
 }
 
+/** The share of the time for which the copy of a page is up to date, if it is fetched at regular intervals. */
+function freshness(changeMs: number, everyMs: number): number {
+  const x = everyMs / changeMs
+  return x > 0 ? -Math.expm1(-x) / x : 1
+}
+
 /** Pages that change at anything from a minute to years. */
 function population(count: number, seed: number): number[] {
   const random = seededRandom(seed)
   return Array.from({ length: count }, () => 60_000 * 1e6 ** random.next())
 }
 
-function budgetFor(pages: readonly number[]): FreshBudget {
-  const budget = new FreshBudget()
+function budgetFor(pages: readonly number[]): FreshnessBudget {
+  const budget = new FreshnessBudget()
   for (const page of pages) budget.replace(undefined, page)
   return budget
 }
@@ -27,7 +33,7 @@ function archiveVisits(pages: readonly number[], rules = RULES): number {
   return pages.reduce((sum, page) => sum + 1 / bounded(archiveIntervalMs(page, rules.target), rules), 0)
 }
 
-function visits(pages: readonly number[], budget: FreshBudget, rules = RULES): number {
+function visits(pages: readonly number[], budget: FreshnessBudget, rules = RULES): number {
   return pages.reduce((sum, page) => sum + 1 / budget.intervalMs(page, rules), 0)
 }
 
@@ -153,7 +159,7 @@ describe('the aim fresh', () => {
   })
 
   test('is archive as long as no page is known, and again when all are gone', () => {
-    const budget = new FreshBudget()
+    const budget = new FreshnessBudget()
     const alone = () => [HOUR, DAY, 900 * DAY].map((changeMs) => budget.intervalMs(changeMs, RULES))
     const archive = [HOUR, DAY, 900 * DAY].map((changeMs) =>
       bounded(archiveIntervalMs(changeMs, RULES.target)),

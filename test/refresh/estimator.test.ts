@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { archiveIntervalMs } from '../../src/refresh/aims.js'
 import type { Observation } from '../../src/refresh/contract.js'
-import { changeIntervalMs, observations, observed } from '../../src/refresh/estimator.js'
+import { changeIntervalMs } from '../../src/refresh/estimator.js'
+import { observations, observed } from '../../src/refresh/history.js'
 import { type Random, seededRandom } from '../../src/time.js'
 import { anyChangeMs, DAY, median, naive, PRIOR, RIVALS, type Tried, visited } from './rival-estimators.js'
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { PageRecord } from '../../src/refresh/contract.js'
-import { goneIntervalMs, type Miss, missed, missedIntervalMs } from '../../src/refresh/gone.js'
+import { type CountedMiss, goneIntervalMs, missed, missedIntervalMs } from '../../src/refresh/gone.js'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const THERE: PageRecord = { at: 0, every: DAY, history: '', change: 1000, depth: 0 }
 
 describe('missed', () => {
-  const courses: [course: Miss[], goneAt: number | undefined][] = [
+  const courses: [course: CountedMiss[], goneAt: number | undefined][] = [
     [['gone'], 1],
     [['not-found'], undefined],
     [['not-found', 'not-found'], 2],

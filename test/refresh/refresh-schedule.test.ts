@@ -232,7 +232,7 @@ describe('servers that move to another shard', () => {
     const here = refresher()
     here.observed('a.example', undefined, sight(START))
     here.observed('b.example', undefined, sight(START))
-    const left = here.leave((host) => host === 'a.example')
+    const left = here.release((host) => host === 'a.example')
     expect(left.map(([host]) => host)).toEqual(['a.example'])
     expect(here.serverOf('a.example')).toBeUndefined()
     const there = refresher()

@@ -17,7 +17,7 @@ export const naive: Estimate = (seen) => total(seen) / changes(seen)
 /**
  * Cho & Garcia-Molina 2003, for visits at regular intervals, with the bias taken out; here with the mean interval.
  */
-export const biasReduced: Estimate = (seen) => {
+const biasReduced: Estimate = (seen) => {
   const visits = seen.length
   return total(seen) / visits / -Math.log((visits - changes(seen) + 0.5) / (visits + 0.5))
 }
@@ -26,7 +26,7 @@ export const biasReduced: Estimate = (seen) => {
  * Cho & Garcia-Molina 2003, for visits at irregular intervals: Σ over changed τ / (e^λτ - 1) = Σ over unchanged τ.
  * Where that has no solution, the estimator for regular ones.
  */
-export const mostLikely: Estimate = (seen) => {
+const mostLikely: Estimate = (seen) => {
   const changed = changes(seen)
   if (changed === 0 || changed === seen.length) return biasReduced(seen)
   let low = -60

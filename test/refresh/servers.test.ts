@@ -14,6 +14,16 @@ function servers(sockets = 10, minIntervalMs = SECOND, policy: RefreshPolicy = '
   return new Servers({ sockets, minIntervalMs, policy })
 }
 
+/** The interval at which a server of a table with the policy `freq` is visited. */
+function intervalOf(table: Servers, host: string): number {
+  return table.policy({ host, readyAt: 0 })
+}
+
+/** The deadline of a server that begins to wait at `readyAt`, in a table with the policy `edf`. */
+function deadlineOf(table: Servers, host: string, readyAt: number): number {
+  return table.policy({ host, readyAt })
+}
+
 /** A server whose pages wish a visit every so many ms between them. */
 function record(accessMs: number, download = 100, more: Partial<ServerRecord> = {}): ServerRecord {
   return { pages: 10, load: 1 / accessMs, download, ...more }
@@ -71,10 +81,6 @@ function spread(random: Random, from: number, to: number): number {
   return from * (to / from) ** random.next()
 }
 
-function pick<T>(random: Random, items: readonly T[]): T {
-  return items[Math.floor(random.next() * items.length)]!
-}
-
 describe('Servers against brute force', () => {
   const walks = [
     { seed: 1, sockets: 2, minIntervalMs: SECOND, unknown: 0 },
@@ -85,7 +91,7 @@ describe('Servers against brute force', () => {
   ]
   it.each(walks)('any changes, seed $seed', ({ seed, sockets, minIntervalMs, unknown }) => {
     const random = seededRandom(seed)
-    const table = servers(sockets, minIntervalMs)
+    const table = servers(sockets, minIntervalMs, 'freq')
     const models = new Map<string, Model>()
     // The mean that stands in for unknown downloads may be out of date by two per cent.
     const slack = unknown > 0 ? 1.03 : 1 + 1e-6
@@ -105,10 +111,10 @@ describe('Servers against brute force', () => {
         models.set(host, model)
         const now = spread(random, 100, 30 * DAY)
         const place = model.pages.length > 0 && random.next() < 0.3 ? 0 : -1
-        table.want(host, place < 0 ? undefined : model.pages[0], now)
+        table.updateInterval(host, place < 0 ? undefined : model.pages[0], now)
         model.pages.splice(Math.max(place, 0), place < 0 ? 0 : 1, now)
       } else if (dice < 0.7 && model.pages.length > 0) {
-        table.want(host, model.pages.pop(), undefined)
+        table.updateInterval(host, model.pages.pop(), undefined)
       } else if (random.next() >= unknown) {
         models.set(host, model)
         const delay = random.next() < 0.1 ? spread(random, 1, 60 * SECOND) : undefined
@@ -139,8 +145,8 @@ describe('Servers against brute force', () => {
         const own = Math.max(stretch, load * shortest)
         expect(table.stretchOf(name) / own).toBeCloseTo(1, unknown > 0 ? 1 : 8)
         const interval = load === 0 ? Number.POSITIVE_INFINITY : Math.max(stretch / load, shortest)
-        if (load === 0) expect(table.intervalOf(name)).toBe(interval)
-        else expect(table.intervalOf(name) / interval).toBeCloseTo(1, unknown > 0 ? 1 : 8)
+        if (load === 0) expect(intervalOf(table, name)).toBe(interval)
+        else expect(intervalOf(table, name) / interval).toBeCloseTo(1, unknown > 0 ? 1 : 8)
         expect(table.get(name)!.pages).toBe(pages.length)
       }
     }
@@ -175,9 +181,9 @@ describe('a server', () => {
       socketsScheduled: 0,
       infeasibleServers: 0,
     })
-    table.want('new.example', undefined, HOUR)
+    table.updateInterval('new.example', undefined, HOUR)
     expect(table.get('new.example')).toEqual({ pages: 1, load: 1 / HOUR, download: 0 })
-    expect(table.habitMs('new.example')).toBeUndefined()
+    expect(table.typicalChangeMs('new.example')).toBeUndefined()
   })
 
   it('asks for what its pages wish, as far as it can take it, whatever the sockets here allow', () => {
@@ -215,34 +221,31 @@ describe('a server', () => {
 
   it('is not made by what says nothing', () => {
     const table = servers()
-    table.want('a.example', undefined, undefined)
-    table.want('a.example', DAY, undefined)
+    table.updateInterval('a.example', undefined, undefined)
+    table.updateInterval('a.example', DAY, undefined)
     table.downloaded('a.example', Number.NaN)
-    table.learned('a.example', Number.POSITIVE_INFINITY)
-    table.learned('a.example', 0)
+    table.addChangeInterval('a.example', Number.POSITIVE_INFINITY)
+    table.addChangeInterval('a.example', 0)
     expect(table.size).toBe(0)
     expect(table.get('a.example')).toBeUndefined()
   })
 
   it('that is unknown is scheduled for nothing', () => {
-    const table = servers(10, 1500)
-    expect(table.intervalOf('a.example')).toBe(Number.POSITIVE_INFINITY)
-    expect(table.deadlineOf('a.example', NOW)).toBe(Number.POSITIVE_INFINITY)
-    expect(table.idleOf('a.example', NOW)).toBe(1500)
+    const table = servers(10, 1500, 'freq')
+    expect(intervalOf(table, 'a.example')).toBe(Number.POSITIVE_INFINITY)
     expect(table.stretchOf('a.example')).toBe(1)
     table.downloaded('a.example', 300, 4000)
-    expect(table.intervalOf('a.example')).toBe(Number.POSITIVE_INFINITY)
-    expect(table.idleOf('a.example', NOW)).toBe(4000)
+    expect(intervalOf(table, 'a.example')).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('has no load left when its last page goes', () => {
     const random = seededRandom(3)
     const table = servers()
     const pages = Array.from({ length: 500 }, () => spread(random, SECOND, 400 * DAY))
-    for (const every of pages) table.want('a.example', undefined, every)
+    for (const every of pages) table.updateInterval('a.example', undefined, every)
     const load = pages.reduce((sum, every) => sum + 1 / every, 0)
     expect(table.get('a.example')!.load).toBeCloseTo(load, 12)
-    for (const every of pages.toReversed()) table.want('a.example', every, undefined)
+    for (const every of pages.toReversed()) table.updateInterval('a.example', every, undefined)
     expect(table.get('a.example')).toEqual({ pages: 0, load: 0, download: 0 })
     expect(table.pressure().socketsNeeded).toBe(0)
   })
@@ -306,29 +309,32 @@ describe('what is learned of a server', () => {
 
   it('its habit is the geometric mean', () => {
     const table = servers()
-    expect(table.habitMs('a.example')).toBeUndefined()
+    expect(table.typicalChangeMs('a.example')).toBeUndefined()
     const seen = [HOUR, 4 * HOUR, 2 * DAY, 90 * DAY]
-    for (const ms of seen) table.learned('a.example', ms)
+    for (const ms of seen) table.addChangeInterval('a.example', ms)
     const product = seen.reduce((all, ms) => all * (ms / HOUR), 1)
-    expect(table.habitMs('a.example')! / HOUR).toBeCloseTo(product ** (1 / 4), 6)
+    expect(table.typicalChangeMs('a.example')! / HOUR).toBeCloseTo(product ** (1 / 4), 6)
     expect(table.get('a.example')!.habit![1]).toBe(4)
   })
 
   it('e_i is the time that a visit holds a slot, and a pause runs meanwhile', () => {
-    const table = servers(1)
-    table.want('a.example', undefined, 100)
-    for (let visit = 0; visit < 3; visit++) {
-      table.downloaded('a.example', 200)
-      table.held('a.example', 300)
+    const table = servers(1, SECOND, 'freq')
+    const byDeadline = servers(1, SECOND, 'edf')
+    for (const each of [table, byDeadline]) {
+      each.updateInterval('a.example', undefined, 100)
+      for (let visit = 0; visit < 3; visit++) {
+        each.downloaded('a.example', 200)
+        each.held('a.example', 300)
+      }
     }
     // The pause of a second begins when the download ends, and the hooks are done before it is over.
-    expect(table.intervalOf('a.example')).toBe(1200)
-    expect(table.deadlineOf('a.example', 0)).toBe(1200 - 500)
+    expect(intervalOf(table, 'a.example')).toBe(1200)
+    expect(deadlineOf(byDeadline, 'a.example', 0)).toBe(1200 - 500)
     for (let visit = 0; visit < 200; visit++) {
       table.downloaded('a.example', 200)
       table.held('a.example', 5000)
     }
-    expect(table.intervalOf('a.example')).toBeCloseTo(5200, -2)
+    expect(intervalOf(table, 'a.example')).toBeCloseTo(5200, -2)
     const kept = table.get('a.example')!
     const restored = servers(1)
     restored.put('a.example', kept)
@@ -339,13 +345,14 @@ describe('what is learned of a server', () => {
   })
 
   it('unknown downloads are taken for the mean of the others', () => {
-    const table = servers(10)
-    table.want('a.example', undefined, 100)
-    expect(table.deadlineOf('a.example', 0)).toBe(1000)
-    // Nothing known anywhere: a second, and another for the pause. Now 2 s, on average of the others.
+    const table = servers(10, SECOND, 'freq')
+    table.updateInterval('a.example', undefined, 100)
+    // Nothing known anywhere: a second, and another for the pause.
+    expect(intervalOf(table, 'a.example')).toBe(2000)
+    // Now 2 s, the mean of the others, and the pause.
     table.put('b.example', record(DAY, 1000))
     table.put('c.example', record(DAY, 3000))
-    expect(table.intervalOf('a.example')).toBe(3000)
+    expect(intervalOf(table, 'a.example')).toBe(3000)
     expect(table.get('a.example')!.download).toBe(0)
     expect(table.pressure().socketsNeeded).toBe(1)
   })
@@ -361,19 +368,19 @@ describe('the stretch', () => {
       socketsScheduled: 2,
       infeasibleServers: 0,
     })
-    expect(table.intervalOf('7.example')).toBe(10_000)
+    expect(table.feasibility().scheduledPerSecond).toBeCloseTo(20 / 10, 9)
     expect(table.feasibility()).toMatchObject({ feasible: true, tight: true, policy: 'edf', worst: [] })
   })
 
   it('lengthens all alike where sockets are scarce, and relaxes when pages leave', () => {
-    const table = servers(2)
-    for (let i = 0; i < 60; i++) table.want(`${i}.example`, undefined, 10_000)
+    const table = servers(2, SECOND, 'freq')
+    for (let i = 0; i < 60; i++) table.updateInterval(`${i}.example`, undefined, 10_000)
     for (let i = 0; i < 60; i++) table.downloaded(`${i}.example`, 1000)
     expect(table.pressure().socketsNeeded).toBe(6)
     expect(table.pressure().socketsScheduled).toBe(2)
     expect(table.stretchOf('0.example')).toBeCloseTo(3, 9)
-    expect(table.intervalOf('0.example')).toBeCloseTo(30_000, 5)
-    for (let i = 20; i < 40; i++) table.want(`${i}.example`, 10_000, undefined)
+    expect(intervalOf(table, '0.example')).toBeCloseTo(30_000, 5)
+    for (let i = 20; i < 40; i++) table.updateInterval(`${i}.example`, 10_000, undefined)
     expect(table.pressure().stretch).toBeCloseTo(2, 9)
     for (let i = 40; i < 60; i++) table.remove(`${i}.example`)
     expect(table.pressure()).toEqual({
@@ -402,7 +409,7 @@ describe('the stretch', () => {
   })
 
   it('of one server that wishes too much is its own affair', () => {
-    const table = servers(10, SECOND)
+    const table = servers(10, SECOND, 'freq')
     table.put('eager.example', record(250, 100, { pages: 5000 }))
     table.put('slow.example', record(2000, 3200, { pages: 1 }))
     table.put('shy.example', record(10_000, 100, { delay: 30_000 }))
@@ -411,16 +418,16 @@ describe('the stretch', () => {
     expect(table.stretchOf('slow.example')).toBeCloseTo(2.1, 9)
     expect(table.stretchOf('shy.example')).toBeCloseTo(3.01, 9)
     expect(table.stretchOf('calm.example')).toBe(1)
-    expect(table.intervalOf('eager.example')).toBe(1100)
+    expect(intervalOf(table, 'eager.example')).toBe(1100)
     const told = table.feasibility()
     expect(told).toMatchObject({ feasible: false, stretch: 1, infeasibleServers: 3, servers: 4, pages: 5021 })
     expect(told.socketsNeeded).toBe(1)
     expect(told.wantedPerSecond).toBeCloseTo(4 + 0.5 + 0.1 + 1 / 86_400, 9)
     expect(told.scheduledPerSecond).toBeCloseTo(1 / 1.1 + 1 / 4.2 + 1 / 30.1 + 1 / 86_400, 9)
     expect(told.worst.map(({ host, why }) => `${host}: ${why}`)).toEqual([
-      'eager.example: 5,000 pages wish a visit every 0.3 s, but a visit and the pause after it take 1.1 s',
-      'shy.example: 10 pages wish a visit every 10.0 s, but a visit and the pause after it take 30.1 s',
-      'slow.example: 1 page wishes a visit every 2.0 s, but a visit and the pause after it take 4.2 s',
+      'eager.example: 5,000 pages need a visit every 0.3 s, but a visit and the pause after it take 1.1 s',
+      'shy.example: 10 pages need a visit every 10.0 s, but a visit and the pause after it take 30.1 s',
+      'slow.example: 1 page needs a visit every 2.0 s, but a visit and the pause after it take 4.2 s',
     ])
     expect(told.worst[2]).toMatchObject({ pages: 1, wantedMs: 2000, possibleMs: 4200 })
   })
@@ -437,61 +444,14 @@ describe('the stretch', () => {
   })
 })
 
-describe('deadlines and idling (eq. 5 and 6)', () => {
+describe('deadlines (eq. 5)', () => {
   it('are those of the paper', () => {
-    const table = servers(10, SECOND)
+    const table = servers(10, SECOND, 'edf')
     table.put('a.example', record(60_000, 2000))
-    expect(table.deadlineOf('a.example', 0)).toBe(58_000)
-    expect(table.deadlineOf('a.example', 59_999)).toBe(58_000)
-    expect(table.deadlineOf('a.example', 60_000)).toBe(118_000)
-    expect(table.deadlineOf('a.example', 130_000)).toBe(178_000)
-    expect(table.idleOf('a.example', 70_000)).toBe(50_000)
-    expect(table.idleOf('a.example', 119_500)).toBe(1000)
-    expect(table.idleOf('a.example', 120_000)).toBe(1000)
-  })
-
-  it.each([1, 2, 3])('one download a period, none in the past, never too soon (seed %i)', (seed) => {
-    const random = seededRandom(seed)
-    for (let round = 0; round < 60; round++) {
-      const minIntervalMs = pick(random, [0, 250, SECOND])
-      const table = servers(1000, minIntervalMs)
-      const delay = random.next() < 0.3 ? spread(random, 500, 20_000) : undefined
-      const download = spread(random, 1, 5000)
-      table.put('a.example', record(spread(random, 300, 10 * DAY), download, { delay }))
-      const interval = table.intervalOf('a.example')
-      const least = Math.max(minIntervalMs, delay ?? 0)
-      expect(interval).toBeGreaterThanOrEqual(least)
-      let now = NOW + random.next() * DAY
-      let begunIn = -1
-      for (let visit = 0; visit < 100; visit++) {
-        const deadline = table.deadlineOf('a.example', now)
-        // A download that begins at the deadline ends with the period, and the period is the present one.
-        expect(deadline + download).toBeGreaterThan(now)
-        expect(deadline + download).toBeLessThanOrEqual(now + interval * (1 + 1e-6) + 0.01)
-        // Now and then there is no socket for a long time: whole rounds are missed.
-        now += random.next() < 0.1 ? random.next() * 5 * interval : random.next() * 0.1 * interval
-        const period = Math.floor((now + 0.01) / interval)
-        expect(period).toBeGreaterThan(begunIn)
-        begunIn = period
-        const ended = now + download * (0.5 + random.next())
-        const idle = table.idleOf('a.example', ended)
-        expect(idle).toBeGreaterThanOrEqual(least)
-        expect(idle).toBeLessThanOrEqual(Math.max(least, interval) * (1 + 1e-6) + 0.01)
-        now = ended + idle
-      }
-    }
-  })
-
-  it('a server that idled until a period begins has that whole period', () => {
-    const random = seededRandom(21)
-    for (let i = 0; i < 5000; i++) {
-      const table = servers(10, 0)
-      const interval = spread(random, 200, 30 * DAY)
-      table.put('a.example', record(interval, 10))
-      const ended = NOW + random.next() * DAY
-      const wakes = ended + table.idleOf('a.example', ended)
-      expect(Math.abs(table.deadlineOf('a.example', wakes) + 10 - (wakes + interval))).toBeLessThan(0.01)
-    }
+    expect(deadlineOf(table, 'a.example', 0)).toBe(58_000)
+    expect(deadlineOf(table, 'a.example', 59_999)).toBe(58_000)
+    expect(deadlineOf(table, 'a.example', 60_000)).toBe(118_000)
+    expect(deadlineOf(table, 'a.example', 130_000)).toBe(178_000)
   })
 })
 
@@ -533,9 +493,11 @@ describe('policies', () => {
     table.put('b.example', record(2000, 1500))
     expect(table.feasibility().policy).toBe('sjf')
     expect(table.policy({ host: 'b.example', readyAt: NOW })).toBe(1500)
-    table.want('b.example', 2000, undefined)
+    table.updateInterval('b.example', 2000, undefined)
     table.remove('b.example')
-    expect(table.policy({ host: 'a.example', readyAt: NOW })).toBe(table.deadlineOf('a.example', NOW))
+    expect(table.policy({ host: 'a.example', readyAt: NOW })).toBe(
+      Math.floor(NOW / 2000) * 2000 + 2000 - 1000,
+    )
   })
 
   it.each(['auto', 'edf', 'freq', 'fcfs', 'rm', 'sjf'] as const)(
@@ -546,7 +508,7 @@ describe('policies', () => {
       for (const host of ['never.example', 'met.example']) {
         expect(table.policy({ host, readyAt: 1 })).toBe(Number.POSITIVE_INFINITY)
       }
-      table.want('met.example', undefined, DAY)
+      table.updateInterval('met.example', undefined, DAY)
       expect(table.policy({ host: 'met.example', readyAt: 1 })).toBeLessThan(Number.POSITIVE_INFINITY)
     },
   )

@@ -262,7 +262,7 @@ const UNSOUND: [kind: FindingKind, name: string, run: RunRecord][] = [
     'a start in a quiet time',
     run([['/1', 200, 210]], { quiet: [[100, Number.POSITIVE_INFINITY]] }),
   ],
-  ['left-behind', 'a fetch without an end', run([['/1', 0, Number.POSITIVE_INFINITY, 0, 'going on']])],
+  ['left-behind', 'a fetch without an end', run([['/1', 0, Number.POSITIVE_INFINITY, 0, 'pending']])],
 ]
 
 describe('checkRun', () => {

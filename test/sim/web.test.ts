@@ -93,7 +93,7 @@ describe('simulatedWeb', () => {
     expect(web.log[1]).toMatchObject({
       startedAt: 100,
       endedAt: Number.POSITIVE_INFINITY,
-      result: 'going on',
+      result: 'pending',
     })
     await clock.advance(30)
     context.onAbort!()

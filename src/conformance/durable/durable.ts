@@ -1,4 +1,4 @@
-/** Proves that a store outlives the process: what a crash may undo, and what it must not. */
+/** Proves that a store survives a crash of the process: what a crash may undo, and what it must not. */
 
 import type { MaybePromise } from '../../types.js'
 import type { It } from '../suite.js'
@@ -9,12 +9,12 @@ import { type DurablePlace, Lives } from './lives.js'
 import { requestCases } from './requests.js'
 import { crashWalk } from './walk.js'
 
-/** What the suite of durable stores is given. */
+/** Options of the suite for durable stores. */
 export interface DurableStoreSuiteOptions {
   it: It
-  /** Called once for each case; returns an empty place that shares nothing with those before. */
+  /** Called once for each case; returns an empty place that shares nothing with earlier ones. */
   create: () => MaybePromise<DurablePlace>
-  /** How many crashes each random case goes through. Default 15; take fewer only where opening is slow. */
+  /** Number of crashes in each random case. Default 15; use fewer only if opening is slow. */
   rounds?: number
 }
 

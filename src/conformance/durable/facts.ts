@@ -1,12 +1,12 @@
-/** Cases of the suite of durable stores: facts survive a crash, for stores that keep any. */
+/** Cases of the suite for durable stores: facts survive a crash, if the store keeps facts. */
 
 import assert from 'node:assert/strict'
 import { assertCounts, ORDINARY, request } from '../frontier/fixtures.js'
 import { type CheckLives, takeIn } from './fixtures.js'
 
-/** Facts: for stores that keep any. */
+/** Facts, if the store keeps any. */
 export function factCases(check: CheckLives): void {
-  check('facts are kept', async (lives) => {
+  check('facts survive a crash', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const { state } = opened
     if (state === undefined) return
@@ -29,7 +29,7 @@ export function factCases(check: CheckLives): void {
     assert.equal(listed.length, 2)
   })
 
-  check('what is put before a commit goes in with it', async (lives) => {
+  check('facts that are put before a commit are part of it', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const { state, onCommit } = opened
     if (state === undefined || onCommit === undefined) return

@@ -1,4 +1,4 @@
-/** Cases of the suite of durable stores: a crash neither cuts a pause short nor forgets how a host fares. */
+/** Cases of the suite for durable stores: a crash neither shortens a pause nor loses the state of a host. */
 
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../frontier/contract.js'
@@ -15,7 +15,7 @@ import {
 import { type CheckLives, dueExactly, notBefore, SLACK_MS, takeIn } from './fixtures.js'
 import { clock, type Lives, leaseSoon } from './lives.js'
 
-/** Hosts: their clocks and their troubles. */
+/** Hosts: their pauses and their trouble. */
 export function hostCases(check: CheckLives): void {
   /** Visits the first of two requests of a host, flushes and crashes. */
   const afterVisit = async (lives: Lives, more: Partial<Settlement>, politeness = ORDINARY) => {
@@ -28,12 +28,12 @@ export function hostCases(check: CheckLives): void {
     return { now, opened: await lives.crash(politeness) }
   }
 
-  check('a host goes on resting', async (lives) => {
+  check('the pause of a host survives a crash', async (lives) => {
     const { now, opened } = await afterVisit(lives, {})
     await dueExactly(opened.frontier, now + DELAY_MS)
   })
 
-  check('a host that was drained goes on resting', async (lives) => {
+  check('the pause of an empty host survives a crash', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const now = clock.now()
     await takeIn(opened, [request('a.example', 1)])
@@ -46,7 +46,7 @@ export function hostCases(check: CheckLives): void {
     await dueExactly(next.frontier, now + DELAY_MS)
   })
 
-  check('each connection of a host goes on resting', async (lives) => {
+  check('the pause of each connection survives a crash', async (lives) => {
     const opened = await lives.open(GENEROUS)
     const now = clock.now()
     await takeIn(opened, paths('a.example', 60))
@@ -58,13 +58,13 @@ export function hostCases(check: CheckLives): void {
     assert.equal((await leaseSoon(frontier, 4, now + DELAY_MS + SLACK_MS)).length, 4)
   })
 
-  check('the instant that a host named is kept', async (lives) => {
+  check('hostNotBefore survives a crash', async (lives) => {
     const at = clock.now() + 9 * DELAY_MS
     const { opened } = await afterVisit(lives, { hostNotBefore: at })
     await dueExactly(opened.frontier, at)
   })
 
-  check('the pause that a host asked for is kept', async (lives) => {
+  check('hostDelayMs survives a crash', async (lives) => {
     const { now, opened } = await afterVisit(lives, { hostDelayMs: 5 * DELAY_MS })
     const { frontier } = opened
     const due = now + 5 * DELAY_MS
@@ -73,13 +73,16 @@ export function hostCases(check: CheckLives): void {
     await dueExactly(frontier, due + 5 * DELAY_MS)
   })
 
-  check('the trouble of a host is kept, until it is over', async (lives) => {
+  check('the trouble of a host survives a crash, until it is over', async (lives) => {
     const hostTrouble = { incidents: 2, since: clock.now() }
     const { now, opened } = await afterVisit(lives, { hostTrouble }, HURRIED)
     const [lease] = await leaseSoon(opened.frontier, 1, now + SLACK_MS)
     assert.equal(lease?.hostTrouble?.incidents, 2)
     const told = lease.hostTrouble.since
-    assert.ok(Math.abs(told - hostTrouble.since) <= SLACK_MS, `since ${hostTrouble.since}, told as ${told}`)
+    assert.ok(
+      Math.abs(told - hostTrouble.since) <= SLACK_MS,
+      `since ${hostTrouble.since}, reported as ${told}`,
+    )
     const over = { incidents: 0, since: now + SLACK_MS }
     await opened.frontier.settle([{ ...done(lease, now + SLACK_MS), hostTrouble: over }])
     await opened.flush()

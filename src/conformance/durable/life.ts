@@ -1,4 +1,4 @@
-/** Cases of the suite of durable stores: leases, closing, and one crash after the other. */
+/** Cases of the suite for durable stores: leases, closing, and repeated crashes. */
 
 import assert from 'node:assert/strict'
 import { knownAs } from '../../url/known-as.js'
@@ -6,12 +6,12 @@ import { A_DAY_MS, assertCounts, DELAY_MS, done, ORDINARY, request } from '../fr
 import { assertKnown, type CheckLives, SLACK_MS, takeIn } from './fixtures.js'
 import { clock, EVERYTHING, everything, leaseSoon } from './lives.js'
 
-/** Leases, closing, and one crash after the other. */
+/** Leases, closing, and repeated crashes. */
 export function lifeCases(check: CheckLives): void {
   const urls = ['a', 'b', 'c'].map((name) => `https://${name}.example/1`)
   const three = ['a', 'b', 'c'].map((name) => request(`${name}.example`, 1))
 
-  check('a request that was leased is pending again, once', async (lives) => {
+  check('a leased request is pending again after a crash, once', async (lives) => {
     const opened = await lives.open(ORDINARY)
     await takeIn(opened, three)
     await leaseSoon(opened.frontier, 3, clock.now())
@@ -28,7 +28,7 @@ export function lifeCases(check: CheckLives): void {
     }
   })
 
-  check('what was done does not come back', async (lives) => {
+  check('a request that is done does not come back', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const now = clock.now()
     await takeIn(opened, three)
@@ -47,7 +47,7 @@ export function lifeCases(check: CheckLives): void {
 
   for (const partsFirst of [false, true]) {
     const how = partsFirst ? 'closed, its parts first' : 'closed'
-    check(`everything is there after the store was ${how}`, async (lives) => {
+    check(`nothing is lost when the store is ${how}`, async (lives) => {
       const opened = await lives.open(ORDINARY)
       const now = clock.now()
       await takeIn(opened, three)
@@ -69,14 +69,14 @@ export function lifeCases(check: CheckLives): void {
       await assertKnown(seen, [...urls, 'https://a.example/2'])
       assert.equal(await state?.space('facts').get('a'), state && 1)
       const [third] = await leaseSoon(frontier, 1, now + DELAY_MS - 2 * SLACK_MS)
-      assert.equal(third?.url, urls[2], 'of the three hosts one does not rest')
+      assert.equal(third?.url, urls[2], 'the host without a visit does not rest')
       const rest = await leaseSoon(frontier, 2, now + DELAY_MS + SLACK_MS)
       const told = rest.map(({ url, attempt }) => `${url} ${attempt}`)
       assert.deepEqual(told.toSorted(), ['https://a.example/2 0', 'https://b.example/1 1'])
     })
   }
 
-  check('one crash after the other loses nothing', async (lives) => {
+  check('repeated crashes lose nothing', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const now = clock.now()
     await takeIn(opened, three)
@@ -93,7 +93,7 @@ export function lifeCases(check: CheckLives): void {
     assert.equal(again?.attempt, 1)
   })
 
-  check('each life adds to the last', async (lives) => {
+  check('data of several runs adds up', async (lives) => {
     let opened = await lives.open(ORDINARY)
     for (let life = 1; life <= 5; life++) {
       await takeIn(opened, [request(`h${life}.example`, 1)])

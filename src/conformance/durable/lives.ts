@@ -1,4 +1,4 @@
-/** The lives of a durable store, one after the other, and ways to look at what one left to the next. */
+/** Successive openings of a durable store, and ways to inspect what one left to the next. */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness } from '../../frontier/contract.js'
@@ -8,28 +8,28 @@ import { systemClock } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { PATIENCE_MS, pause } from '../suite.js'
 
-/** Where a durable store is tried out. */
+/** Where a durable store is tested. */
 export interface DurablePlace {
   /** Describes the place while it is empty. */
   readonly store: Store
   /**
-   * Describes what would be left if the process died at this very moment, of the store that was opened last: a store
-   * in a folder copies the folder, one on a server cuts its connection and makes another. The store that was opened
-   * is closed afterwards, by the suite; whatever that writes must not get into what was left.
+   * Describes what would be left if the process died right now, for the store that was opened last: a store in a folder
+   * copies the folder, a store on a server closes its connection and opens another. The suite closes the opened store
+   * afterwards; whatever that writes must not get into what was left.
    */
   crash(): MaybePromise<Store>
 }
 
-/** All that is pending may be handed out at once: to look at everything, and leave it as it is. */
+/** Lets everything that is pending be leased at once, to inspect it without changing it. */
 export const EVERYTHING: Politeness = { delayMs: 0, connections: 1_000_000, growAt: 0.001 }
 
 const PARTITIONS = 16
 const A_LOT = 1_000_000
 
-/** Instants are those of the real clock, so that commits come when they come. */
+/** Times are those of the real clock, so that commits happen when they would. */
 export const clock = systemClock()
 
-/** One store after the other at one place. */
+/** Successive openings of a store at one place. */
 export class Lives {
   readonly #place: DurablePlace
   #store: Store
@@ -52,22 +52,22 @@ export class Lives {
     return this.#opened as Awaited<ReturnType<Lives['open']>>
   }
 
-  /** Ends this life where it is, and begins the next. */
+  /** Crashes, and opens what is left. */
   async crash(politeness: Politeness): ReturnType<Lives['open']> {
     const store = await this.#place.crash()
-    // Nobody closes a store after a crash: it may fail, and what it would still write is lost.
+    // No store is closed after a crash: closing may fail, and what it would write is lost.
     await this.#close().catch(() => {})
     this.#store = store
     return this.open(politeness)
   }
 
-  /** Ends this life as it should end, and begins the next. */
+  /** Closes the store properly, and opens it again. */
   async reopen(politeness: Politeness): ReturnType<Lives['open']> {
     await this.#close()
     return this.open(politeness)
   }
 
-  /** For good. */
+  /** Closes the store for good. */
   async end(): Promise<void> {
     await this.#close().catch(() => {})
   }
@@ -80,8 +80,8 @@ export class Lives {
 }
 
 /**
- * Leases until so many were handed out: a store may have to read first, and says so by an empty answer. No more may
- * come.
+ * Leases until this many requests were handed out: a store may have to read first, and returns an empty lease
+ * meanwhile. No more may follow.
  */
 export async function leaseSoon(frontier: Frontier, count: number, now: number): Promise<CrawlRequest[]> {
   const leases: CrawlRequest[] = []
@@ -95,11 +95,11 @@ export async function leaseSoon(frontier: Frontier, count: number, now: number):
   return leases
 }
 
-/** All that is pending, left leased. For a store that was opened with the politeness `EVERYTHING`. */
+/** Everything that is pending; it stays leased. For a store that was opened with the politeness `EVERYTHING`. */
 export async function everything(frontier: Frontier, now: number): Promise<CrawlRequest[]> {
   const { pending } = frontier
   const leases = await leaseSoon(frontier, pending, now)
-  const told = `pending is ${pending}, and so many were handed out`
+  const told = `pending is ${pending}, but this many were handed out`
   assert.equal(leases.length, pending, `${told}: ${leases.map(({ url }) => url).join(' ')}`)
   return leases
 }

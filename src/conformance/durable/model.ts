@@ -1,5 +1,5 @@
 /**
- * A durable store as one would explain it: a list of what was done. After a crash a store must hold what it held at one
+ * The simplest possible durable store: a list of operations. After a crash, a store must hold what it held at one
  * moment of that list, not before the last flush; the model finds the moment, or says what is wrong.
  */
 
@@ -8,7 +8,7 @@ import type { Settlement } from '../../frontier/contract.js'
 import type { CrawlRequest } from '../../types.js'
 import { knownAs } from '../../url/known-as.js'
 
-/** What is kept whole or not at all. */
+/** An operation that is kept completely or not at all. */
 export type Deed =
   | { readonly added: CrawlRequest }
   | { readonly settled: Settlement }
@@ -21,12 +21,12 @@ export interface Remains {
   readonly facts: ReadonlyMap<string, unknown>
 }
 
-/** What a store holds at one moment. */
-export class Moment {
+/** The content of a store at one moment. */
+class Moment {
   readonly pending = new Map<string, { readonly request: CrawlRequest; readonly notBefore: number }>()
   readonly known = new Set<string>()
   readonly facts = new Map<string, unknown>()
-  /** By host: nothing of it is handed out before. */
+  /** By host: no request of it is handed out before this time. */
   readonly notBefore = new Map<string, number>()
 
   copy(): Moment {
@@ -56,7 +56,7 @@ export class Moment {
     if (pending.length !== this.pending.size || known.size !== this.known.size) return false
     for (const request of pending) {
       const there = this.pending.get(knownAs(request))?.request
-      // A request that was tried again, or led to itself, is the same but for these.
+      // A request that was retried, or found itself, is the same except for these fields.
       if (there?.attempt !== request.attempt || there.redirects !== request.redirects) return false
     }
     for (const name of known) if (!this.known.has(name)) return false
@@ -81,10 +81,10 @@ export class Moment {
   }
 }
 
-/** All that was done since the last crash, call by call. */
+/** All operations since the last crash, by call. */
 export class History {
   readonly #delayMs: number
-  /** What was left by the last crash. */
+  /** What the last crash left. */
   #base: Moment
   #calls: (readonly Deed[])[] = []
   #flushed = 0
@@ -101,24 +101,24 @@ export class History {
     return this.#calls.length
   }
 
-  /** One call, whose deeds may each be kept or not if it is the last that was kept. */
+  /** One call. If it is the last one that was kept, each of its operations may be kept or not. */
   did(deeds: readonly Deed[]): void {
     this.#calls.push(deeds)
     for (const deed of deeds) this.now.apply(deed, this.#delayMs)
   }
 
-  /** All of the first so many calls would survive a crash. */
+  /** The first `calls` calls would survive a crash. */
   flushed(calls: number): void {
     this.#flushed = Math.max(this.#flushed, calls)
   }
 
-  /** The earliest moment that may have left this. Objects if there is none. */
+  /** The earliest moment that may have left this. Fails if there is none. */
   momentOf(remains: Remains): Moment {
     const names = remains.pending.map(knownAs)
     assert.equal(
       names.find((name, i) => names.indexOf(name) !== i),
       undefined,
-      'this is pending twice',
+      'the same request is pending twice',
     )
     const flushed = this.#base.copy()
     for (const call of this.#calls.slice(0, this.#flushed)) this.#apply(flushed, call)
@@ -133,22 +133,21 @@ export class History {
       this.#apply(moment, call)
     }
     this.#object(remains, flushed)
-    assert.fail('what is there after the crash was never there together: some is older, some is newer')
+    assert.fail('what is left after the crash never existed at one moment: some of it is older, some newer')
   }
 
-  /** Says what is wrong, if it has a name. */
+  /** Fails with a specific message, if what is wrong has a name. */
   #object({ pending, known, facts }: Remains, flushed: Moment): void {
     const names = pending.map(knownAs)
     const waiting = new Set(names)
     const deeds = this.#calls.flat()
     const settled = deeds.flatMap((deed) => ('settled' in deed ? [deed.settled] : []))
     const touched = new Set(settled.map(({ request }) => knownAs(request)))
-    for (const name of names)
-      assert.ok(known.has(name), `${name} is pending, but the seen-set takes it for new`)
+    for (const name of names) assert.ok(known.has(name), `${name} is pending, but new to the seen-set`)
     for (const name of flushed.known) assert.ok(known.has(name), `${name} was flushed, but is new again`)
     for (const [name, { request }] of flushed.pending) {
       if (touched.has(name)) continue
-      assert.ok(waiting.has(name), `${name} was pending when all was flushed, and is lost`)
+      assert.ok(waiting.has(name), `${name} was pending at the flush, and is lost`)
       const { attempt } = pending.find((each) => knownAs(each) === name)!
       assert.equal(attempt, request.attempt, `the attempt of ${name}, which was flushed`)
     }
@@ -168,13 +167,13 @@ export class History {
     for (const name of names) {
       assert.ok(
         !flushed.known.has(name) || flushed.pending.has(name),
-        `${name} was done and flushed, and is back`,
+        `${name} was done at the flush, and is pending again`,
       )
     }
     for (const settlement of settled) this.#objectToHalf(settlement, waiting, known)
   }
 
-  /** Whether a name was known and done before this life. */
+  /** Whether a name was known and done before the last crash. */
   #isDone(name: string): boolean {
     return this.#base.known.has(name) && !this.#base.pending.has(name)
   }
@@ -189,9 +188,9 @@ export class History {
     if (again !== undefined || brought.length === 0 || found.some((each) => knownAs(each) === name)) return
     const came = brought.filter((each) => known.has(each)).length
     const isGone = known.has(name) && !waiting.has(name)
-    const kept = `${name} was settled, and brought ${brought.length}`
-    if (isGone) assert.equal(came, brought.length, `${kept}: it is gone, of them so many are there`)
-    else assert.equal(came, 0, `${kept}: it is pending, of them so many are there`)
+    const kept = `${name} was settled with ${brought.length} found requests`
+    if (isGone) assert.equal(came, brought.length, `${kept}: it is done, so all of them must be there`)
+    else assert.equal(came, 0, `${kept}: it is pending, so none of them may be there`)
   }
 
   #apply(moment: Moment, deeds: readonly Deed[]): void {
@@ -199,7 +198,7 @@ export class History {
   }
 }
 
-/** All subsets of a few, in order. */
+/** All subsets of a few elements, in order. */
 function* subsets<T>(things: readonly T[]): Generator<T[]> {
   for (let chosen = 0; chosen < 2 ** things.length; chosen++) {
     yield things.filter((_, i) => chosen & (1 << i))

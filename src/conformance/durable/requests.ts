@@ -1,4 +1,4 @@
-/** Cases of the suite of durable stores: requests that were flushed are there after a crash, whole and in order. */
+/** Cases of the suite for durable stores: flushed requests survive a crash, unchanged and in order. */
 
 import assert from 'node:assert/strict'
 import type { CrawlRequest } from '../../types.js'
@@ -21,7 +21,7 @@ import { clock, EVERYTHING, everything, leaseSoon } from './lives.js'
 
 /** Requests: their fields, their order, their names. */
 export function requestCases(check: CheckLives): void {
-  check('a crash before anything was done leaves an empty place', async (lives) => {
+  check('a crash before the first write leaves an empty store', async (lives) => {
     await lives.open(ORDINARY)
     const opened = await lives.crash(ORDINARY)
     assertCounts(opened.frontier, 0, 0, 0)
@@ -30,7 +30,7 @@ export function requestCases(check: CheckLives): void {
     await opened.flush()
   })
 
-  check('requests come out of a crash as they went in', async (lives) => {
+  check('requests are unchanged after a crash', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const plain = request('a.example', 1)
     const requests: CrawlRequest[] = [
@@ -65,7 +65,7 @@ export function requestCases(check: CheckLives): void {
     }
   })
 
-  check('what a settlement found is there with it', async (lives) => {
+  check('requests found by a visit survive together with its settlement', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const now = clock.now()
     await takeIn(opened, [request('a.example', 1)])
@@ -81,7 +81,7 @@ export function requestCases(check: CheckLives): void {
     await assertKnown(seen, ['https://a.example/1', ...urls])
   })
 
-  check('attempts and the times of further tries are kept', async (lives) => {
+  check('attempts and retry times survive a crash', async (lives) => {
     const opened = await lives.open(HURRIED)
     const now = clock.now()
     await takeIn(opened, paths('a.example', 2))
@@ -92,14 +92,14 @@ export function requestCases(check: CheckLives): void {
     const { frontier } = await lives.crash(HURRIED)
     assertCounts(frontier, 2, 0, 1)
     const [second] = await leaseSoon(frontier, 1, now + 1)
-    assert.equal(second?.url, 'https://a.example/2', 'it need not wait for the other')
+    assert.equal(second?.url, 'https://a.example/2', 'it does not wait for the other')
     await frontier.settle([done(second, now + 1)])
     await notBefore(frontier, again.at)
     const [third] = await leaseSoon(frontier, 1, again.at + SLACK_MS)
     assert.deepEqual(fieldsOf(third!), { ...request('a.example', 1), attempt: 3 })
   })
 
-  check('the order of a host’s requests is kept', async (lives) => {
+  check('the order of a host’s requests survives a crash', async (lives) => {
     const opened = await lives.open(HURRIED)
     const now = clock.now()
     const named = (name: string, priority: number) => ({ ...request('a.example', name), priority })
@@ -113,14 +113,14 @@ export function requestCases(check: CheckLives): void {
     const met: string[] = []
     while (frontier.pending > 0) {
       const [next] = await leaseSoon(frontier, 1, now + A_DAY_MS)
-      assert.ok(next, `${frontier.pending} are pending, but nothing is handed out`)
+      assert.ok(next, `${frontier.pending} requests are pending, but nothing is handed out`)
       met.push(next.url.slice('https://a.example/'.length))
       await frontier.settle([done(next, now + A_DAY_MS)])
     }
     assert.deepEqual(met, ['a', 'again', 'b', 'c', 'd', 'e', 'last'])
   })
 
-  check('requests that are alike are as many after a crash', async (lives) => {
+  check('equal requests survive a crash in the same number', async (lives) => {
     const opened = await lives.open(HURRIED)
     const now = clock.now()
     const rules = {
@@ -141,7 +141,7 @@ export function requestCases(check: CheckLives): void {
     assertCounts(next.frontier, 0, 0, 0)
   })
 
-  check('names are known by their requests, and sitemaps by another name', async (lives) => {
+  check('pages and sitemaps with the same URL have different names', async (lives) => {
     const opened = await lives.open(ORDINARY)
     const page = request('a.example', 'page')
     const sitemap = {
@@ -156,7 +156,7 @@ export function requestCases(check: CheckLives): void {
     assert.deepEqual(
       await next.seen.addAll([sitemap.url]),
       [true],
-      'a sitemap met as a page is something else',
+      'a sitemap that is visited as a page has another name',
     )
     const lost = 'a name whose request was never added is known: its URL would be lost'
     assert.deepEqual(await next.seen.addAll(['https://a.example/never']), [true], lost)

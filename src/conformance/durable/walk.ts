@@ -1,7 +1,7 @@
 /**
  * Random operations on a durable store, with crashes at random moments and real time between them, so that a commit may
- * come anywhere. What each life leaves to the next is held against the model. A seed replays the operations; the moments
- * of the commits are the store's own.
+ * happen anywhere. What each crash leaves is compared with the model. A seed replays the operations; the times of
+ * commits are up to the store.
  */
 
 import assert from 'node:assert/strict'
@@ -18,18 +18,18 @@ import { type Deed, History, type Remains } from './model.js'
 
 const DELAY_MS = 30
 const POLITENESS: Politeness = { delayMs: DELAY_MS, connections: 1, growAt: 1000 }
-/** Few enough for requests to meet each other. */
+/** Few enough for requests to meet. */
 const HOSTS = 6
-/** The host that asks for a longer pause, and asks again at each visit, as robots.txt does. */
+/** The host that requests a longer delay at every visit, as robots.txt does. */
 const SLOW_HOST = 'h1.example'
 const SLOW_MS = 90
 /** Longer than any pause, backoff or retry of a walk. */
 const LONG_MS = 10_000
-/** Long enough for most stores to commit of their own accord. */
+/** Long enough for most stores to commit on their own. */
 const LONG_PAUSE_MS = 150
 const FACTS = ['a', 'b', 'c']
 
-/** Goes through so many crashes, then visits what is left. */
+/** Goes through `rounds` crashes, then visits what is left. */
 export async function crashWalk(lives: Lives, seed: number, rounds: number): Promise<void> {
   const walk = new Walk(seededRandom(seed), lives)
   for (let round = 0; round < rounds; round++) await walk.live()
@@ -43,7 +43,7 @@ class Walk {
   #opened: Awaited<ReturnType<Lives['open']>> | undefined = undefined
   #leased: CrawlRequest[] = []
   #isCrashing = false
-  /** Every name that the seen-set was ever asked about. */
+  /** Every name that was passed to the seen-set. */
   readonly #asked = new Set<string>()
   #now = clock.now()
 
@@ -52,11 +52,11 @@ class Walk {
     this.#lives = lives
   }
 
-  /** One life, and a look at what it left. */
+  /** One opening until its crash, and a check of what it left. */
   async live(): Promise<void> {
     this.#opened ??= await this.#lives.open(POLITENESS)
     for (let left = 5 + this.#upTo(40); left > 0; left--) await this.#step()
-    // The process may die while something is under way.
+    // The process may die while an operation is in progress.
     const last = this.#chance(0.5) ? (await this.#deed())() : undefined
     this.#isCrashing = true
     const next = await this.#lives.crash(POLITENESS)
@@ -66,7 +66,7 @@ class Walk {
     this.#isCrashing = false
   }
 
-  /** Visits all that is left: done is done, also after a crash. */
+  /** Visits everything that is left: what is done stays done after a crash. */
   async finish(): Promise<void> {
     const opened = await this.#lives.crash(EVERYTHING)
     this.#now += LONG_MS
@@ -74,13 +74,17 @@ class Walk {
     await opened.frontier.settle(left.map((request) => ({ request, visitedAt: this.#now })))
     await opened.flush()
     const { frontier, seen } = await this.#lives.crash(EVERYTHING)
-    assert.equal(frontier.pending, 0, 'all was visited and flushed, and so many are back')
+    assert.equal(
+      frontier.pending,
+      0,
+      'number of requests that are pending again after everything was visited and flushed',
+    )
     const names = [...this.#history.now.known]
     const fresh = await seen.addAll(names)
     assert.equal(
       names.find((_, i) => fresh[i]),
       undefined,
-      'this was visited and flushed, and is new again',
+      'a name that was visited and flushed is new again',
     )
   }
 
@@ -93,7 +97,7 @@ class Walk {
     else await this.#askInVain()
   }
 
-  /** Something that a crash may undo, ready to be done at once. */
+  /** An operation that a crash may undo, ready to run. */
   async #deed(): Promise<() => Promise<void>> {
     const dice = this.#random.next()
     const { frontier, state } = this.#opened!
@@ -129,7 +133,7 @@ class Walk {
   async #settlementOf(request: CrawlRequest): Promise<Settlement> {
     const now = this.#now
     const found = this.#chance(0.5) ? await this.#fresh(1 + this.#upTo(3)) : undefined
-    // A page that leads to itself, as with cookies: known, and taken in unasked.
+    // A page with a link to itself, as with cookies: known, and added without asking the seen-set.
     const { url, host } = request
     const itself = { ...fieldsOf(request), attempt: 0, redirects: request.redirects + 1, via: [url] }
     const circle = request.purpose === undefined && this.#chance(0.05)
@@ -152,7 +156,7 @@ class Walk {
     return () => this.#do([{ fact, value }], act)
   }
 
-  /** Is in the history before the store hears of it: a crash may come at once. */
+  /** Recorded before the store sees it, because a crash may happen at once. */
   async #do(deeds: readonly Deed[], act: () => MaybePromise<void>): Promise<void> {
     this.#history.did(deeds)
     await act()
@@ -169,7 +173,7 @@ class Walk {
     }
   }
 
-  /** Requests whose names the seen-set was asked about, and takes for new. */
+  /** Requests whose names were passed to the seen-set and are new. */
   async #fresh(count: number): Promise<CrawlRequest[]> {
     const requests = Array.from({ length: count }, () => this.#request())
     await this.#ask(requests.map(knownAs))
@@ -193,7 +197,7 @@ class Walk {
     return this.#chance(0.1) ? { ...plain, purpose } : plain
   }
 
-  /** A name of which no request follows: a visit that the crash cuts off between the two. */
+  /** Adds a name without its request: a visit that the crash interrupts between the two. */
   #askInVain(): Promise<void> {
     return this.#ask([knownAs(this.#request())])
   }
@@ -208,10 +212,10 @@ class Walk {
     )
   }
 
-  /** Holds what was left against the model, and goes on from the moment that it was left at. */
+  /** Compares what was left with the model, and continues from the moment it was left at. */
   async #inspect({ frontier }: OpenStore): Promise<void> {
     const early = await frontier.lease(1000, this.#now)
-    // A lease leaves no trace: what was just handed out is pending in the next life.
+    // A lease leaves no trace: what was just leased is pending after the next crash.
     const next = await this.#lives.crash(EVERYTHING)
     const { pending, leased, hosts } = next.frontier
     const names = [...this.#asked]

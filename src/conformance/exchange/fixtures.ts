@@ -1,13 +1,14 @@
-/** What the cases of the exchange's suite send and how they listen. */
+/** What the cases of the exchange's suite send, and how they receive it. */
 
 import type { Exchange } from '../../exchange/contract.js'
 import type { CrawlRequest } from '../../types.js'
+import { eventually, pause } from '../suite.js'
 
 /** Long enough for a delivery that must not happen to happen, in ms. */
 export const GRACE_MS = 50
 
-/** Takes in everything; what arrived is listed for each shard. */
-export function listen(mesh: readonly Exchange[]): CrawlRequest[][] {
+/** Collects everything that arrives, by shard. */
+export function collect(mesh: readonly Exchange[]): CrawlRequest[][] {
   return mesh.map((exchange) => {
     const arrived: CrawlRequest[] = []
     exchange.receive((requests) => {
@@ -15,6 +16,16 @@ export function listen(mesh: readonly Exchange[]): CrawlRequest[][] {
     })
     return arrived
   })
+}
+
+/** Waits until a shard has received this many requests, and a moment longer in case more arrive than were sent. */
+export async function arrivals(
+  arrived: readonly CrawlRequest[],
+  count: number,
+  patienceMs: number,
+): Promise<void> {
+  await eventually(`${count} requests arrive`, () => arrived.length >= count, patienceMs)
+  await pause(GRACE_MS)
 }
 
 export function numbered(name: string, count: number): CrawlRequest[] {

@@ -1,120 +1,114 @@
-/** The cases of the exchange's suite about its end: that all rest is told to everybody, and never too early. */
+/** The cases of the exchange's suite about the end of a crawl: `rest` becomes true on every shard, and never too early. */
 
 import assert from 'node:assert/strict'
 import type { Exchange } from '../../exchange/contract.js'
 import { eventually, pause, type RegisterCase } from '../suite.js'
-import { GRACE_MS, listen, numbered } from './fixtures.js'
+import { arrivals, collect, GRACE_MS, numbered } from './fixtures.js'
 
-interface Context {
-  readonly check: RegisterCase<readonly Exchange[]>
-  readonly patienceMs: number
-  calm(mesh: readonly Exchange[]): Promise<void>
-}
+export function checkResting(check: RegisterCase<readonly Exchange[]>, patienceMs: number): void {
+  const allOver = (shards: readonly { isOver: boolean }[]) =>
+    eventually('rest() becomes true on every shard', () => shards.every(({ isOver }) => isOver), patienceMs)
 
-export function checkResting({ check, calm, patienceMs }: Context): void {
-  const toldAll = (told: readonly { over: boolean }[]) =>
-    eventually('every shard is told that all rest', () => told.every(({ over }) => over), patienceMs)
-
-  check('shards that all rest are roused and told so', async (mesh) => {
-    listen(mesh)
+  check('rest becomes true on every shard once all are idle', async (mesh) => {
+    const arrived = collect(mesh)
     mesh[0]!.send(1, numbered('last', 10))
-    const told = mesh.map(restless)
-    for (const shard of told) shard.ask()
-    mesh[1]!.receive(() => told[1]!.ask())
-    await toldAll(told)
-    await calm(mesh)
+    const shards = mesh.map(idleShard)
+    for (const shard of shards) shard.rest()
+    let received = 0
+    mesh[1]!.receive((requests) => {
+      received += requests.length
+      shards[1]!.rest()
+    })
+    await allOver(shards)
+    assert.equal(received + arrived[1]!.length, 10, 'rest() was true before all requests had arrived')
   })
 
-  check('nobody is told that all rest before all do', async (mesh) => {
-    listen(mesh)
-    const told = mesh.map(restless)
-    for (const shard of told.slice(1)) shard.ask()
+  check('rest is false as long as one shard is busy', async (mesh) => {
+    collect(mesh)
+    const shards = mesh.map(idleShard)
+    for (const shard of shards.slice(1)) shard.rest()
     await pause(GRACE_MS)
-    for (const shard of told.slice(1)) shard.ask()
-    assert.ok(!told.some(({ over }) => over))
-    told[0]!.ask()
-    await toldAll(told)
+    for (const shard of shards.slice(1)) shard.rest()
+    assert.ok(!shards.some(({ isOver }) => isOver))
+    shards[0]!.rest()
+    await allOver(shards)
   })
 
-  check('nobody is told that all rest while a handler runs', async (mesh) => {
+  check('rest is false while the promise of a handler is pending', async (mesh) => {
     let open = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const told = mesh.map(restless)
-    listen(mesh)
+    const shards = mesh.map(idleShard)
+    collect(mesh)
     let called = false
     mesh[1]!.receive(async () => {
       called = true
       await gate
-      told[1]!.ask()
+      shards[1]!.rest()
     })
     mesh[0]!.send(1, numbered('slow', 3))
-    for (const shard of told) shard.ask()
+    for (const shard of shards) shard.rest()
     await eventually('the handler is called', () => called, patienceMs)
-    for (const shard of told) shard.ask()
+    for (const shard of shards) shard.rest()
     await pause(GRACE_MS)
-    assert.ok(!told.some(({ over }) => over))
+    assert.ok(!shards.some(({ isOver }) => isOver))
     open()
-    await toldAll(told)
+    await allOver(shards)
   })
 
-  check('a shard at which something has arrived rests only when it says so again', async (mesh) => {
-    const arrived = listen(mesh)
-    const told = mesh.map(restless)
-    for (const shard of told.slice(1)) shard.ask()
+  check('a shard that received requests is busy until it calls rest again', async (mesh) => {
+    const arrived = collect(mesh)
+    const shards = mesh.map(idleShard)
+    for (const shard of shards.slice(1)) shard.rest()
     mesh[0]!.send(1, numbered('work', 3))
-    told[0]!.ask()
-    await eventually('the requests arrive', () => arrived[1]!.length === 3, patienceMs)
-    await calm(mesh)
-    told[0]!.ask()
-    told[2]!.ask()
+    shards[0]!.rest()
+    await arrivals(arrived[1]!, 3, patienceMs)
+    shards[0]!.rest()
+    shards[2]!.rest()
     await pause(GRACE_MS)
-    assert.ok(!told.some(({ over }) => over), 'shard 1 has been given work, and has not said that it is done')
-    told[1]!.ask()
-    await toldAll(told)
+    assert.ok(!shards.some(({ isOver }) => isOver), 'shard 1 received work and has not called rest() since')
+    shards[1]!.rest()
+    await allOver(shards)
   })
 
-  check(
-    'work that goes round from shard to shard is done before anybody is told that all rest',
-    async (mesh) => {
-      const told = mesh.map(restless)
-      let rounds = 20 * mesh.length
-      for (const [shard, exchange] of mesh.entries()) {
-        exchange.receive(async (requests) => {
-          await pause(rounds % 3)
-          if (rounds-- > 0)
-            exchange.send((shard + 1) % mesh.length, numbered(`round-${rounds}`, requests.length))
-          told[shard]!.ask()
-        })
+  check('rest is false while requests go round from shard to shard', async (mesh) => {
+    const shards = mesh.map(idleShard)
+    let rounds = 20 * mesh.length
+    for (const [shard, exchange] of mesh.entries()) {
+      exchange.receive(async (requests) => {
+        await pause(rounds % 3)
+        if (rounds-- > 0)
+          exchange.send((shard + 1) % mesh.length, numbered(`round-${rounds}`, requests.length))
+        shards[shard]!.rest()
+      })
+    }
+    mesh[0]!.send(1, numbered('first', 2))
+    let isEarly = false
+    for (const shard of shards) {
+      shard.onOver = () => {
+        isEarly ||= rounds > 0
       }
-      mesh[0]!.send(1, numbered('first', 2))
-      let early = false
-      for (const shard of told) {
-        shard.onOver = () => {
-          early ||= rounds > 0
-        }
-        shard.ask()
-      }
-      await toldAll(told)
-      await eventually('the work comes to its end', () => rounds <= 0, patienceMs)
-      await calm(mesh)
-      assert.equal(early, false, 'somebody was told so while work was going round')
-    },
-  )
+      shard.rest()
+    }
+    await allOver(shards)
+    await eventually('the last round is done', () => rounds <= 0, patienceMs)
+    await pause(GRACE_MS)
+    assert.equal(isEarly, false, 'rest() was true while requests were going round')
+  })
 }
 
-/** A shard that has nothing to do, and asks whether all rest when it is told to or roused; then not at once, as a loop. */
-function restless(exchange: Exchange) {
+/** A shard without work of its own. It calls `rest` when told to and, as an engine's loop does, a moment after a wake. */
+function idleShard(exchange: Exchange) {
   const shard = {
-    over: false,
+    isOver: false,
     onOver: () => {},
-    ask() {
-      if (shard.over || !exchange.rest()) return
-      shard.over = true
+    rest() {
+      if (shard.isOver || !exchange.rest()) return
+      shard.isOver = true
       shard.onOver()
     },
   }
-  exchange.watch(() => queueMicrotask(() => shard.ask()))
+  exchange.watch(() => queueMicrotask(() => shard.rest()))
   return shard
 }

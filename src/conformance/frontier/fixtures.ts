@@ -1,20 +1,20 @@
-/** What the cases of the frontier's suite share: politeness to ask for, requests to add, and ways to look. */
+/** What the cases of the frontier's suite share: politeness, requests, and helpers. */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
 import type { CrawlRequest } from '../../types.js'
 
-/** Instants are ms since the epoch, as in a crawl: an adapter may keep them in fields that know no small numbers. */
+/** Times are in ms since the epoch, as in a crawl: an adapter may store them in a format for such numbers. */
 export const START = 1_700_000_000_000
 export const DELAY_MS = 1000
 export const A_DAY_MS = 86_400_000
 
-/** One connection to a host, a second of pause. */
+/** One connection per host, a pause of one second. */
 export const ORDINARY: Politeness = { delayMs: DELAY_MS, connections: 1, growAt: 1000 }
 export const HURRIED: Politeness = { ...ORDINARY, delayMs: 0 }
 export const GENEROUS: Politeness = { delayMs: DELAY_MS, connections: 4, growAt: 10 }
 
-/** Registers a case with a frontier that keeps this politeness. */
+/** Registers a case with a frontier of this politeness. */
 export type Check = (name: string, politeness: Politeness, run: (frontier: Frontier) => Promise<void>) => void
 
 export function request(host: string, path: string | number): CrawlRequest {
@@ -30,7 +30,7 @@ export function done(lease: CrawlRequest, visitedAt: number): Settlement {
   return { request: lease, visitedAt }
 }
 
-/** A copy that can be compared: a frontier may return objects with more on them, or with getters. */
+/** A comparable copy: a frontier may return objects with additional fields, or with getters. */
 export function fieldsOf({
   url,
   host,
@@ -43,7 +43,7 @@ export function fieldsOf({
   return { url, host, depth, priority, attempt, redirects, parent }
 }
 
-/** The same for what few requests have. */
+/** The same for fields that few requests have. */
 export function rareFieldsOf({ purpose, via, hint, revisit }: CrawlRequest): Partial<CrawlRequest> {
   return { purpose, via, hint, revisit }
 }
@@ -57,7 +57,7 @@ export function assertCounts(frontier: Frontier, pending: number, leased: number
   assert.deepEqual(counts, { pending, leased, hosts })
 }
 
-/** Leases as much as there is at `now`: exactly these paths, whatever their order. */
+/** Leases everything at `now` and expects exactly these paths, in any order. */
 export async function leaseAll(
   frontier: Frontier,
   now: number,
@@ -69,15 +69,15 @@ export async function leaseAll(
   return leases
 }
 
-/** Nothing is due until `due`, and `nextDue` neither misses it nor asks for a call right now. */
+/** Nothing is due before `due`, and `nextDue` is neither too late nor in the past. */
 export async function nothingBefore(frontier: Frontier, due: number): Promise<void> {
   await leaseAll(frontier, due - 1, [])
   const told = frontier.nextDue()
   assert.ok(told <= due, `nextDue() is ${told - due} ms too late`)
-  assert.ok(told > due - 1, 'nextDue() is over, though nothing is due')
+  assert.ok(told > due - 1, 'nextDue() is in the past, although nothing is due')
 }
 
-/** Visits one after the other until nothing is due; the URLs in the order in which they were handed out. */
+/** Visits one request after the other until nothing is due; returns the URLs in order. */
 export async function drain(frontier: Frontier, now: number): Promise<string[]> {
   const met: string[] = []
   for (;;) {
@@ -101,5 +101,5 @@ export async function servedSoon(
     if (lease.host !== 'large.example') served.add(lease.url)
     await frontier.settle([done(lease, now)])
   }
-  assert.equal(served.size, others, `of ${others} small hosts so many were visited in ${visits} visits`)
+  assert.equal(served.size, others, `number of the ${others} small hosts in ${visits} visits`)
 }

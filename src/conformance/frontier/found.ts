@@ -1,4 +1,4 @@
-/** Cases of the frontier's suite: what a settlement found is taken in with it, as by `add`. */
+/** Cases of the frontier's suite: requests found by a visit are added with its settlement, as by `add`. */
 
 import assert from 'node:assert/strict'
 import type { CrawlRequest } from '../../types.js'
@@ -21,16 +21,16 @@ import {
   START,
 } from './fixtures.js'
 
-/** What settlements bring. */
+/** What settlements add. */
 export function foundCases(check: Check): void {
-  check('what a visit found is pending with its settlement', ORDINARY, async (frontier) => {
+  check('requests found by a visit are pending after its settlement', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
     const leases = await leaseAll(frontier, START, ['1', '1'])
     const [a, b] = ['a.example', 'b.example'].map((name) => leases.find(({ host }) => host === name)!)
     const found = [request('a.example', 2), request('b.example', 2), request('c.example', 3)]
     await frontier.settle([{ ...done(a!, START), found }])
     assertCounts(frontier, 3, 1, 3)
-    assert.ok(frontier.nextDue() <= START, 'nextDue() does not know of a host that was found')
+    assert.ok(frontier.nextDue() <= START, 'nextDue() ignores a host that was found')
     const [c] = await leaseAll(frontier, START, ['3'])
     await frontier.settle([done(b!, START), done(c!, START)])
     assertCounts(frontier, 2, 0, 2)
@@ -38,7 +38,7 @@ export function foundCases(check: Check): void {
     assertCounts(frontier, 0, 2, 2)
   })
 
-  check('what was found comes out as it went in', HURRIED, async (frontier) => {
+  check('a request that was found is handed out unchanged', HURRIED, async (frontier) => {
     const whole: CrawlRequest = {
       url: 'https://b.example:8443/a?q=%C3%A9',
       host: 'b.example:8443',
@@ -60,7 +60,7 @@ export function foundCases(check: Check): void {
     assert.deepEqual(rareFieldsOf(out), rareFieldsOf(whole))
   })
 
-  check('what was found stands in line as if it had been added', HURRIED, async (frontier) => {
+  check('requests that were found are ordered like added ones', HURRIED, async (frontier) => {
     await frontier.add(paths('a.example', 2))
     const [lease] = await leaseAll(frontier, START, ['1'])
     const larger = { ...request('a.example', 'larger'), priority: 1 }
@@ -70,7 +70,7 @@ export function foundCases(check: Check): void {
     assert.deepEqual(await drain(frontier, START), expected)
   })
 
-  check('what was found on the host of the visit waits for its pause', ORDINARY, async (frontier) => {
+  check('requests found on the visited host wait for its pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [first] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(first!, START), found: [request('a.example', 2)] }])
@@ -83,14 +83,14 @@ export function foundCases(check: Check): void {
     await leaseAll(frontier, until, ['3'])
   })
 
-  check('what was found makes its host grow like what was added', GENEROUS, async (frontier) => {
+  check('requests that were found allow more connections, like added ones', GENEROUS, async (frontier) => {
     await frontier.add([request('b.example', 'source')])
     const [lease] = await leaseAll(frontier, START, ['source'])
     await frontier.settle([{ ...done(lease!, START), found: paths('a.example', 33) }])
     assert.equal((await frontier.lease(100, START)).length, 4)
   })
 
-  check('a settlement that is ignored brings nothing', ORDINARY, async (frontier) => {
+  check('a settlement that is ignored adds nothing', ORDINARY, async (frontier) => {
     const waiting = request('a.example', 2)
     await frontier.add([request('a.example', 1), waiting])
     const [lease] = await leaseAll(frontier, START, ['1'])
@@ -111,7 +111,7 @@ export function foundCases(check: Check): void {
     await leaseAll(frontier, START + A_DAY_MS, ['2', 'once'])
   })
 
-  check('a visit may bring something and be tried again', HURRIED, async (frontier) => {
+  check('a visit may find requests and be retried', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [first] = await leaseAll(frontier, START, ['1'])
     const again = { at: START + 10, attempt: 1 }
@@ -126,8 +126,8 @@ export function foundCases(check: Check): void {
     await leaseAll(frontier, START + 10, ['3'])
   })
 
-  // A page may answer with a redirect to itself, and with another page once its cookie is there.
-  check('a visit may bring its own URL', HURRIED, async (frontier) => {
+  // A page may redirect to itself, and answer with a page once its cookie is set.
+  check('a visit may find its own URL', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     const itself = { ...request('a.example', 1), redirects: 1, via: ['https://a.example/1'] }
@@ -139,8 +139,8 @@ export function foundCases(check: Check): void {
     assertCounts(frontier, 0, 0, 0)
   })
 
-  // Whether a URL is new is not for the frontier to ask: rules that two pages wait for may be asked for twice.
-  check('one URL may wait several times', HURRIED, async (frontier) => {
+  // The frontier does not check whether a URL is new: a robots.txt that two pages wait for may be requested twice.
+  check('the same URL may be pending several times', HURRIED, async (frontier) => {
     const page = request('a.example', 1)
     const sitemap = { ...page, purpose: { kind: 'sitemap' as const, nested: 0, of: 'a.example' } }
     const rules = { ...page, purpose: { kind: 'robots' as const, origin: 'https://b.example' } }
@@ -153,7 +153,7 @@ export function foundCases(check: Check): void {
     assertCounts(frontier, 0, 0, 0)
   })
 
-  check('each settlement of one call brings its own', GENEROUS, async (frontier) => {
+  check('each settlement of a call adds its own requests', GENEROUS, async (frontier) => {
     const hosts = Array.from({ length: 8 }, (_, i) => `h${i}.example`)
     await frontier.add(hosts.map((host) => request(host, 'source')))
     const leases = await frontier.lease(100, START)
@@ -164,7 +164,7 @@ export function foundCases(check: Check): void {
     assert.equal((await frontier.lease(100, START + DELAY_MS)).length, 4)
   })
 
-  check('what was found while a lease is pending is kept', HURRIED, async (frontier) => {
+  check('requests found while a lease is pending are kept', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
     const first = await frontier.lease(1, START)
     const pending = frontier.lease(10, START + 1)

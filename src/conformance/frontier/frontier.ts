@@ -1,4 +1,4 @@
-/** Proves a `Frontier`. Time is only ever told to it, so the suite needs no clock and waits for nothing. */
+/** Proves a `Frontier`. Times are passed in, so the suite needs no clock and never waits. */
 
 import type { Frontier, Politeness } from '../../frontier/contract.js'
 import type { MaybePromise } from '../../types.js'
@@ -10,12 +10,12 @@ import { keepingCases, settlementCases } from './keeping.js'
 import { orderCases, politenessCases } from './politeness.js'
 import { randomWalk } from './walk.js'
 
-/** What the frontier's suite is given. */
+/** Options of the frontier's suite. */
 export interface FrontierSuiteOptions {
   it: It
-  /** Called once for each case; returns an empty frontier that keeps this politeness. */
+  /** Called once for each case; returns an empty frontier with this politeness. */
   create: (politeness: Politeness) => MaybePromise<Frontier>
-  /** How many operations each random case makes. Default 3000; take fewer only where an operation is slow. */
+  /** Number of operations in each random case. Default 3000; use fewer only if an operation is slow. */
   operations?: number
 }
 

@@ -1,4 +1,4 @@
-/** Cases of the frontier's suite: nothing is lost or doubled, everything is counted, settlements count once. */
+/** Cases of the frontier's suite: nothing is lost or duplicated, counts are exact, settlements count once. */
 
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../frontier/contract.js'
@@ -23,7 +23,7 @@ import {
   START,
 } from './fixtures.js'
 
-/** Nothing is lost, nothing is doubled, everything is counted. */
+/** Nothing is lost, nothing is duplicated, counts are exact. */
 export function keepingCases(check: Check): void {
   check('an empty frontier has nothing to hand out', ORDINARY, async (frontier) => {
     await frontier.add([])
@@ -33,7 +33,7 @@ export function keepingCases(check: Check): void {
     assertCounts(frontier, 0, 0, 0)
   })
 
-  check('a request comes out as it went in', ORDINARY, async (frontier) => {
+  check('a request is handed out unchanged', ORDINARY, async (frontier) => {
     const url = 'https://example.com:8443/a?q=%C3%A9&r=1'
     const parent = 'https://example.com:8443/'
     const whole = {
@@ -52,7 +52,7 @@ export function keepingCases(check: Check): void {
   })
 
   check(
-    'what few requests have comes out as it went in, also after another try',
+    'optional fields of a request are handed out unchanged, also after a retry',
     ORDINARY,
     async (frontier) => {
       const rare = {
@@ -72,7 +72,7 @@ export function keepingCases(check: Check): void {
   )
 
   check(
-    'a page that is to be visited again is marked as known, whenever it comes',
+    'a request with again.revisit is marked as a revisit when it is handed out',
     ORDINARY,
     async (frontier) => {
       await frontier.add([request('a.example', 'page')])
@@ -83,14 +83,14 @@ export function keepingCases(check: Check): void {
       assert.deepEqual(await frontier.lease(10, later - 1), [])
       const [second] = await leaseAll(frontier, later, ['page'])
       assert.equal(second!.revisit, true)
-      // Tried again because it failed, it is still known.
+      // It is retried after a failure, and still known.
       await frontier.settle([{ ...done(second!, later), again: { at: later, attempt: 1 } }])
       const [third] = await leaseAll(frontier, later + DELAY_MS, ['page'])
       assert.deepEqual([third!.revisit, third!.attempt], [true, 1])
     },
   )
 
-  check('the trouble of a host is shown on its leases until it is over', HURRIED, async (frontier) => {
+  check('leases carry the trouble of their host until it is over', HURRIED, async (frontier) => {
     await frontier.add([...paths('a.example', 4), request('b.example', 'other')])
     const trouble = { incidents: 2, since: START }
     const leases = await leaseAll(frontier, START, ['1', 'other'])
@@ -122,7 +122,7 @@ export function keepingCases(check: Check): void {
     assert.deepEqual(await frontier.lease(10, START + A_DAY_MS), [])
   })
 
-  check('at most so many are handed out as were asked for', HURRIED, async (frontier) => {
+  check('a lease returns no more requests than asked for', HURRIED, async (frontier) => {
     await frontier.add(Array.from({ length: 20 }, (_, i) => request(`h${i}.example`, 1)))
     assert.equal((await frontier.lease(0, START)).length, 0)
     assert.equal((await frontier.lease(1, START)).length, 1)
@@ -165,7 +165,7 @@ export function keepingCases(check: Check): void {
     assert.deepEqual([...met, ...third].toSorted(), all)
   })
 
-  check('closing twice does nothing', ORDINARY, async (frontier) => {
+  check('closing twice is allowed', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
     await frontier.lease(1, START)
     await frontier.close()
@@ -173,9 +173,9 @@ export function keepingCases(check: Check): void {
   })
 }
 
-/** What settlements may be about. */
+/** What may be settled. */
 export function settlementCases(check: Check): void {
-  check('settlements of requests that are not leased are ignored', ORDINARY, async (frontier) => {
+  check('settling a request that is not leased has no effect', ORDINARY, async (frontier) => {
     const waiting = request('a.example', 2)
     await frontier.add([request('a.example', 1), waiting])
     const [lease] = await leaseAll(frontier, START, ['1'])
@@ -201,13 +201,17 @@ export function settlementCases(check: Check): void {
     assertCounts(frontier, 0, 0, 0)
   })
 
-  check('many settlements of one call count like as many calls', GENEROUS, async (frontier) => {
-    await frontier.add([...paths('a.example', 60), ...paths('b.example', 60)])
-    const leases = await frontier.lease(100, START)
-    assert.equal(leases.length, 8)
-    await frontier.settle(leases.map((lease) => done(lease, START)))
-    assertCounts(frontier, 112, 0, 2)
-    await nothingBefore(frontier, START + DELAY_MS)
-    assert.equal((await frontier.lease(100, START + DELAY_MS)).length, 8)
-  })
+  check(
+    'several settlements in one call have the same effect as several calls',
+    GENEROUS,
+    async (frontier) => {
+      await frontier.add([...paths('a.example', 60), ...paths('b.example', 60)])
+      const leases = await frontier.lease(100, START)
+      assert.equal(leases.length, 8)
+      await frontier.settle(leases.map((lease) => done(lease, START)))
+      assertCounts(frontier, 112, 0, 2)
+      await nothingBefore(frontier, START + DELAY_MS)
+      assert.equal((await frontier.lease(100, START + DELAY_MS)).length, 8)
+    },
+  )
 }

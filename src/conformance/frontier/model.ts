@@ -1,6 +1,6 @@
 /**
- * A frontier as one would explain it: no heaps, no clocks, every question answered by looking at everything. The
- * suite lets it watch a real one and object.
+ * The simplest possible frontier: no heaps, no clocks, every question answered by looking at everything. The suite runs
+ * it beside a real one and asserts that they agree.
  */
 
 import assert from 'node:assert/strict'
@@ -11,7 +11,7 @@ interface Waiting {
   readonly request: CrawlRequest
   readonly attempt: number
   readonly arrival: number
-  /** Handed out before: ahead of its equals, but not before `at`. */
+  /** Handed out before: ahead of others of its priority, but not before `at`. */
   readonly again: boolean
   readonly at: number
 }
@@ -55,9 +55,12 @@ export class FrontierModel {
     }
   }
 
-  /** Objects to a lease that politeness forbids, that is out of order, or that holds back what is due. */
+  /** Fails if a lease violates politeness, is out of order, or holds back what is due. */
   handedOut(requests: readonly CrawlRequest[], max: number, now: number): void {
-    assert.ok(requests.length <= max, `${requests.length} requests were handed out, asked for at most ${max}`)
+    assert.ok(
+      requests.length <= max,
+      `${requests.length} requests were handed out, but at most ${max} were asked for`,
+    )
     for (const request of requests) this.#handedOutOne(request, now)
     if (requests.length === max) return
     for (const host of this.#hosts.values()) {
@@ -81,7 +84,7 @@ export class FrontierModel {
     }
   }
 
-  /** Objects to counts that are not exact, and to a `nextDue` that is too late. */
+  /** Fails if counts are not exact or `nextDue` is too late. */
   agreesWith(frontier: Frontier, now: number): void {
     const { pending, leased, hosts } = frontier
     const expected = { pending: this.pending, leased: this.#leased.size, hosts: this.hosts }
@@ -102,7 +105,7 @@ export class FrontierModel {
     const lease = due.find((waiting) => waiting.request.url === url)
     assert.ok(lease, `${url} was handed out, but is not due`)
     assert.ok(this.#mayVisit(host, now), `${url} was handed out, but ${host.name} may not be visited yet`)
-    // Which of several that were handed out before goes first is left open.
+    // The order among several that were handed out before is not specified.
     const sameTurn = lease.again && due[0]!.again && due[0]!.request.priority === lease.request.priority
     assert.ok(due[0] === lease || sameTurn, `${url} was handed out, but ${due[0]!.request.url} goes first`)
     assert.equal(attempt, lease.attempt, `the attempt of ${url}`)
@@ -135,7 +138,7 @@ export class FrontierModel {
   }
 }
 
-/** Larger priority first, then what was handed out before, then first come. */
+/** Larger priority first, then requests that were handed out before, then in order of arrival. */
 function inOrder(waiting: readonly Waiting[]): Waiting[] {
   return waiting.toSorted(
     (a, b) =>

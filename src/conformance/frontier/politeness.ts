@@ -1,4 +1,4 @@
-/** Cases of the frontier's suite: when a host may be visited, and in what order its requests come. */
+/** Cases of the frontier's suite: when a host may be visited, and the order of its requests. */
 
 import assert from 'node:assert/strict'
 import type { Politeness } from '../../frontier/contract.js'
@@ -23,7 +23,7 @@ import {
 
 /** When a host may be visited. */
 export function politenessCases(check: Check): void {
-  check('a host is acquired by a lease and released by its settlement', HURRIED, async (frontier) => {
+  check('a lease acquires a host, and its settlement releases it', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.add([request('a.example', 3)])
@@ -33,7 +33,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + A_DAY_MS, ['2'])
   })
 
-  check('the pause counts from the end of the visit', ORDINARY, async (frontier) => {
+  check('the pause starts at the end of the visit', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     const visitedAt = START + 350
@@ -42,7 +42,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, visitedAt + DELAY_MS, ['2'])
   })
 
-  check('a visit that never reached the host owes no pause', ORDINARY, async (frontier) => {
+  check('a visit that never reached the host needs no pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ request: lease!, visitedAt: undefined }])
@@ -50,7 +50,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START, ['2'])
   })
 
-  check('a host that was drained and comes back within its pause still waits', ORDINARY, async (frontier) => {
+  check('an empty host that gets a request during its pause still waits', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
     const leases = await leaseAll(frontier, START, ['1', '1'])
     await frontier.settle(leases.map((lease) => done(lease, START)))
@@ -61,7 +61,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + DELAY_MS, ['2'])
   })
 
-  check('one host waits for itself alone', ORDINARY, async (frontier) => {
+  check('the pause of a host does not delay other hosts', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([
@@ -71,7 +71,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START, ['x', 'x', 'x'])
   })
 
-  check('nothing of a host is handed out before the instant it named', ORDINARY, async (frontier) => {
+  check('no request of a host is handed out before hostNotBefore', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostNotBefore: START + 7 * DELAY_MS }])
@@ -79,7 +79,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + 7 * DELAY_MS, ['2'])
   })
 
-  check('the instant that a host named is kept though it was drained', ORDINARY, async (frontier) => {
+  check('hostNotBefore holds even if the host was empty meanwhile', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ request: lease!, visitedAt: undefined, hostNotBefore: START + 7 * DELAY_MS }])
@@ -89,7 +89,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + 7 * DELAY_MS, ['2'])
   })
 
-  check('of two instants that a host named, the later counts', GENEROUS, async (frontier) => {
+  check('the later of two hostNotBefore counts', GENEROUS, async (frontier) => {
     await frontier.add(paths('a.example', 50))
     const [first, second] = await frontier.lease(2, START)
     await frontier.settle([{ ...done(first!, START), hostNotBefore: START + 9 * DELAY_MS }])
@@ -98,7 +98,7 @@ export function politenessCases(check: Check): void {
     assert.ok((await frontier.lease(1, START + 9 * DELAY_MS)).length > 0)
   })
 
-  check('a host may ask for a longer pause, from that visit on', ORDINARY, async (frontier) => {
+  check('hostDelayMs lengthens the pause from that visit on', ORDINARY, async (frontier) => {
     await frontier.add(paths('a.example', 4))
     let at = START
     for (const hostDelayMs of [5 * DELAY_MS, undefined, undefined]) {
@@ -111,7 +111,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, at, ['4'])
   })
 
-  check('a longer pause is kept though the host was idle for long', ORDINARY, async (frontier) => {
+  check('hostDelayMs holds even if the host was idle for long', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostDelayMs: 5 * DELAY_MS }])
@@ -123,7 +123,7 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + A_DAY_MS + 5 * DELAY_MS, ['3'])
   })
 
-  check('a host cannot ask for a shorter pause', ORDINARY, async (frontier) => {
+  check('hostDelayMs cannot shorten the pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostDelayMs: 10 }])
@@ -131,7 +131,8 @@ export function politenessCases(check: Check): void {
     await leaseAll(frontier, START + DELAY_MS, ['2'])
   })
 
-  // A request counts as waiting until it is handed out: the second connection of eleven is the one for ten waiting.
+  // A request counts as waiting until it is handed out: with eleven requests, the second connection is the one for ten
+  // waiting.
   const growth = [
     [1, 1],
     [10, 1],
@@ -150,7 +151,7 @@ export function politenessCases(check: Check): void {
     })
   }
 
-  check('requests whose own time has not come allow no connections', GENEROUS, async (frontier) => {
+  check('requests with a future due time do not allow more connections', GENEROUS, async (frontier) => {
     const tomorrow = START + A_DAY_MS
     await frontier.add(paths('a.example', 60))
     let now = START
@@ -163,10 +164,14 @@ export function politenessCases(check: Check): void {
     }
     await frontier.add(Array.from({ length: 6 }, (_, i) => request('a.example', `new${i}`)))
     const leases = await frontier.lease(100, now)
-    assert.equal(leases.length, 1, 'connections for six requests that are due')
+    assert.equal(leases.length, 1, 'number of connections for six requests that are due')
     await frontier.settle(leases.map((lease) => done(lease, now)))
     assert.ok(frontier.nextDue() <= now + DELAY_MS)
-    assert.equal((await frontier.lease(100, tomorrow)).length, 4, 'connections once the others are due')
+    assert.equal(
+      (await frontier.lease(100, tomorrow)).length,
+      4,
+      'number of connections once the others are due',
+    )
   })
 
   check('each connection of a host has its own pause', GENEROUS, async (frontier) => {
@@ -182,9 +187,9 @@ export function politenessCases(check: Check): void {
   })
 }
 
-/** Who goes first. */
+/** The order of requests. */
 export function orderCases(check: Check): void {
-  check('within a host, larger priority first, then first come', HURRIED, async (frontier) => {
+  check('within a host, larger priority goes first, then order of arrival', HURRIED, async (frontier) => {
     const named = (name: string, priority: number) => ({ ...request('a.example', name), priority })
     await frontier.add([named('d', 0), named('e', 0), named('b', 1), named('f', -2)])
     await frontier.add([named('a', 2.5), named('c', 1), named('g', -2), named('last', -3)])
@@ -192,7 +197,7 @@ export function orderCases(check: Check): void {
     assert.deepEqual(await drain(frontier, START), expected)
   })
 
-  check('a request that is to be tried again goes ahead of its equals', HURRIED, async (frontier) => {
+  check('a request to retry goes ahead of others of its priority', HURRIED, async (frontier) => {
     await frontier.add([{ ...request('a.example', 'large'), priority: 1 }, ...paths('a.example', 3)])
     const [large] = await leaseAll(frontier, START, ['large'])
     await frontier.settle([done(large!, START)])
@@ -207,7 +212,7 @@ export function orderCases(check: Check): void {
     assert.deepEqual(await drain(frontier, START + 2), ['https://a.example/2', 'https://a.example/3'])
   })
 
-  check('a request that is to be tried later does not hold up its host', HURRIED, async (frontier) => {
+  check('a request to retry later does not block its host', HURRIED, async (frontier) => {
     await frontier.add(paths('a.example', 2))
     const [first] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(first!, START), again: { at: START + A_DAY_MS, attempt: 1 } }])
@@ -221,7 +226,7 @@ export function orderCases(check: Check): void {
     assert.equal(again!.attempt, 1)
   })
 
-  check('trying again does not cut the pause short', ORDINARY, async (frontier) => {
+  check('a retry does not shorten the pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
     const [lease] = await leaseAll(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), again: { at: START + 10, attempt: 1 } }])
@@ -231,7 +236,7 @@ export function orderCases(check: Check): void {
 
   const MANY = 10_000
   const OTHERS = 10
-  /** Two turns of everybody. */
+  /** Two turns for each host. */
   const SOON = 2 * (OTHERS + 1)
   const eager: Politeness = { delayMs: 0, connections: 4, growAt: 10 }
   const others = Array.from({ length: OTHERS }, (_, i) => request(`small${i}.example`, 'x'))
@@ -245,6 +250,6 @@ export function orderCases(check: Check): void {
   check(`a host with ${MANY} requests does not fill a lease`, eager, async (frontier) => {
     await frontier.add([...paths('large.example', MANY), ...others])
     const hosts = new Set((await frontier.lease(SOON, START)).map(({ host }) => host))
-    assert.equal(hosts.size, OTHERS + 1, 'hosts that were not visited, though there was room for all')
+    assert.equal(hosts.size, OTHERS + 1, 'number of different hosts in a lease with room for all')
   })
 }

@@ -1,4 +1,4 @@
-/** Thousands of random operations on a frontier, each watched by the model. A seed replays a walk. */
+/** Thousands of random operations on a frontier, each checked against the model. A seed replays a walk. */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
@@ -14,23 +14,28 @@ export interface Walk {
   readonly start: number
 }
 
-/** Few enough for hosts to fill up and run dry many times. */
+/** Few enough for hosts to fill up and become empty many times. */
 const HOSTS = 12
 const PRIORITIES = [0, 0, 0, 1, -1]
-/** The model looks at everything all the time, and more than this would teach it nothing new. */
+/** The model inspects everything after each operation, and more requests would not reveal more. */
 const ENOUGH_PENDING = 200
-/** Operations after which a walk stops or begins to add: an empty frontier has its own ways to be wrong. */
+/**
+ * Number of operations after which a walk switches between adding and not adding, because an empty frontier has its own
+ * failure modes.
+ */
 const SEASON = 200
 /** Longer than any pause, backoff or retry of a walk, in ms. */
 const LONG_MS = 10_000
 
-/** Walks, then visits all that is left; every request must have been handed out once for each time it was due. */
+/**
+ * Walks, then visits everything that is left; every request must have been handed out once for each time it was due.
+ */
 export async function randomWalk({ frontier, politeness, seed, operations, start }: Walk): Promise<void> {
   const random = seededRandom(seed)
   const upTo = (limit: number) => Math.floor(random.next() * limit)
   const chance = (share: number) => random.next() < share
   const model = new FrontierModel(politeness)
-  /** Requests that are done: a settlement of one of them is one too many. */
+  /** Requests that are done, to settle them a second time. */
   const past: CrawlRequest[] = []
   let now = start
   let added = 0
@@ -38,7 +43,7 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
 
   const fresh = (): CrawlRequest[] => {
     const requests: CrawlRequest[] = []
-    // A few hosts get most of the requests: they grow, the others run dry.
+    // A few hosts get most of the requests: they grow while the others become empty.
     const host = `h${chance(0.5) ? upTo(2) : upTo(HOSTS)}.example`
     for (let left = 1 + upTo(chance(0.1) ? 30 : 3); left > 0; left--) {
       const priority = PRIORITIES[upTo(PRIORITIES.length)]!
@@ -59,7 +64,7 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
     const leases = await frontier.lease(max, now)
     model.handedOut(leases, max, now)
     if (leases.length === 0 && max > 0) {
-      assert.ok(frontier.nextDue() > now, 'an empty lease, but nextDue() asks for another at once')
+      assert.ok(frontier.nextDue() > now, 'the lease was empty, but nextDue() is not in the future')
     }
     return leases
   }
@@ -69,7 +74,7 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
     visitedAt: chance(0.8) ? now - upTo(20) : undefined,
     ...(chance(0.2) && { again: { at: now + upTo(chance(0.5) ? 5 : 3000), attempt: request.attempt + 1 } }),
     ...(chance(0.05) && { hostNotBefore: now + upTo(5000) }),
-    // One word for each host: whether a host may take a longer pause back is left open.
+    // Always the same delay for a host: whether a host may shorten its delay again is not specified.
     ...(chance(0.1) && { hostDelayMs: request.host === 'h3.example' ? 2500 : 100 }),
     ...(plenty && model.pending < ENOUGH_PENDING && chance(0.3) && { found: [...fresh(), ...fresh()] }),
   })
@@ -105,7 +110,7 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
   await settle(model.leased.map((request) => ({ request, visitedAt: now })))
   while (model.pending > 0) {
     const due = frontier.nextDue()
-    assert.ok(due < now + LONG_MS, `${model.pending} requests are pending, but nothing is due any more`)
+    assert.ok(due < now + LONG_MS, `${model.pending} requests are pending, but nothing will ever be due`)
     now = Math.max(now, due)
     const leases = await lease(30)
     await settle(leases.map((request) => ({ request, visitedAt: now })))

@@ -1,4 +1,4 @@
-/** Cases of the suite of handovers: clocks hold across a move. To the host it makes no difference who visits it. */
+/** Cases of the suite for handovers: pauses hold across a move. A host cannot tell which shard visits it. */
 
 import assert from 'node:assert/strict'
 import { notBefore, SLACK_MS } from '../durable/fixtures.js'
@@ -24,22 +24,22 @@ export function clockCases(check: CheckShards): void {
   askedCases(check)
   troubleCases(check)
 
-  check('who waits for something to do is roused', ORDINARY, async (shards) => {
+  check('adopting partitions wakes a waiting shard', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(0), ['1'])
     let roused = 0
-    assert.ok(to.frontier.watch, 'a frontier to which hosts come of themselves has a watch()')
+    assert.ok(to.frontier.watch, 'a frontier that adopts hosts must implement watch()')
     to.frontier.watch(() => roused++)
     assert.equal(to.frontier.nextDue(), Number.POSITIVE_INFINITY)
     await move([0], from, to)
-    await eventually('a call of whom watch() was told', () => roused > 0, to.patienceMs)
+    await eventually('the callback of watch() is called', () => roused > 0, to.patienceMs)
     await dueBy(to, shards.start)
     await leaseOne(to, shards.start, '1')
   })
 }
 
 function pauseCases(check: CheckShards): void {
-  check('the pause after a visit holds', ORDINARY, async (shards) => {
+  check('the pause after a visit moves along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1', '2', '3'])
@@ -53,7 +53,7 @@ function pauseCases(check: CheckShards): void {
     assert.equal(pathOf(await dueExactly(from, now + 2 * DELAY_MS)), '3')
   })
 
-  check('the pause of a host without requests holds', ORDINARY, async (shards) => {
+  check('the pause of a host without requests moves along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1'])
@@ -66,7 +66,7 @@ function pauseCases(check: CheckShards): void {
   })
 
   check(
-    'a visit that ends while the partition is about to leave is paused after',
+    'a visit that ends while its partition is about to leave is followed by its pause',
     ORDINARY,
     async (shards) => {
       const [from, to] = shards.pair
@@ -80,7 +80,7 @@ function pauseCases(check: CheckShards): void {
     },
   )
 
-  check('each connection of a host keeps its own pause', GENEROUS, async (shards) => {
+  check('the pause of each connection moves along', GENEROUS, async (shards) => {
     const [from, to] = shards.pair
     const out = paths(hostIn(0), 500)
     await from.seen.addAll(out.map(({ url }) => url))
@@ -97,7 +97,7 @@ function pauseCases(check: CheckShards): void {
 function askedCases(check: CheckShards): void {
   const askedMs = 5 * DELAY_MS
 
-  check('the pause that a host has asked for holds', ORDINARY, async (shards) => {
+  check('hostDelayMs moves along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1', '2', '3'])
@@ -105,12 +105,12 @@ function askedCases(check: CheckShards): void {
     await from.frontier.settle([{ ...done(first, now), hostDelayMs: askedMs }])
     await move([0], from, to)
     const second = await dueExactly(to, now + askedMs)
-    // It is asked once, and holds for all visits to come.
+    // Requested once, it holds for all later visits.
     await to.frontier.settle([done(second, now + askedMs)])
     await dueExactly(to, now + 2 * askedMs)
   })
 
-  check('so does that of a host that was visited long ago', ORDINARY, async (shards) => {
+  check('hostDelayMs of a host that was visited long ago moves along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1'])
@@ -127,7 +127,7 @@ function askedCases(check: CheckShards): void {
 }
 
 function troubleCases(check: CheckShards): void {
-  check('backoff holds, and the trouble of a host is shown', ORDINARY, async (shards) => {
+  check('hostNotBefore and the trouble of a host move along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     const until = now + 9 * DELAY_MS
@@ -148,7 +148,7 @@ function troubleCases(check: CheckShards): void {
     assert.ok(Math.abs(busy.hostTrouble.since - trouble.since) <= SLACK_MS, 'since when it is in trouble')
   })
 
-  check('a request keeps its own time', ORDINARY, async (shards) => {
+  check('the due time of a request moves along', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1'])
@@ -161,9 +161,9 @@ function troubleCases(check: CheckShards): void {
   })
 }
 
-/** Shards that take the places of others: nobody knows when these visited which host. */
+/** Shards that replace others: nothing is known about when these visited which host. */
 export function replacingCases(check: CheckShards): void {
-  check('who takes the place of another lets all hosts rest first', ORDINARY, async (shards) => {
+  check('a shard that replaces another lets all hosts rest first', ORDINARY, async (shards) => {
     const [from] = shards.pair
     const opened = clock.now()
     await addPaths(from, hostIn(0), ['1'])
@@ -174,7 +174,7 @@ export function replacingCases(check: CheckShards): void {
     await leases(from, opened + DELAY_MS + SLACK_MS, ['1', '2', 'new'])
   })
 
-  check('hosts go on resting where their partition goes', ORDINARY, async (shards) => {
+  check('that rest moves along with a partition', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const opened = clock.now()
     await addPaths(from, hostIn(0), ['1'])
@@ -185,7 +185,7 @@ export function replacingCases(check: CheckShards): void {
   })
 }
 
-/** `nextDue` neither misses what arrived nor, once the store has it at hand, waits for anything else. */
+/** `nextDue` is not too late for what arrived and, once the store has read it, waits for nothing else. */
 async function dueBy({ frontier, patienceMs }: Shard, due: number): Promise<void> {
-  await eventually('nextDue() tells what is due', () => frontier.nextDue() <= due + SLACK_MS, patienceMs)
+  await eventually('nextDue() knows what is due', () => frontier.nextDue() <= due + SLACK_MS, patienceMs)
 }

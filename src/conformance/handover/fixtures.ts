@@ -1,9 +1,11 @@
-/** What the cases of the suite of handovers share: shards of one crawl, and ways to move partitions among them. */
+/**
+ * What the cases of the suite for handovers share: shards of one crawl, and helpers to move partitions between them.
+ */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness } from '../../frontier/contract.js'
 import { firstCome } from '../../frontier/selection.js'
-import { dealt } from '../../partition/ownership.js'
+import { assignInTurn } from '../../partition/ownership.js'
 import type {
   Handover,
   OpenStore,
@@ -26,7 +28,7 @@ export interface Shard extends Pick<OpenStore, 'frontier' | 'seen' | 'state' | '
   readonly patienceMs: number
 }
 
-/** Registers a case with two shards, 0 and 1, that keep this politeness; shard 0 has the even partitions. */
+/** Registers a case with two shards, 0 and 1, of this politeness; shard 0 owns the even partitions. */
 export type CheckShards = (
   name: string,
   politeness: Politeness,
@@ -36,7 +38,7 @@ export type CheckShards = (
 export const PARTITIONS = 12
 const A_LOT = 1_000_000
 
-/** A host of a partition. */
+/** A host of this partition. */
 export function hostIn(partition: number, name: string | number = 'a'): string {
   return `p${partition}-${name}.example`
 }
@@ -47,16 +49,16 @@ export function partitionOf(host: string): number {
 
 export interface OpenShards {
   readonly count: number
-  /** Shard 0 takes the place of another that died. */
+  /** Shard 0 replaces another one that died. */
   readonly replaces?: boolean
   readonly patienceMs?: number | undefined
 }
 
-/** Stores of all shards of one crawl, open. */
+/** The open stores of all shards of one crawl. */
 export class Shards {
   readonly #shared: SharedStore | undefined
   readonly all: readonly Shard[]
-  /** An instant before they were opened. Instants are those of the real clock, so that commits come when they come. */
+  /** A time before they were opened. Times are those of the real clock, so that commits happen when they would. */
   readonly start: number
 
   private constructor(shared: SharedStore | undefined, all: readonly Shard[], start: number) {
@@ -76,20 +78,20 @@ export class Shards {
     }
     const start = clock.now()
     const shared = await store.share?.(context, count)
-    const owners = dealt(PARTITIONS, count)
+    const owners = assignInTurn(PARTITIONS, count)
     const all: Shard[] = []
     for (let index = 0; index < count; index++) {
       const partitions = [...owners.keys()].filter((partition) => owners[partition] === index)
       const shard = { index, partitions, replaces: replaces && index === 0, shared: shared?.shared }
       const opened = await store.open({ ...context, shard })
       const { frontier, seen, state, handover } = opened
-      assert.ok(handover, 'a store that is opened for a shard has a handover')
+      assert.ok(handover, 'a store that is opened for a shard must have a handover')
       all.push({ frontier, seen, ...(state && { state }), handover, patienceMs, close: () => opened.close() })
     }
     return new Shards(shared, all, start)
   }
 
-  /** The one that gives, and the one that takes. */
+  /** The shard that releases and the one that adopts. */
   get pair(): readonly [from: Shard, to: Shard] {
     return [this.all[0]!, this.all[1]!]
   }
@@ -100,24 +102,24 @@ export class Shards {
   }
 }
 
-/** Moves partitions from one shard to another, as threads do: what travels is a copy. */
+/** Moves partitions from one shard to another as between threads: the data is copied. */
 export async function move(partitions: readonly number[], from: Shard, to: Shard): Promise<void> {
   await arrive(await given(from, from.handover.release(partitions)), partitions, to)
 }
 
-/** What a shard gives, unless that takes for ever. */
+/** What a shard releases; fails if it takes too long. */
 export async function given({ patienceMs }: Shard, giving: Promise<StoreSnapshot>): Promise<StoreSnapshot> {
   const what = await within(clock, patienceMs, giving)
-  if (what === LATE) assert.fail(`partitions have not left, though nothing of them is leased`)
+  if (what === LATE) assert.fail(`the partitions were not released, although no request of them is leased`)
   return what
 }
 
 export async function arrive(what: StoreSnapshot, partitions: readonly number[], to: Shard): Promise<void> {
-  assert.deepEqual(what.partitions, partitions, 'the partitions that were given')
+  assert.deepEqual(what.partitions, partitions, 'the partitions that were released')
   await to.handover.adopt(structuredClone(what))
 }
 
-/** Requests of one host by their paths, taken in as the engine does it. */
+/** Adds requests of one host by their paths, as the engine does. */
 export async function addPaths(shard: Shard, host: string, paths: readonly string[]): Promise<void> {
   await takeIn(
     shard,
@@ -126,8 +128,8 @@ export async function addPaths(shard: Shard, host: string, paths: readonly strin
 }
 
 /**
- * Leases until so many were handed out: a store may have to read first, and says so by an empty answer. No more may
- * come.
+ * Leases until this many requests were handed out: a store may have to read first, and returns an empty lease
+ * meanwhile. No more may follow.
  */
 export async function leaseSoon(shard: Shard, count: number, now: number): Promise<CrawlRequest[]> {
   const { frontier, patienceMs } = shard
@@ -141,7 +143,7 @@ export async function leaseSoon(shard: Shard, count: number, now: number): Promi
   return [...met, ...(await frontier.lease(A_LOT, now))]
 }
 
-/** Exactly these are handed out, by the ends of their URLs, whatever their order. */
+/** Exactly these requests are handed out, by the ends of their URLs, in any order. */
 export async function leases(
   shard: Shard,
   now: number,
@@ -152,15 +154,15 @@ export async function leases(
   return met
 }
 
-/** The one request that is handed out then, and not before. */
+/** The one request that is handed out at this time, and not before. */
 export async function dueExactly(shard: Shard, due: number): Promise<CrawlRequest> {
   await notBefore(shard.frontier, due)
   const met = await leaseSoon(shard, 1, due + SLACK_MS)
-  assert.equal(met.length, 1, 'requests that were handed out when the pause was over')
+  assert.equal(met.length, 1, 'number of requests handed out when the pause was over')
   return met[0]!
 }
 
-/** The one that is handed out; alone. */
+/** The only request that is handed out. */
 export async function leaseOne(shard: Shard, now: number, path: string): Promise<CrawlRequest> {
   return (await leases(shard, now, [path]))[0]!
 }
@@ -169,23 +171,23 @@ export function pathOf({ url }: CrawlRequest): string {
   return url.slice(url.lastIndexOf('/') + 1)
 }
 
-/** Visits one after the other, so many; their paths, in order. Hosts must not have to rest. */
+/** Visits this many requests one after the other and returns their paths. Hosts must not need a pause. */
 export async function visits(shard: Shard, now: number, count: number): Promise<string[]> {
   const met: string[] = []
   while (met.length < count) {
     const [lease, ...more] = await leaseSoon(shard, 1, now)
     if (lease === undefined) break
-    assert.deepEqual(more, [], 'two visits to one host at a time')
+    assert.deepEqual(more, [], 'two concurrent visits to one host')
     met.push(pathOf(lease))
     await shard.frontier.settle([done(lease, now)])
   }
   return met
 }
 
-/** What all have together is so much, neither less nor more. */
+/** The counts of all shards together. */
 export function assertSums(shards: Shards, pending: number, leased: number): void {
   const sum = (count: (frontier: Frontier) => number) =>
     shards.all.reduce((total, { frontier }) => total + count(frontier), 0)
   const counts = { pending: sum((each) => each.pending), leased: sum((each) => each.leased) }
-  assert.deepEqual(counts, { pending, leased }, 'what the shards have together')
+  assert.deepEqual(counts, { pending, leased }, 'the counts of all shards together')
 }

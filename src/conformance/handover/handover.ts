@@ -1,4 +1,4 @@
-/** Proves that partitions can move among the shards of a crawl: the `handover` of a store. */
+/** Proves that partitions can move between the shards of a crawl: the `handover` of a store. */
 
 import type { Politeness } from '../../frontier/contract.js'
 import type { Store } from '../../stores/contract.js'
@@ -11,15 +11,15 @@ import { keepingCases } from './keeping.js'
 import { waitingCases } from './waiting.js'
 import { movingWalk } from './walk.js'
 
-/** What the suite of handovers is given. */
+/** Options of the suite for handovers. */
 export interface HandoverSuiteOptions {
   it: It
   /**
-   * Called once for each case; describes an empty place. The suite opens it several times at once, each time for another
-   * shard, after `share` if there is such a thing.
+   * Called once for each case; describes an empty place. The suite opens it several times at once, each time for
+   * another shard, after `share` if the store has it.
    */
   create: () => MaybePromise<Store>
-  /** How many operations each random case makes. Default 2000; take fewer only where an operation is slow. */
+  /** Number of operations in each random case. Default 2000; use fewer only if an operation is slow. */
   operations?: number
   /** How long a case waits for what must happen, in ms. Default 5000. */
   patienceMs?: number

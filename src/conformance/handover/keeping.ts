@@ -1,4 +1,4 @@
-/** Cases of the suite of handovers: with a partition goes all that belongs to it, and nothing else. */
+/** Cases of the suite for handovers: everything that belongs to a partition moves with it, and nothing else. */
 
 import assert from 'node:assert/strict'
 import type { StateSpace } from '../../stores/contract.js'
@@ -55,7 +55,7 @@ function requestCases(check: CheckShards): void {
     assertCounts(to.frontier, 2, 3, 3)
   })
 
-  check('several partitions move at once, also such that hold nothing', ORDINARY, async (shards) => {
+  check('several partitions move at once, also empty ones', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     for (const partition of [0, 2, 4, 6]) await addPaths(from, hostIn(partition), [String(partition)])
     await move([0, 8, 4], from, to)
@@ -67,7 +67,7 @@ function requestCases(check: CheckShards): void {
     await leases(to, shards.start, ['0', '4'])
   })
 
-  check('nothing is lost and nothing is there twice', HURRIED, async (shards) => {
+  check('nothing is lost and nothing is duplicated', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const added = Array.from({ length: 300 }, (_, i) => request(hostIn(2 * (i % 6), i % 3), i))
     await takeIn(from, added)
@@ -98,7 +98,7 @@ function requestCases(check: CheckShards): void {
     assert.deepEqual(met.toSorted(), added.map(({ url }) => url).toSorted())
   })
 
-  check('a request arrives as it left', HURRIED, async (shards) => {
+  check('a request arrives unchanged', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const host = hostIn(4)
     const whole: CrawlRequest[] = [
@@ -126,7 +126,7 @@ function requestCases(check: CheckShards): void {
     }
   })
 
-  check('partitions move to and fro', HURRIED, async (shards) => {
+  check('partitions can move back', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const host = hostIn(6)
     await addPaths(from, host, ['from-0'])
@@ -154,34 +154,38 @@ function requestCases(check: CheckShards): void {
 }
 
 function orderCase(check: CheckShards): void {
-  check('within a host the order stays, and what is added then comes behind', HURRIED, async (shards) => {
-    const [from, to] = shards.pair
-    const now = shards.start
-    const host = hostIn(0)
-    const named = (name: string, priority: number) => ({ ...request(host, name), priority })
-    await addPaths(from, host, ['late', 'c', 'later', 'd', 'e'])
-    const settleAgain = async (path: string, at: number, attempt: number) => {
-      const lease = await leaseOne(from, now, path)
-      await from.frontier.settle([{ ...done(lease, now), again: { at, attempt } }])
-    }
-    await settleAgain('late', now + A_DAY_MS, 2)
-    const c = await leaseOne(from, now, 'c')
-    await from.frontier.settle([done(c, now)])
-    await settleAgain('later', now + 2 * A_DAY_MS, 3)
-    await settleAgain('d', now, 1)
-    await takeIn(from, [named('f', 0), named('b', 1), named('h', -1)])
-    await move([0], from, to)
-    assertCounts(to.frontier, 7, 0, 1)
-    await takeIn(to, [named('g', 0), named('a', 2)])
-    assert.deepEqual(await visits(to, now, 7), ['a', 'b', 'd', 'e', 'f', 'g', 'h'])
-    assert.deepEqual(await to.frontier.lease(10, now + A_DAY_MS - 2), [])
-    const late = await leaseOne(to, now + A_DAY_MS + 1, 'late')
-    assert.equal(late.attempt, 2)
-    await to.frontier.settle([done(late, now + A_DAY_MS)])
-    assert.equal((await leaseOne(to, now + 2 * A_DAY_MS + 1, 'later')).attempt, 3)
-  })
+  check(
+    'the order within a host is kept, and requests that are added later come last',
+    HURRIED,
+    async (shards) => {
+      const [from, to] = shards.pair
+      const now = shards.start
+      const host = hostIn(0)
+      const named = (name: string, priority: number) => ({ ...request(host, name), priority })
+      await addPaths(from, host, ['late', 'c', 'later', 'd', 'e'])
+      const settleAgain = async (path: string, at: number, attempt: number) => {
+        const lease = await leaseOne(from, now, path)
+        await from.frontier.settle([{ ...done(lease, now), again: { at, attempt } }])
+      }
+      await settleAgain('late', now + A_DAY_MS, 2)
+      const c = await leaseOne(from, now, 'c')
+      await from.frontier.settle([done(c, now)])
+      await settleAgain('later', now + 2 * A_DAY_MS, 3)
+      await settleAgain('d', now, 1)
+      await takeIn(from, [named('f', 0), named('b', 1), named('h', -1)])
+      await move([0], from, to)
+      assertCounts(to.frontier, 7, 0, 1)
+      await takeIn(to, [named('g', 0), named('a', 2)])
+      assert.deepEqual(await visits(to, now, 7), ['a', 'b', 'd', 'e', 'f', 'g', 'h'])
+      assert.deepEqual(await to.frontier.lease(10, now + A_DAY_MS - 2), [])
+      const late = await leaseOne(to, now + A_DAY_MS + 1, 'late')
+      assert.equal(late.attempt, 2)
+      await to.frontier.settle([done(late, now + A_DAY_MS)])
+      assert.equal((await leaseOne(to, now + 2 * A_DAY_MS + 1, 'later')).attempt, 3)
+    },
+  )
 
-  check('attempts go along, and who was tried before stays ahead', HURRIED, async (shards) => {
+  check('attempts move along, and retries stay ahead', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(2), ['1', '2', '3'])
     for (const [path, attempt] of [
@@ -200,7 +204,7 @@ function orderCase(check: CheckShards): void {
 }
 
 function seenCases(check: CheckShards): void {
-  check('what is known goes along, and what is known of others stays', ORDINARY, async (shards) => {
+  check('known names move along, and those of other partitions stay', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     const namesIn = (partition: number, count: number) =>
       Array.from({ length: count }, (_, i) => `https://${hostIn(partition, i % 7)}/${i}`)
@@ -215,7 +219,7 @@ function seenCases(check: CheckShards): void {
     // Mixed, as links are.
     const mixed = names.flatMap((name, i) => (i < others.length ? [name, others[i]!] : [name]))
     const fresh = await from.seen.addAll(mixed)
-    assert.ok(fresh.every(Boolean), 'a new name was taken for known')
+    assert.ok(fresh.every(Boolean), 'a new name was mistaken for a known one')
     await to.seen.addAll(namesIn(1, 10))
     await move([0], from, to)
     assert.deepEqual([from.seen.size, to.seen.size], [others.length, names.length + 10])
@@ -228,7 +232,7 @@ function seenCases(check: CheckShards): void {
     await assertKnown(from.seen, [...names, `https://${hostIn(0)}/more`])
   })
 
-  check('a visited page is known wherever its partition is', HURRIED, async (shards) => {
+  check('a visited page stays known after its partition has moved', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(4), ['1', '2'])
     await visits(from, shards.start, 1)
@@ -240,7 +244,7 @@ function seenCases(check: CheckShards): void {
 }
 
 function factCase(check: CheckShards): void {
-  check('facts of hosts go along, if there are any', ORDINARY, async (shards) => {
+  check('facts of hosts move along, if the store keeps facts', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     if (from.state === undefined || to.state === undefined) return
     const [one, other] = [from.state.space('one'), from.state.space('other')]
@@ -248,11 +252,11 @@ function factCase(check: CheckShards): void {
     one.put('b', 2, hostIn(0))
     one.put('a', 'of another host', hostIn(0, 'b'))
     one.put('a', 'stays', hostIn(2))
-    one.put('a', 'of nobody')
+    one.put('a', 'of no host')
     one.put('gone', 1, hostIn(0))
     one.delete('gone', hostIn(0))
     other.put('a', 'elsewhere', hostIn(0))
-    to.state.space('one').put('a', 'of nobody there')
+    to.state.space('one').put('a', 'of no host there')
     await move([0], from, to)
     const facts = (space: StateSpace) =>
       Promise.all([
@@ -264,8 +268,8 @@ function factCase(check: CheckShards): void {
         space.get('a'),
       ])
     const none = undefined
-    assert.deepEqual(await facts(one), [none, none, none, none, 'stays', 'of nobody'])
-    const arrived = [{ deep: ['fact', null] }, 2, none, 'of another host', none, 'of nobody there']
+    assert.deepEqual(await facts(one), [none, none, none, none, 'stays', 'of no host'])
+    const arrived = [{ deep: ['fact', null] }, 2, none, 'of another host', none, 'of no host there']
     assert.deepEqual(await facts(to.state.space('one')), arrived)
     assert.deepEqual(
       [await other.get('a', hostIn(0)), await to.state.space('other').get('a', hostIn(0))],
@@ -279,7 +283,7 @@ function factCase(check: CheckShards): void {
 }
 
 function loadCase(check: CheckShards): void {
-  check('requests that are not due for a month are no load', ORDINARY, async (shards) => {
+  check('requests that are due in a month do not count as load', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(0), ['1', '2'])
     await addPaths(from, hostIn(0, 'b'), ['1'])
@@ -297,7 +301,7 @@ function loadCase(check: CheckShards): void {
     assert.deepEqual([due(from), due(to)], [0, 1])
   })
 
-  check('the load of each partition is told', ORDINARY, async (shards) => {
+  check('load() reports the load of each partition', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(0), ['1', '2', '3'])
     await addPaths(from, hostIn(0, 'b'), ['1'])

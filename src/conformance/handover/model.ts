@@ -1,11 +1,11 @@
-/** A crawl of several shards as one would explain it: a model of each partition, and who has which. */
+/** The simplest possible crawl of several shards: a model of each partition, and its owner. */
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
 import type { CrawlRequest } from '../../types.js'
 import { FrontierModel } from '../frontier/model.js'
 
-/** Partitions on their way belong to nobody. */
+/** The owner of partitions that are on their way. */
 const NOBODY = -1
 
 export class ShardsModel {
@@ -42,12 +42,15 @@ export class ShardsModel {
     for (const request of requests) this.#model(request).added([request])
   }
 
-  /** Objects to whatever the model of a partition objects to, and to leases of partitions that are elsewhere. */
+  /** Fails if the model of a partition does, or if a lease is from a partition of another shard. */
   handedOut(shard: number, requests: readonly CrawlRequest[], now: number): void {
     for (const request of requests) {
       const partition = this.#partitionOf(request.host)
-      assert.equal(this.#owners[partition], shard, `who has ${request.url} that was handed out`)
-      assert.ok(!this.#leaving.includes(partition), `${request.url} was handed out, and is about to leave`)
+      assert.equal(this.#owners[partition], shard, `the owner of ${request.url}, which was handed out`)
+      assert.ok(
+        !this.#leaving.includes(partition),
+        `${request.url} was handed out, although its partition is about to leave`,
+      )
       this.#model(request).handedOut([request], 1, now)
     }
   }
@@ -65,7 +68,7 @@ export class ShardsModel {
     return Math.min(Number.POSITIVE_INFINITY, ...able.map((each) => this.#partitions[each]!.nextDue()))
   }
 
-  /** Objects to counts that are not exact. */
+  /** Fails if counts are not exact. */
   agreesWith(shard: number, { pending, leased, hosts }: Frontier): void {
     const sum = (count: (model: FrontierModel) => number) =>
       this.#of(shard).reduce((total, model) => total + count(model), 0)
@@ -81,7 +84,7 @@ export class ShardsModel {
     this.#leaving = partitions
   }
 
-  /** Whether nothing of what is about to leave is leased. */
+  /** Whether no request of the partitions that are about to leave is leased. */
   get isQuiet(): boolean {
     return this.#leaving.every((partition) => this.#partitions[partition]!.leased.length === 0)
   }

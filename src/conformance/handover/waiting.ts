@@ -1,4 +1,7 @@
-/** Cases of the suite of handovers: a partition leaves when nothing of it is leased, and takes along what came meanwhile. */
+/**
+ * Cases of the suite for handovers: a partition leaves once none of its requests is leased, with everything that was
+ * added meanwhile.
+ */
 
 import assert from 'node:assert/strict'
 import type { StoreSnapshot } from '../../stores/contract.js'
@@ -29,11 +32,11 @@ import {
   visits,
 } from './fixtures.js'
 
-/** Long enough for whoever does not wait to be noticed. */
+/** Long enough to notice a store that does not wait. */
 const A_MOMENT_MS = 5
 
 export function waitingCases(check: CheckShards): void {
-  check('it waits until all that was leased is settled', GENEROUS, async (shards) => {
+  check('release waits until all leases of the partitions are settled', GENEROUS, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await takeIn(from, paths(hostIn(0), 100))
@@ -44,42 +47,50 @@ export function waitingCases(check: CheckShards): void {
     const giving = watched(from, [0])
     for (const [i, lease] of out.entries()) {
       await pause(A_MOMENT_MS)
-      assert.ok(!giving.isOver, `it has left while ${out.length - i} were leased`)
-      assert.equal(giving.left, 0, 'it says that it has left, and has not')
+      assert.ok(!giving.isOver, `it was released while ${out.length - i} requests were leased`)
+      assert.equal(giving.left, 0, 'it was reported as released, but was not')
       await from.frontier.settle([done(lease, now)])
     }
     await arrive(await given(from, giving.what), [0], to)
-    assert.equal(giving.left, 1, 'how often it said that it has left')
+    assert.equal(giving.left, 1, 'how often it was reported as released')
     assertCounts(from.frontier, 0, 1, 1)
     assertCounts(to.frontier, 96, 0, 1)
   })
 
-  check('nothing of it is leased meanwhile, and nobody is asked to try', GENEROUS, async (shards) => {
-    const [from, to] = shards.pair
-    const now = shards.start
-    await takeIn(from, paths(hostIn(0), 100))
-    const out = await leases(from, now, ['1', '2', '3', '4'])
-    // With one of them settled there is room for more.
-    await from.frontier.settle([{ request: out[0]!, visitedAt: undefined }])
-    await addPaths(from, hostIn(0, 'b'), ['b'])
-    const giving = watched(from, [0])
-    await addPaths(from, hostIn(0, 'c'), ['c'])
-    await addPaths(from, hostIn(2), ['other'])
-    await addPaths(from, hostIn(0), ['more'])
-    const [other] = await leases(from, now, ['other'])
-    await from.frontier.settle([done(other!, now)])
-    for (const later of [now, now + DELAY_MS, now + A_DAY_MS]) {
-      assert.deepEqual(await from.frontier.lease(100, later), [], 'handed out, and is about to leave')
-      assert.ok(from.frontier.nextDue() > later, 'nextDue() speaks of what is about to leave')
-    }
-    assertCounts(from.frontier, 99, 3, 3)
-    await from.frontier.settle(out.map((lease) => done(lease, now)))
-    await arrive(await given(from, giving.what), [0], to)
-    assertCounts(from.frontier, 0, 0, 0)
-    assertCounts(to.frontier, 99, 0, 3)
-  })
+  check(
+    'no request of the partitions is leased meanwhile, and nextDue ignores them',
+    GENEROUS,
+    async (shards) => {
+      const [from, to] = shards.pair
+      const now = shards.start
+      await takeIn(from, paths(hostIn(0), 100))
+      const out = await leases(from, now, ['1', '2', '3', '4'])
+      // With one of them settled, there is room for more.
+      await from.frontier.settle([{ request: out[0]!, visitedAt: undefined }])
+      await addPaths(from, hostIn(0, 'b'), ['b'])
+      const giving = watched(from, [0])
+      await addPaths(from, hostIn(0, 'c'), ['c'])
+      await addPaths(from, hostIn(2), ['other'])
+      await addPaths(from, hostIn(0), ['more'])
+      const [other] = await leases(from, now, ['other'])
+      await from.frontier.settle([done(other!, now)])
+      for (const later of [now, now + DELAY_MS, now + A_DAY_MS]) {
+        assert.deepEqual(
+          await from.frontier.lease(100, later),
+          [],
+          'handed out, although its partition is about to leave',
+        )
+        assert.ok(from.frontier.nextDue() > later, 'nextDue() includes partitions that are about to leave')
+      }
+      assertCounts(from.frontier, 99, 3, 3)
+      await from.frontier.settle(out.map((lease) => done(lease, now)))
+      await arrive(await given(from, giving.what), [0], to)
+      assertCounts(from.frontier, 0, 0, 0)
+      assertCounts(to.frontier, 99, 0, 3)
+    },
+  )
 
-  check('what arrives meanwhile goes along', HURRIED, async (shards) => {
+  check('requests that are added meanwhile move along', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1', '2'])
@@ -105,7 +116,7 @@ export function waitingCases(check: CheckShards): void {
     assert.deepEqual(await visits(from, now, 2), ['stays', 'stays-too'])
   })
 
-  check('what arrives until it says that it has left goes along', HURRIED, async (shards) => {
+  check('requests that are added until the release move along', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1'])
@@ -113,7 +124,7 @@ export function waitingCases(check: CheckShards): void {
     const last = [request(hostIn(0), 'last'), request(hostIn(0, 'b'), 'last-of-all')]
     await ask(from, last)
     const giving = watched(from, [0])
-    // Both are under way before anybody can know that the last lease is settled.
+    // Both are in progress before anything can know that the last lease is settled.
     const settling = from.frontier.settle([done(lease, now)])
     const adding = giving.left === 0 ? from.frontier.add(last) : to.frontier.add(last)
     await settling
@@ -123,7 +134,7 @@ export function waitingCases(check: CheckShards): void {
     assertCounts(to.frontier, 2, 0, 2)
   })
 
-  check('it does not wait for what others have leased', ORDINARY, async (shards) => {
+  check('release does not wait for leases of other partitions', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
     await addPaths(from, hostIn(0), ['1'])
     await addPaths(from, hostIn(2), ['2'])
@@ -135,7 +146,7 @@ export function waitingCases(check: CheckShards): void {
     assertCounts(to.frontier, 0, 0, 0)
   })
 
-  check('a lease of a partition that moved to and fro counts once', HURRIED, async (shards) => {
+  check('a lease of a partition that moved away and back counts once', HURRIED, async (shards) => {
     const [from, to] = shards.pair
     const now = shards.start
     await addPaths(from, hostIn(0), ['1', '2'])
@@ -153,16 +164,16 @@ export function waitingCases(check: CheckShards): void {
   })
 }
 
-/** As the engine does it before it settles a visit. */
+/** As the engine does before it settles a visit. */
 async function ask({ seen }: Shard, requests: readonly { readonly url: string }[]): Promise<void> {
   const fresh = await seen.addAll(requests.map(({ url }) => url))
-  assert.ok(fresh.every(Boolean), 'a new name was taken for known')
+  assert.ok(fresh.every(Boolean), 'a new name was mistaken for a known one')
 }
 
 interface Giving {
   readonly what: Promise<StoreSnapshot>
   readonly isOver: boolean
-  /** How often it was told that the partitions have left. */
+  /** How often the partitions were reported to have left. */
   readonly left: number
 }
 

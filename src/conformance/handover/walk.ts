@@ -1,8 +1,10 @@
-/** Random operations on shards whose partitions move meanwhile, each watched by the model. A seed replays a walk. */
+/**
+ * Random operations on shards whose partitions move meanwhile, each checked against the model. A seed replays a walk.
+ */
 
 import assert from 'node:assert/strict'
 import type { Politeness, Settlement } from '../../frontier/contract.js'
-import { dealt } from '../../partition/ownership.js'
+import { assignInTurn } from '../../partition/ownership.js'
 import type { StoreSnapshot } from '../../stores/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
@@ -18,20 +20,20 @@ export interface MovingWalk {
   readonly operations: number
 }
 
-/** So many of the partitions have hosts: few enough for them to run dry, and to be given in company. */
+/** Number of partitions with hosts: few enough for them to become empty, and to be released together. */
 const PEOPLED = 6
 const HOSTS_EACH = 2
 const PRIORITIES = [0, 0, 0, 1, -1]
-/** The model looks at everything all the time, and more than this would teach it nothing new. */
+/** The model inspects everything after each operation, and more requests would not reveal more. */
 const ENOUGH_PENDING = 150
-/** Operations after which a walk stops or begins to add. */
+/** Number of operations after which a walk switches between adding and not adding. */
 const SEASON = 200
 /** Longer than any pause, backoff or retry of a walk, in ms. */
 const LONG_MS = 10_000
-/** Instants are so far apart that a store may keep them with some slack. Leases are asked for a slack later. */
+/** Times are so far apart that a store may round them. Leases are requested this much later. */
 const GRAIN_MS = 4 * SLACK_MS
 
-/** Walks, then visits all that is left. */
+/** Walks, then visits everything that is left. */
 export async function movingWalk(walk: MovingWalk): Promise<void> {
   const walker = new Walker(walk)
   for (let operation = 0; operation < walk.operations; operation++) {
@@ -45,7 +47,7 @@ interface Journey {
   readonly partitions: readonly number[]
   readonly from: number
   readonly giving: Promise<StoreSnapshot>
-  /** Once it has left. */
+  /** Once it has been released. */
   what: StoreSnapshot | undefined
 }
 
@@ -53,9 +55,9 @@ class Walker {
   readonly #shards: readonly Shard[]
   readonly #model: ShardsModel
   readonly #random: Random
-  /** Names that were asked about. */
+  /** Names that were passed to the seen-set. */
   readonly #known: string[] = []
-  /** One fact for each host. */
+  /** One fact per host. */
   readonly #facts = new Map<string, number>()
   readonly #past: CrawlRequest[] = []
   #journey: Journey | undefined = undefined
@@ -64,7 +66,7 @@ class Walker {
 
   constructor({ shards, politeness, seed }: MovingWalk) {
     this.#shards = shards.all
-    this.#model = new ShardsModel(politeness, dealt(PARTITIONS, shards.all.length), partitionOf)
+    this.#model = new ShardsModel(politeness, assignInTurn(PARTITIONS, shards.all.length), partitionOf)
     this.#random = seededRandom(seed)
     this.#now = onGrain(shards.start)
   }
@@ -96,7 +98,7 @@ class Walker {
       assert.deepEqual([frontier.pending, frontier.leased, frontier.hosts], [0, 0, 0])
       size += seen.size
     }
-    assert.equal(size, this.#known.length, 'names known to all shards together')
+    assert.equal(size, this.#known.length, 'number of names known to all shards together')
   }
 
   async #add(): Promise<void> {
@@ -110,7 +112,7 @@ class Walker {
     this.#model.added(requests)
   }
 
-  /** Requests of one host that is not on its way. */
+  /** Requests of a host whose partition is not on its way. */
   #fresh(): CrawlRequest[] {
     const host = hostIn(this.#upTo(PEOPLED), this.#upTo(HOSTS_EACH))
     if (this.#model.ownerOf(host) === undefined) return []
@@ -148,17 +150,17 @@ class Walker {
     space.put('fact', this.#facts.get(host), host)
   }
 
-  /** A store may have to read first, and says so by handing out less than is due. */
+  /** A store may have to read first, and hands out less than is due meanwhile. */
   async #lease(index: number, max: number): Promise<void> {
     const { frontier, patienceMs } = this.#shards[index]!
     let left = max
     for (let waited = 0; left > 0; waited++) {
       const leases = await frontier.lease(left, this.#now + SLACK_MS)
-      assert.ok(leases.length <= left, `${leases.length} requests, asked for at most ${left}`)
+      assert.ok(leases.length <= left, `${leases.length} requests, but at most ${left} were asked for`)
       this.#model.handedOut(index, leases, this.#now + SLACK_MS)
       left -= leases.length
       if (left === 0 || this.#model.nextDue(index) > this.#now) return
-      assert.ok(waited < patienceMs, 'something is due, and held back')
+      assert.ok(waited < patienceMs, 'a request that is due is held back')
       if (leases.length === 0) await pause(1)
     }
   }
@@ -166,7 +168,7 @@ class Walker {
   async #settleSome(plenty: boolean): Promise<void> {
     const index = this.#upTo(this.#shards.length)
     const some = this.#model.leasedBy(index).filter(() => this.#chance(0.5))
-    // Settled once already, here or elsewhere.
+    // Already settled once, here or elsewhere.
     if (this.#past.length > 0 && this.#chance(0.2)) {
       const request = this.#past[this.#upTo(this.#past.length)]!
       await this.#shards[index]!.frontier.settle([{ ...this.#settlementOf(request), found: [] }])
@@ -177,7 +179,7 @@ class Walker {
   async #settle(index: number, leases: readonly CrawlRequest[], plenty: boolean): Promise<void> {
     const settlements: Settlement[] = []
     for (const lease of leases) {
-      // What belongs to others goes to them by other ways.
+      // Requests of other shards' partitions reach them in other ways.
       const mayFind = plenty && this.#model.pending < ENOUGH_PENDING && this.#chance(0.3)
       const found = mayFind ? this.#fresh().filter(({ host }) => this.#model.ownerOf(host) === index) : []
       if (found.length > 0) await this.#ask(index, found)
@@ -197,12 +199,12 @@ class Walker {
       visitedAt: this.#chance(0.8) ? now - this.#ms(20) : undefined,
       ...(this.#chance(0.2) && { again: { at, attempt: request.attempt + 1 } }),
       ...(this.#chance(0.05) && { hostNotBefore: now + this.#ms(5000) }),
-      // One word for each host: whether a host may take a longer pause back is left open.
+      // Always the same delay for a host: whether a host may shorten its delay again is not specified.
       ...(this.#chance(0.1) && { hostDelayMs: request.host === hostIn(3, 0) ? 2500 : 100 }),
     }
   }
 
-  /** Partitions set out, or those on their way arrive. */
+  /** Partitions leave, or those on their way arrive. */
   async #travel(): Promise<void> {
     const journey = this.#journey
     if (journey?.what !== undefined) {
@@ -214,7 +216,7 @@ class Walker {
       const from = this.#upTo(this.#shards.length)
       const partitions = this.#model.ownedBy(from).filter(() => this.#chance(0.4))
       const giving = this.#shards[from]!.handover.release(partitions)
-      // Whoever waits for it hears of a failure; of one that the end of a walk brings, nobody does.
+      // The walk notices a failure when it awaits this; a failure at its end does not matter.
       giving.catch(() => {})
       this.#journey = { partitions, from, giving, what: undefined }
       this.#model.leaves(partitions)
@@ -227,7 +229,7 @@ class Walker {
     else this.#now += this.#ms(this.#chance(0.1) ? 2000 : 30)
   }
 
-  /** Holds all shards against the model. */
+  /** Compares all shards with the model. */
   async #look(): Promise<void> {
     const journey = this.#journey
     if (journey !== undefined && journey.what === undefined && this.#model.isQuiet) {
@@ -239,7 +241,7 @@ class Walker {
       const due = Math.max(this.#now, this.#model.nextDue(index)) + SLACK_MS
       if (due < Number.POSITIVE_INFINITY && frontier.nextDue() > due) {
         await eventually(
-          `nextDue() of shard ${index} tells what is due`,
+          `nextDue() of shard ${index} knows what is due`,
           () => frontier.nextDue() <= due,
           patienceMs,
         )

@@ -4,8 +4,6 @@ import { BANG, isLetter, QUESTION_MARK, SLASH } from '../html/characters.js'
 
 const HASH = 0x23
 
-/** Ends a word, and means nothing else: most tags. */
-export const OTHER = 0
 /** Stands within a line, or is not seen at all: ends no word. */
 export const WITHIN = 1
 export const A = 2
@@ -15,7 +13,7 @@ export const REFERENCE = 3
 export const SHOWN = 4
 export const META = 5
 export const TIME = 6
-export const INPUT = 7
+const INPUT = 7
 /** Its content is text, whatever looks like markup in it. */
 export const VERBATIM = 8
 /** Its content is not read. */

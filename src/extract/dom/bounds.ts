@@ -29,7 +29,7 @@ export function refuseOversized(html: string, url: string): void {
 }
 
 /** The bound that the page passes, in words. */
-export function boundPassed(html: string): string | undefined {
+function boundPassed(html: string): string | undefined {
   if (html.length > MOST_CHARACTERS) return `${MOST_CHARACTERS} characters`
   if (html.length <= SMALL && hasFewTags(html)) return undefined
   const { Parser } = require('htmlparser2') as typeof import('htmlparser2')

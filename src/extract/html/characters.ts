@@ -3,7 +3,7 @@
 import type { Codes } from './codes.js'
 
 export const TAB = 0x09
-export const VERTICAL_TAB = 0x0b
+const VERTICAL_TAB = 0x0b
 export const CARRIAGE_RETURN = 0x0d
 export const SPACE = 0x20
 export const BANG = 0x21

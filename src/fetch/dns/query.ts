@@ -107,7 +107,7 @@ function merge(reply4: Reply, reply6: Reply): Answer {
  * IPv4 first, because a crawler's machine often has no route for IPv6 and loses nothing by it; then in turns, so that
  * a machine with only one family comes to an address of its own soon.
  */
-export function interleave(first: readonly Address[], second: readonly Address[]): Address[] {
+function interleave(first: readonly Address[], second: readonly Address[]): Address[] {
   const mixed: Address[] = []
   for (let i = 0; i < Math.max(first.length, second.length); i++) {
     if (first[i]) mixed.push(first[i]!)

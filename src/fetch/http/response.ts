@@ -23,7 +23,7 @@ export interface ResponseOwner {
 }
 
 /** An unwanted body up to this size is read: cheaper than a new connection, for us and for the server. */
-export const MAX_DRAINED_BYTES = 64 * 1024
+const MAX_DRAINED_BYTES = 64 * 1024
 
 /** A page without a Content-Type is most probably one; what it really is can be told from its bytes later. */
 const ASSUMED_MEDIA_TYPE = 'text/html'

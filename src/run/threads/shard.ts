@@ -82,7 +82,6 @@ export class WorkerShard {
           shards: data.shards,
           clock: this.#clock,
           outbox: outbox,
-          firstBatch: outbox?.firstBatch,
           report: (report) => this.#rests(report),
           onError: (error) => this.fail(error),
         })
@@ -162,7 +161,7 @@ export class WorkerShard {
       case 'peerGone':
         // What a shard without a durable store had taken in is gone with it, and is not missed here.
         exchange.disconnect(order.shard, true)
-        this.#table.renew()
+        this.#table.bumpVersion()
         break
       case 'seeds':
         await engine.addSeeds(order.urls, order.mine)

@@ -62,12 +62,7 @@ export class WorkerRunStats {
     }
   }
 
-  /** Requests that wait, as far as has been told. */
-  get pending(): number {
-    return this.#last.reduce((sum, stats) => sum + (stats?.pending ?? 0), 0)
-  }
-
-  /** The same without known pages that wait for their time. */
+  /** Requests that wait, as far as has been told, without known pages that wait for their time. */
   get due(): number {
     const known = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
     return this.#last.reduce((sum, stats) => sum + (stats ? Math.max(0, stats.pending - known(stats)) : 0), 0)

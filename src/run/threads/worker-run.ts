@@ -12,8 +12,8 @@ import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
 import { readSeeds } from '../../options/seeds.js'
-import { plannedMove } from '../../partition/balance.js'
-import { OwnershipBook } from '../../partition/ownership.js'
+import { type PlannedMove, plannedMove } from '../../partition/balance.js'
+import { OwnershipRegistry } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
@@ -21,7 +21,6 @@ import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
 import type { ToMain, WorkerData } from '../../workers/messages.js'
-import type { Moves } from '../../workers/moves.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
 import { StoreTroubles } from '../../workers/store-troubles.js'
@@ -42,7 +41,7 @@ export class WorkerRun {
   readonly #parts: WorkerRunParts
   readonly #grace: AbortGrace
   readonly #supervisor: WorkerSupervisor
-  readonly #ownership: OwnershipBook
+  readonly #ownership: OwnershipRegistry
   readonly #stats: WorkerRunStats
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
@@ -78,7 +77,7 @@ export class WorkerRun {
     this.#grace = grace
     const { concurrency, workers, limit } = options
     this.#slots = Array.from({ length: shards }, (_, i) => Math.floor((concurrency + i) / shards))
-    this.#ownership = new OwnershipBook(partitions, shards)
+    this.#ownership = new OwnershipRegistry(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
     this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
@@ -193,8 +192,9 @@ export class WorkerRun {
     return this.#summary ?? this.#stats.now()
   }
 
-  get moves(): Moves {
-    return this.#supervisor.moves
+  /** Moves partitions from one worker to another. */
+  move({ partitions, from, to }: PlannedMove): void {
+    this.#supervisor.moves.start(partitions, from, to)
   }
 
   /** Nothing more is to be begun, however much there is. */
@@ -334,9 +334,9 @@ export class WorkerRun {
     const { options } = this.#parts
     if (this.#isEnding || moves.isBusy || loads === undefined) return
     const pagesPerSecond = Math.max(1, this.#stats.fastest)
-    const turnMs = this.#stats.visitMs + options.delayMs
-    const move = plannedMove(loads, { turnMs, pagesPerSecond })
-    if (move !== undefined) moves.start(move.partitions, move.from, move.to)
+    const visitCycleMs = this.#stats.visitMs + options.delayMs
+    const move = plannedMove(loads, { visitCycleMs, pagesPerSecond })
+    if (move !== undefined) this.move(move)
   }
 
   async #invalidSeed(url: string, message: string): Promise<void> {

@@ -1,6 +1,6 @@
-/** Chance for simulations of refreshing: log-normal numbers, and draws that do not depend on the order of asking. */
+/** Randomness for simulations of refreshing: log-normal numbers, and draws that do not depend on their order. */
 
-/** Peter Acklam's rational approximation of the inverse of the normal distribution; wrong by 1e-9 at most. */
+/** Peter Acklam's rational approximation of the inverse normal distribution; the error is at most 1e-9. */
 export function normalQuantile(share: number): number {
   if (share > 0.5) return -normalQuantile(1 - share)
   if (share < TAIL) {
@@ -12,17 +12,17 @@ export function normalQuantile(share: number): number {
   return (offset * polynomial(MIDDLE_TOP, square)) / (polynomial(MIDDLE_BOTTOM, square) * square + 1)
 }
 
-/** The value that a log-normal number with this mean stays under with this probability. */
-export function logNormalQuantile(mean: number, spread: number, share: number): number {
+/** The quantile of a log-normal distribution with this mean. */
+function logNormalQuantile(mean: number, spread: number, share: number): number {
   return mean * Math.exp(spread * normalQuantile(share) - (spread * spread) / 2)
 }
 
-/** Equally probable values of a log-normal number: to draw is to pick one. */
+/** Equally likely values of a log-normal distribution: to draw a number, pick one. */
 export function logNormalTable(mean: number, spread: number, size: number): Float64Array {
   return Float64Array.from({ length: size }, (_, i) => logNormalQuantile(mean, spread, (i + 0.5) / size))
 }
 
-/** 32 well mixed bits of three numbers: the same for the same numbers, whoever asks and when. */
+/** Hashes three numbers to 32 bits. */
 export function mixed(seed: number, one: number, other: number): number {
   let bits = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(one + 1, 0xc2b2ae35)
   bits = Math.imul(bits ^ (bits >>> 15), 0x2c1b3c6d) ^ Math.imul(other + 1, 0x27d4eb2f)

@@ -1,32 +1,32 @@
-/** Pages that change by themselves (Poisson processes), and how well somebody who looks at them now and then keeps up. */
+/** Pages that change at random (Poisson processes), and how well a crawler that visits them keeps up. */
 
 import { mixed, normalQuantile } from './chance.js'
 
-/** More changes than this between two looks are not made one by one: nobody sees the difference. */
+/** More changes than this between two visits are not simulated one by one: it makes no visible difference. */
 const MANY_CHANGES = 1000
 
-/** What somebody with copies of pages came to. */
+/** How well copies of pages kept up. */
 export interface CopyScore {
   readonly changes: number
-  /** Changes whose content was seen before the page's next one, counted when it is seen. */
+  /** Changes whose content was fetched before the page's next change, counted when it is fetched. */
   readonly caught: number
-  /** The share of pages whose copy is up to date, as a mean over time. */
+  /** The share of pages whose copy is up to date, averaged over time. */
   readonly freshness: number
-  /** Since when a page differs from its copy, as a mean over pages and time; 0 while it does not. */
+  /** For how long a page has differed from its copy, averaged over pages and time; 0 while it does not. */
   readonly meanAgeMs: number
 }
 
 /**
- * The truth about pages. When a page changes depends on the seed and its number alone: looks, however many, change
- * nothing. So schedules can be compared on the same web.
+ * The true state of pages. When a page changes depends only on the seed and its number, not on visits. So schedules can
+ * be compared on the same web.
  *
- * Freshness and age are those of Cho & Garcia-Molina (2000). A page that nobody has looked at yet is not up to date, and
- * has its age from the moment it was there.
+ * Freshness and age are those of Cho & Garcia-Molina (2000). A page without a visit is not up to date, and its age
+ * starts when it was added.
  */
 export class ChangingPages {
   readonly #seed: number
   readonly #changeMs: number[] = []
-  /** The first change after the last copy was asked for; before the first one, after the page was added. */
+  /** The first change after the last copy was requested or, before the first one, after the page was added. */
   readonly #next: number[] = []
   readonly #changes: number[] = []
   /** When the last copy arrived, or the page was added. */
@@ -47,7 +47,7 @@ export class ChangingPages {
     return this.#next.length
   }
 
-  /** A page is there from this instant on. Answers with its number. */
+  /** Adds a page that exists from this time on, and returns its number. */
   add(changeMs: number, at: number): number {
     const page = this.size
     this.#changeMs.push(changeMs)
@@ -58,17 +58,17 @@ export class ChangingPages {
     return page
   }
 
-  /** What is counted, is counted from this instant on. */
+  /** Starts counting at this time. */
   scoreFrom(at: number): void {
     this.#scoredFrom = at
   }
 
   /**
-   * A copy of the page arrives at `at`: as it was when the server was asked for it. Answers with how often it had changed
-   * by then.
+   * A copy of the page, as it was when the server was asked for it, arrives at `at`. Returns the number of changes
+   * until then.
    */
   look(page: number, askedAt: number, at = askedAt): number {
-    this.#reckon(page, at)
+    this.#accumulate(page, at)
     if (this.#next[page]! <= askedAt) {
       this.#change(page, askedAt)
       if (at >= this.#scoredFrom) this.#caught++
@@ -78,10 +78,10 @@ export class ChangingPages {
     return this.#changes[page]!
   }
 
-  /** What came of it until this instant. After it nothing can be looked at. */
+  /** Returns the scores up to this time. No visits are possible after it. */
   finish(at: number): CopyScore {
     for (let page = 0; page < this.size; page++) {
-      this.#reckon(page, at)
+      this.#accumulate(page, at)
       if (this.#next[page]! <= at) this.#change(page, at)
     }
     const share = (part: number) => (this.#pageTime === 0 ? 0 : part / this.#pageTime)
@@ -93,8 +93,8 @@ export class ChangingPages {
     }
   }
 
-  /** Adds the time since the last look to the sums. */
-  #reckon(page: number, at: number): void {
+  /** Adds the time since the last visit to the sums. */
+  #accumulate(page: number, at: number): void {
     const from = Math.max(this.#since[page]!, this.#scoredFrom)
     if (at <= from) return
     this.#pageTime += at - from
@@ -102,11 +102,11 @@ export class ChangingPages {
     if (staleSince >= at) return
     const begin = Math.max(from, staleSince)
     this.#staleTime += at - begin
-    // Age grows with time, so its sum is the area of a trapezium.
+    // Age grows linearly, so its integral is the area of a trapezoid.
     this.#ageTime += ((at - begin) * (at - staleSince + begin - staleSince)) / 2
   }
 
-  /** Lets the page change until `at`. */
+  /** Applies the page's changes until `at`. */
   #change(page: number, at: number): void {
     let next = this.#next[page]!
     let changes = this.#changes[page]!
@@ -123,7 +123,7 @@ export class ChangingPages {
     this.#next[page] = next
   }
 
-  /** So many changes are as good as normally distributed. */
+  /** This many changes are nearly normally distributed. */
   #changeOften(page: number, at: number): void {
     const meanGap = this.#changeMs[page]!
     const changes = this.#changes[page]! + 1
@@ -134,12 +134,12 @@ export class ChangingPages {
     this.#next[page] = at + this.#gap(page, changes)
   }
 
-  /** From a change to the next: exponentially distributed. */
+  /** The time between two changes: exponentially distributed. */
   #gap(page: number, change: number): number {
     return -Math.log(this.#chance(page, change)) * this.#changeMs[page]!
   }
 
-  /** Neither 0 nor 1. */
+  /** Never 0 and never 1. */
   #chance(page: number, change: number): number {
     return (mixed(this.#seed, page, change) + 0.5) / 2 ** 32
   }

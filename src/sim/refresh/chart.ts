@@ -1,9 +1,9 @@
-/** Forecasts as a picture. */
+/** Draws forecasts. */
 
 import { type Chart, svgOf } from '../svg.js'
 import type { RefreshForecast } from './contract.js'
 
-/** What a number of sockets comes to. */
+/** The forecast for a number of sockets. */
 export interface ForecastRow {
   readonly sockets: number
   readonly days: number
@@ -13,7 +13,7 @@ export interface ForecastRow {
 const SECOND_MS = 1000
 const DAY_S = 86_400
 
-/** An SVG: what more sockets would bring. */
+/** An SVG that shows the effect of more sockets. */
 export function forecastChart(rows: readonly ForecastRow[]): string {
   const sorted = [...rows].sort((a, b) => a.sockets - b.sockets)
   const points = (figure: (row: ForecastRow) => number) =>
@@ -38,11 +38,11 @@ export function forecastChart(rows: readonly ForecastRow[]): string {
     {
       ...axis,
       title: 'Visits',
-      yLabel: 'a day',
+      yLabel: 'per day',
       lines: [
         { label: 'made', points: points(({ forecast, days }) => forecast.visits / days) },
         {
-          label: 'wished',
+          label: 'wanted',
           points: points(({ forecast }) => forecast.feasibility.wantedPerSecond * DAY_S),
           isReference: true,
         },
@@ -58,5 +58,5 @@ export function forecastChart(rows: readonly ForecastRow[]): string {
       ],
     },
   ]
-  return svgOf('What refreshing comes to, by the number of sockets', charts)
+  return svgOf('Forecast by the number of sockets', charts)
 }

@@ -5,7 +5,7 @@ import { readState } from '../../stores/level/opening/read-state.js'
 import type { RefreshWorld } from './contract.js'
 import { worldOf } from './described.js'
 
-/** The world as the crawl in a folder has come to know it. The crawl may be going on. */
+/** The world that the crawl in a folder knows. The crawl may be running. */
 export async function crawledWorld(path: string): Promise<RefreshWorld> {
   const world = await readState(path, async (state) =>
     worldOf({
@@ -15,11 +15,11 @@ export async function crawledWorld(path: string): Promise<RefreshWorld> {
     }),
   )
   if (world.servers.length > 0) return world
-  const message = `the crawl in ${path} has learned nothing of its pages yet: only one with .refresh({ … }) does`
+  const message = `the crawl in ${path} has no refresh data: run it with .refresh({ … }) first`
   throw new KumoError('KUMO_STORE_MISMATCH', message)
 }
 
-/** Of all answers with a body; each shard has counted its own. */
+/** Mean over all responses with a body; each shard has its own count. */
 async function bytesPerPage(space: StateSpace): Promise<number | undefined> {
   let bytes = 0
   let answers = 0

@@ -1,4 +1,4 @@
-/** Worlds for `simulateRefresh`: from a few figures, or from what a crawl has learned. */
+/** Worlds for `simulateRefresh`: from a short description, or from the records of a crawl. */
 
 import { invalidOption } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
@@ -8,27 +8,27 @@ import { normalQuantile } from './chance.js'
 import type { RefreshWorld, SimulatedPage, SimulatedServer } from './contract.js'
 
 /**
- * How a figure differs from one page or server to the next. `mean`: not at all. `median` and `spread`: log-normal, where
- * the spread is the standard deviation of the logarithms. `min` and `max`: in between, each power of ten as likely.
+ * How a value varies between pages or servers. `mean`: it does not. `median` and `spread`: log-normal, where the spread
+ * is the standard deviation of the logarithms. `min` and `max`: log-uniform between them.
  */
 export type Distribution =
   | { readonly mean: number }
   | { readonly median: number; readonly spread: number }
   | { readonly min: number; readonly max: number }
 
-/** A world in a few figures. */
+/** A short description of a world. */
 export interface WorldDescription {
   readonly servers: number
   readonly pagesPerServer: number
   /** The mean interval between the changes of a page. */
   readonly changeMs: Distribution
-  /** The mean time of a server's downloads. */
+  /** The mean duration of a server's downloads. */
   readonly downloadMs: Distribution
   /** Default 1. */
   readonly seed?: number
 }
 
-/** A world drawn at random from a description; the same for the same seed. */
+/** Generates a world from a description; the same seed gives the same world. */
 export function describeWorld(description: WorldDescription): RefreshWorld {
   const { servers, pagesPerServer, changeMs, downloadMs, seed = 1 } = description
   const random = seededRandom(seed)
@@ -43,22 +43,19 @@ export function describeWorld(description: WorldDescription): RefreshWorld {
   }
 }
 
-/** What a crawl has written down; a store may hand it out piece by piece. */
+/** The records of a crawl; a store may return them piece by piece. */
 export interface RefreshRecords {
   /** By host. */
   readonly servers: Records<ServerRecord>
   /** By URL. */
   readonly pages: Records<PageRecord>
-  /** What a visit downloads; absent: what `SimulatedPage` says. */
+  /** What a visit downloads. Default: that of `SimulatedPage`. */
   readonly bytesPerPage?: number | undefined
 }
 
 type Records<T> = Iterable<readonly [string, T]> | AsyncIterable<readonly [string, T]>
 
-/**
- * The world as a crawl has come to know it: what it believes of its pages is taken for the truth. Pages that are gone are
- * left out.
- */
+/** The world that a crawl knows: its estimates are taken as the truth. Pages that are gone are left out. */
 export async function worldOf({ servers, pages, bytesPerPage }: RefreshRecords): Promise<RefreshWorld> {
   const byHost = new Map<string, SimulatedPage[]>()
   for await (const [url, { change, gone }] of pages) {
@@ -116,9 +113,9 @@ function drawer(name: string, distribution: Distribution, random: Random): () =>
   return () => min * (max / min) ** chance()
 }
 
-function assert(name: string, isFit: boolean, distribution: Distribution): void {
-  if (isFit) return
-  throw invalidOption(name, distribution, 'figures above 0, the larger last')
+function assert(name: string, isValid: boolean, distribution: Distribution): void {
+  if (isValid) return
+  throw invalidOption(name, distribution, 'numbers above 0, with min ≤ max')
 }
 
 /** How long a visit holds its socket. */

@@ -16,7 +16,7 @@ export class Punctuality {
   readonly #visits: number[] = []
   readonly #firstDue: number[] = []
 
-  /** One more server. */
+  /** Adds a server. */
   add(): void {
     this.#sumMs.push(0)
     this.#count.push(0)
@@ -29,18 +29,18 @@ export class Punctuality {
     this.#visits[server]!++
   }
 
-  /** A visit to a known page began, or would be due, so long after its time. */
+  /** A visit to a known page began, or would be due, this long after its time. */
   late(server: number, ms: number): void {
     this.#sumMs[server]! += ms
     this.#count[server]!++
   }
 
-  /** The server has a page that waits for its visit since then. */
+  /** The server has a page that has been waiting for its visit since then. */
   waits(server: number, since: number): void {
     this.#firstDue[server] = Math.min(this.#firstDue[server]!, since)
   }
 
-  /** What it comes to. Servers that wait since before `patience`, and had no visit, are starved. */
+  /** The result. Servers that have been waiting since before `patience` without a visit are starved. */
   lateness(patience: number): Lateness {
     let sum = 0
     let count = 0

@@ -13,9 +13,9 @@ import type { RefreshForecast, RefreshSimulation, RefreshWorld, SimulatedServer 
 import { Punctuality } from './punctuality.js'
 
 const USUAL_BYTES = 22_000
-/** Values from which the length of a download is picked. */
+/** Number of values from which the duration of a download is picked. */
 const DOWNLOADS = 4096
-/** So that the lengths of downloads and the changes of pages have nothing in common. */
+/** Makes the durations of downloads independent of the changes of pages. */
 const OTHER_SEED = 0x5bd1e995
 
 interface Server {
@@ -31,20 +31,20 @@ interface Visit {
   readonly downloadMs: number
 }
 
-/** What can be said of a crawl in the midst of it. */
+/** What is waiting in a running crawl. */
 export interface Backlog {
-  /** Known pages whose time has come and that nobody visits. */
+  /** Known pages that are due and not being visited. */
   readonly overdue: number
   /** Pages that were never visited. */
   readonly unseen: number
 }
 
-/** A crawl in virtual time that goes as far as it is told. See `simulateRefresh`. */
+/** A crawl in virtual time that can be run step by step. See `simulateRefresh`. */
 export class RefreshRun {
-  /** When it began. Instants have the size that they have in a real crawl. */
+  /** When it began. Times are as large as in a real crawl. */
   readonly start: number
   readonly schedule: RefreshSchedule
-  /** By how much all downloads take longer than their servers say: a network in trouble. */
+  /** The factor by which downloads take longer than their servers' means: a network problem. */
   slowness = 1
   readonly #frontier: MemoryFrontier
   readonly #sockets: number
@@ -55,11 +55,11 @@ export class RefreshRun {
   readonly #byWish = new Punctuality()
   readonly #servers: Server[] = []
   readonly #places = new Map<string, number>()
-  // What follows has an entry for each page.
+  // The following arrays have an entry per page.
   readonly #serverOf: number[] = []
   readonly #bytesOf: number[] = []
   readonly #records: (PageRecord | undefined)[] = []
-  /** The instant that its next visit is scheduled for; Infinity while it is visited. */
+  /** When its next visit is scheduled; Infinity during a visit. */
   readonly #dueAt: number[] = []
   readonly #visits = new Heap<Visit>()
   #now: number
@@ -79,7 +79,7 @@ export class RefreshRun {
     this.#pages = new ChangingPages(seed)
     this.#downloads = logNormalTable(1, downloadSpread, downloadSpread === 0 ? 1 : DOWNLOADS)
     this.schedule = new RefreshSchedule(refresh, { sockets, minIntervalMs: delayMs })
-    // A real crawl's frontier is told the same by the same function.
+    // The same function configures the frontier of a real crawl.
     const { politeness, policy } = storeContext(
       { ...DEFAULTS, delayMs, refresh },
       byHost(),
@@ -93,7 +93,7 @@ export class RefreshRun {
     return this.#now
   }
 
-  /** A server and its pages become known now. One that is known already gets more pages. */
+  /** Adds a server and its pages now. A server that is already known gets more pages. */
   add({ host, pages, downloadMs, delayMs }: SimulatedServer): void {
     let server = this.#places.get(host)
     if (server === undefined) {
@@ -114,14 +114,14 @@ export class RefreshRun {
     this.#frontier.add(requests)
   }
 
-  /** What is counted, is counted from now on. */
+  /** Starts counting now. */
   score(): void {
     this.#scoredFrom = this.#now
     this.#pages.scoreFrom(this.#now)
     this.#peak = this.#visits.size
   }
 
-  /** Lets everything happen until this instant. */
+  /** Runs until this time. */
   goTo(instant: number): void {
     for (;;) {
       this.#begin()
@@ -133,7 +133,7 @@ export class RefreshRun {
     }
   }
 
-  /** What waits now. Looks at every page. */
+  /** What is waiting now. Iterates over all pages. */
   backlog(): Backlog {
     let overdue = 0
     let unseen = 0
@@ -144,7 +144,7 @@ export class RefreshRun {
     return { overdue, unseen }
   }
 
-  /** What came of the time since `score`. It cannot go on after this. */
+  /** The result since `score`. The run cannot continue after this. */
   forecast(): RefreshForecast {
     const lastedMs = this.#now - this.#scoredFrom
     for (let page = 0; page < this.#dueAt.length; page++) {
@@ -182,7 +182,7 @@ export class RefreshRun {
     this.#now = until
   }
 
-  /** Begins as many visits as there are sockets. */
+  /** Starts as many visits as there are sockets. */
   #begin(): void {
     const free = this.#sockets - this.#visits.size
     if (free <= 0) return
@@ -203,7 +203,7 @@ export class RefreshRun {
     if (this.#isScored) this.#peak = Math.max(this.#peak, this.#visits.size)
   }
 
-  /** Counts by how much the page's visit is late now. */
+  /** Records how late the page's visit is. */
   #late(page: number, server: number): void {
     const record = this.#records[page]
     if (record === undefined) return
@@ -214,7 +214,7 @@ export class RefreshRun {
   }
 
   #end({ request, page, askedAt, downloadMs }: Visit): void {
-    // A server sends the page as it is when it is asked.
+    // A server sends the page as it is at the time of the request.
     const content = this.#pages.look(page, askedAt, this.#now)
     const { host, delayMs } = this.#servers[this.#serverOf[page]!]!
     const { record, at } = this.schedule.observed(host, this.#records[page], {
@@ -232,10 +232,10 @@ export class RefreshRun {
     this.#frontier.settle([{ request, visitedAt: this.#now, hostDelayMs: delayMs, again }])
   }
 
-  /** How long a download takes, by the mean of its server. */
+  /** The duration of a download, relative to the mean of its server. */
   #lengthOf(page: number): number {
     if (this.#downloads.length === 1) return 1
-    // By the page's last visit, so that the same visit takes as long whatever else is visited.
+    // Depends on the page's last visit, so that a visit takes equally long whatever else is visited.
     const visit = this.#records[page]?.at ?? 0
     return this.#downloads[mixed(this.#seed ^ OTHER_SEED, page, visit) % DOWNLOADS]!
   }
@@ -253,7 +253,7 @@ function requestOf(host: string, page: number): CrawlRequest {
   }
 }
 
-/** The number behind the last slash; digit by digit, for this is done at each visit. */
+/** The number after the last slash; digit by digit, because every visit does this. */
 function pageOf({ url }: CrawlRequest): number {
   let page = 0
   for (let i = url.length - 1, power = 1; ; i--, power *= 10) {

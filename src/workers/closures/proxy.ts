@@ -23,7 +23,7 @@ export interface ClosureHook {
 export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 
 /** What user code on the main thread threw. */
-export class ClosureError extends Error {
+class ClosureError extends Error {
   /** Under which the main thread remembers it. */
   readonly closure: number | undefined
 

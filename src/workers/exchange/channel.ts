@@ -33,8 +33,6 @@ export interface ChannelEvents {
   arrived(channel: Channel, body: Body): void
   /** It arrived, but cannot be read. */
   unreadable(channel: Channel, error: unknown): void
-  /** The other shard has taken in so many requests. */
-  taken(requests: number): void
   /** The other shard has this for good. */
   kept(outgoing: Outgoing): void
 }
@@ -136,11 +134,7 @@ export class Channel {
   }
 
   #settle([taken, kept]: Receipt): void {
-    let requests = 0
-    for (; this.#takenThere < taken; this.#takenThere++) {
-      requests += this.#unkept[this.#takenThere - this.#keptThere]!.requests
-    }
-    if (requests > 0) this.#events.taken(requests)
+    this.#takenThere = taken
     for (const outgoing of this.#unkept.splice(0, kept - this.#keptThere)) this.#events.kept(outgoing)
     this.#keptThere = kept
   }

@@ -24,8 +24,6 @@ export interface PortExchangeOptions {
   readonly clock: Clock
   /** Where batches outlive a crash. Absent: they do not. */
   readonly outbox?: Outbox | undefined
-  /** The number of the first batch: larger than any in the outbox. Default: as the outbox says. */
-  readonly firstBatch?: number | undefined
   /** The largest number of requests in a batch. Default 1000. */
   readonly batch?: number | undefined
   /** Whether links that were sent lately are not sent again. Default true. */
@@ -35,8 +33,8 @@ export interface PortExchangeOptions {
   /** Whom to hand what another shard has sent by `post`. */
   onMessage?(from: number, message: unknown): MaybePromise<void>
   /**
-   * Told when the handler of requests, or of messages, throws or rejects. What it was given counts as arrived, as in
-   * `localMesh`; but with a outbox this shard no longer confirms then that it has anything for good, so that the outboxes of
+   * Told when the handler of requests, or of messages, throws or rejects. What it was given counts as arrived;
+   * but with a outbox this shard no longer confirms then that it has anything for good, so that the outboxes of
    * the others go on holding it. By default the error is thrown where no one catches it.
    */
   onError?(error: unknown, requests: readonly CrawlRequest[]): void
@@ -65,7 +63,6 @@ export class PortExchange implements Exchange {
   readonly #events: ChannelEvents
   readonly #inbox: Inbox
   #nextBatch: number
-  #inTransit = 0
   #timer: Timer | undefined = undefined
   /** False once a batch has failed: it is not here, so none may count as kept. */
   #keeps = true
@@ -84,14 +81,11 @@ export class PortExchange implements Exchange {
     const { self, shards, batch = DEFAULT_BATCH, filter = true, outbox } = options
     this.#options = options
     this.#batch = batch
-    this.#nextBatch = options.firstBatch ?? outbox?.firstBatch ?? 0
+    this.#nextBatch = outbox?.firstBatch ?? 0
     this.#filter = filter ? new SentFilter(shards) : undefined
     this.#events = {
       arrived: (channel, body) => this.#arrive(channel, () => body),
       unreadable: (channel, error) => this.#arrive(channel, () => fail(error)),
-      taken: (requests) => {
-        this.#inTransit -= requests
-      },
       kept: ({ batch }) => {
         if (batch !== undefined) this.#options.outbox?.remove(batch)
       },
@@ -105,10 +99,6 @@ export class PortExchange implements Exchange {
     this.#channels = Array.from({ length: shards }, (_, shard) =>
       shard === self ? undefined : new Channel(shard, this.#events),
     )
-  }
-
-  get inTransit(): number {
-    return this.#inTransit
   }
 
   get isClosed(): boolean {
@@ -125,8 +115,8 @@ export class PortExchange implements Exchange {
 
   /**
    * The shard died. Answers with the number of requests that it had been sent and had not, as far as is known, taken in.
-   * They, and what it had taken in but not for good, wait for its successor and count in transit until that has taken
-   * them in; with `resend` false they are given up, except that a outbox still holds them. Messages are not sent again.
+   * They, and what it had taken in but not for good, wait for its successor; with `resend` false they are given up, except
+   * that a outbox still holds them. Messages are not sent again.
    */
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)
@@ -137,12 +127,9 @@ export class PortExchange implements Exchange {
     const next = new Channel(shard, this.#events, old.writer)
     this.#channels[shard] = next
     this.#filter?.forget(shard)
-    this.#inTransit -= lost
     if (resend) {
       for (const outgoing of old.unkept) {
-        if (outgoing.batch === undefined) continue
-        this.#inTransit += outgoing.requests
-        next.put(outgoing)
+        if (outgoing.batch !== undefined) next.put(outgoing)
       }
     }
     this.#rouse()
@@ -155,7 +142,6 @@ export class PortExchange implements Exchange {
     for (const request of requests) {
       if (!isPassedOn && mayBeKnown(request) && this.#filter?.hasSent(shard, request.url)) continue
       writer.add(request)
-      this.#inTransit++
       this.#stir()
       if (writer.count >= this.#batch || writer.characters >= LONGEST_BATCH) this.#dispatch(channel)
     }
@@ -240,7 +226,6 @@ export class PortExchange implements Exchange {
     if (this.#options.outbox !== undefined) this.flush()
     this.#closed = true
     this.#inbox.close()
-    this.#inTransit = 0
     this.#timer?.cancel()
     for (const channel of this.#channels) channel?.close()
   }

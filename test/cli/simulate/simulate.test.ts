@@ -112,7 +112,7 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     const svg = await readFile(chart, 'utf8')
     expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/)
     expect(svg).not.toContain('NaN')
-    for (const word of ['freshness', 'changes caught', 'wished', 'worst server', 'sockets']) {
+    for (const word of ['freshness', 'changes caught', 'wanted', 'worst server', 'sockets']) {
       expect(svg).toContain(word)
     }
   })
@@ -167,7 +167,7 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     await new Crawler().seeds(url()).delay(0).robots(false).store(level(folder)).run()
     const plain = await simulate('--from', folder)
     expect(plain.code).toBe(1)
-    expect(plain.stderr).toMatch(/^KUMO_STORE_MISMATCH: the crawl in .* has learned nothing of its pages yet/)
+    expect(plain.stderr).toMatch(/^KUMO_STORE_MISMATCH: the crawl in .* has no refresh data/)
   })
 
   test.concurrent.each([

@@ -7,13 +7,13 @@ import {
   statisticsOf,
   type World,
 } from '../../../experiments/refresh/world.js'
-import type { PlainPolicy } from '../../../src/refresh/policies.js'
+import type { ResolvedPolicy } from '../../../src/refresh/policies.js'
 
 const world = drawWorld({ servers: 20_000, seed: 1, serverSpread: 0.9 })
 const feasible = feasibleOf(world)
 const bound = Math.ceil(statisticsOf(feasible).bound)
 
-function served(policy: PlainPolicy, sockets: number, more: Partial<ServeRules> = {}) {
+function served(policy: ResolvedPolicy, sockets: number, more: Partial<ServeRules> = {}) {
   return simulateServers(feasible, { policy, sockets, days: 0.1, seed: 1, ...more })
 }
 
@@ -37,7 +37,7 @@ describe('simulateServers', () => {
   })
 
   it('misses least by SJF where sockets are scarce, and most by FCFS', () => {
-    const misses = (policy: PlainPolicy) => served(policy, Math.floor(bound / 2)).misses
+    const misses = (policy: ResolvedPolicy) => served(policy, Math.floor(bound / 2)).misses
     for (const policy of ['edf', 'freq', 'fcfs', 'rm'] as const) {
       expect(misses(policy), policy).toBeGreaterThan(misses('sjf'))
       if (policy !== 'fcfs') expect(misses('fcfs'), policy).toBeGreaterThan(misses(policy))
@@ -110,7 +110,7 @@ describe('simulateServers', () => {
   it('serves in the order of its policy', () => {
     //                    I       e
     const three = worldOf([60_000, 3000], [50_000, 1000], [90_000, 5000])
-    const order = (policy: PlainPolicy) => {
+    const order = (policy: ResolvedPolicy) => {
       const servers: number[] = []
       const onDownload = (server: number) => servers.push(server)
       simulateServers(three, { policy, sockets: 1, days: 40_000 / DAY_MS, seed: 1, onDownload })

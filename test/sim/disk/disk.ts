@@ -200,11 +200,11 @@ function framed(shelves: readonly Shelf[], delayMs: number): MovedPartitions {
     const byHost = new Map<string, Waiting[]>([...hosts.keys()].map((host) => [host, []]))
     for (const each of waiting.values()) entryOf(byHost, each.request.host, () => []).push(each)
     for (const [host, requests] of byHost) {
-      const { visitedAt, notBefore, delayMs: asked, trouble } = hosts.get(host) ?? newClock()
-      const rested = visitedAt === 0 ? 0 : visitedAt + Math.max(delayMs, asked)
+      const { visitedAt, notBefore, delayMs: requested, trouble } = hosts.get(host) ?? newClock()
+      const rested = visitedAt === 0 ? 0 : visitedAt + Math.max(delayMs, requested)
       const { incidents, since } = trouble ?? { incidents: 0, since: 0 }
       names.push(host)
-      clocks.push(notBefore, asked, incidents, since, requests.length, 1, rested)
+      clocks.push(notBefore, requested, incidents, since, requests.length, 1, rested)
       for (const { request, at } of requests) {
         const { url, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
         if (purpose ?? via ?? hint ?? revisit) rare.push([urls.length, { purpose, via, hint, revisit }])
@@ -214,7 +214,7 @@ function framed(shelves: readonly Shelf[], delayMs: number): MovedPartitions {
       }
     }
   }
-  const columns = { names, urls, parents, rare, asked: [], resting: [] }
+  const columns = { names, urls, parents, rare, requestedDelays: [], resting: [] }
   return { ...columns, clocks: Float64Array.from(clocks), numbers: Float64Array.from(numbers) }
 }
 

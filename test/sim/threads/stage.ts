@@ -46,7 +46,7 @@ export class Stage {
       const some = Array.from({ length: hosts }, (_, i) => partitionOf((host + i) % web.hosts))
       this.#at(when, () => {
         const { partitions, shard } = holdings.together([...new Set(some)])
-        if (shard !== to) workerRun.moves.start(partitions, shard, to)
+        if (shard !== to) workerRun.move({ partitions, from: shard, to })
       })
     }
     for (const { when, shard, acts } of deaths) {

@@ -21,7 +21,7 @@ import { A_DAY_MS } from '../../../src/conformance/frontier/fixtures.js'
 import { firstCome } from '../../../src/frontier/selection.js'
 import { rejectionOf } from '../../crawler/support.js'
 
-export const PARTITIONS = 4
+const PARTITIONS = 4
 
 export interface Opened extends OpenStore {
   flush(): Promise<void>

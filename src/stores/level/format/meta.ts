@@ -1,4 +1,5 @@
 import { KumoError } from '../../../errors.js'
+import { CANONICALIZER_VERSION } from '../../../url/canonicalize.js'
 import type { Database } from '../db/database.js'
 import { readCounts } from './counts.js'
 import { META } from './keys.js'
@@ -36,7 +37,7 @@ export interface Meta extends WriterMeta {
  * Spellings of URLs as `url/canonicalizeUrl` makes them: to be raised when that changes, for URLs spelled otherwise would
  * not be recognised.
  */
-const CANONICALISER = '1'
+const CANONICALISER = String(CANONICALIZER_VERSION)
 
 /** The identity of a crawl, with what is the store's own to know. */
 export function wholeIdentity(given: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -250,7 +250,7 @@ export class LevelFrontier implements Frontier {
       this.#workbench.release(host, visitedAt)
       if (settlement.again !== undefined) this.#addAgain(request, settlement.again)
       else this.#parts.counts.removed(host.partitionNumber)
-      this.#workbench.retire(host)
+      this.#workbench.deactivate(host)
       this.#released(host)
       if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
     }
@@ -275,7 +275,7 @@ export class LevelFrontier implements Frontier {
       this.#addCold(request)
       return
     }
-    let host = this.#workbench.known(name)
+    let host = this.#workbench.find(name)
     if (host === undefined) {
       const partition = partitionOf(name)
       if (!counts.owns(partition)) throw foreign(request, partition)
@@ -293,7 +293,7 @@ export class LevelFrontier implements Frontier {
     }
     this.#takeIn(request, host.partitionNumber)
     if (host.turn === 0) host.turn = ++this.#turns
-    this.#workbench.enliven(host)
+    this.#workbench.activate(host)
     const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
     journal.putOnce(stored)
     this.#buffers.keep(host, stored)
@@ -336,7 +336,7 @@ export class LevelFrontier implements Frontier {
     if (this.moves.sendAway(host)) return
     if (host.isDry && !this.moves.isLeaving(host.partitionNumber)) {
       if (this.#window.mayLeave(host) && this.#window.isWantedByOthers(now)) {
-        this.#window.leave(host, Math.max(now, this.#workbench.restedAt(host)))
+        this.#window.leave(host, Math.max(now, this.#workbench.connectionFreeAt(host)))
         return
       }
       this.#buffers.refill(host)
@@ -348,7 +348,7 @@ export class LevelFrontier implements Frontier {
   #refilled(host: LevelHost, since = this.#now): void {
     if (this.#closed) return
     if (host.pending === 0 && host.acquired === 0) {
-      this.#workbench.retire(host)
+      this.#workbench.deactivate(host)
       this.#records.writeIdle(host)
     }
     if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now, since)

@@ -132,7 +132,7 @@ export class LevelHost extends Host implements Writable {
   /** Whether it waits for the disk: nothing of one kind is in memory, and something is on disk that might go first. */
   get isDry(): boolean {
     const { due, later } = this
-    return (due.count > 0 && this.dueHeld === 0) || (later.count > 0 && this.queue.later === 0)
+    return (due.count > 0 && this.dueHeld === 0) || (later.count > 0 && this.queue.laterCount === 0)
   }
 
   override get dueAt(): number {

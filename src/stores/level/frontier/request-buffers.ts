@@ -74,7 +74,7 @@ export class RequestBuffers {
     if (due.count === 0 && later.count === 0) return
     const half = this.length / 2
     if (due.count > 0 && !due.isLoading && host.dueHeld < half) this.#load(host, [due])
-    if (later.count > 0 && !later.isLoading && queue.later < half) this.#load(host, [later])
+    if (later.count > 0 && !later.isLoading && queue.laterCount < half) this.#load(host, [later])
   }
 
   /** Reads the buffers of a host that comes back from disk: both, before it hands out anything, for the order's sake. */
@@ -159,7 +159,7 @@ export class RequestBuffers {
     const most = 2 * this.length
     if (queue.size <= most) return
     const keep = this.length
-    if (queue.later > most && !later.isLoading) {
+    if (queue.laterCount > most && !later.isLoading) {
       const trimmed = queue.trimLater<StoredRequest>(keep)
       host.laterHeld -= trimmed.gone
       this.#cut(later, trimmed)

@@ -149,7 +149,7 @@ export class HostWindow {
   leave(host: LevelHost, due: number): void {
     const { workbench, onDisk, journal, scale, mayGrow } = this.#parts
     // With more requests a host may be allowed more connections.
-    const sleeps = mayGrow || due > workbench.restedAt(host)
+    const sleeps = mayGrow || due > workbench.connectionFreeAt(host)
     workbench.remove(host)
     if (host.key !== undefined) journal.remove(host.key)
     const { host: name, partitionNumber: partition, turn } = host
@@ -218,7 +218,7 @@ export class HostWindow {
     host.key = entry.key
     host.turn = turnIn(entry.wake ?? entry.key)
     host.isEntering = true
-    workbench.enliven(host)
+    workbench.activate(host)
     reading.push(buffers.enter(host, known.hasLater))
     return host
   }
@@ -228,7 +228,7 @@ export class HostWindow {
     const { first } = onDisk
     this.#ahead = 0
     for (const host of workbench.all()) {
-      if (host.standsIn !== undefined && host.pending > 0 && !this.#isBehind(host, first)) this.#ahead++
+      if (host.queuedIn !== undefined && host.pending > 0 && !this.#isBehind(host, first)) this.#ahead++
     }
   }
 
@@ -238,7 +238,7 @@ export class HostWindow {
     const { first } = onDisk
     const behind: LevelHost[] = []
     for (const host of workbench.all()) {
-      if (host.standsIn !== undefined && this.mayLeave(host) && this.#isBehind(host, first)) behind.push(host)
+      if (host.queuedIn !== undefined && this.mayLeave(host) && this.#isBehind(host, first)) behind.push(host)
     }
     behind.sort((a, b) => b.readyAt - a.readyAt || b.turn - a.turn)
     for (const host of behind.slice(0, this.#load - this.#room)) this.leave(host, host.readyAt)

@@ -75,7 +75,7 @@ export class LevelMoves {
     if (departure === undefined || !departure.has(host)) return false
     departure.look(host)
     if (!window.mayLeave(host)) return false
-    const rested = workbench.restedAt(host)
+    const rested = workbench.connectionFreeAt(host)
     window.leave(host, host.isDry ? rested : Math.max(rested, host.dueAt))
     return true
   }
@@ -109,8 +109,8 @@ export class LevelMoves {
     const departure = this.#departure!
     const { partitions } = departure
     const waiting = [...this.#waiting].filter(([partition]) => partitions.has(partition))
-    workbench.takeOut((host) => departure.has(host))
-    const asked = workbench.asked.takeOut((host) => partitions.has(partitionOf(host)))
+    workbench.removeWhere((host) => departure.has(host))
+    const asked = workbench.requestedDelays.removeWhere((host) => partitions.has(partitionOf(host)))
     onDisk.drop(partitions)
     const cautiousSince = [...window.cautiousSince].filter(([partition]) => partitions.has(partition))
     for (const partition of partitions) {
@@ -124,7 +124,7 @@ export class LevelMoves {
 
   unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
     const { workbench, window } = this.#parts
-    for (const [host, delayMs] of asked) workbench.asked.remember(host, delayMs)
+    for (const [host, delayMs] of asked) workbench.requestedDelays.remember(host, delayMs)
     for (const [partition, at] of cautiousSince) window.cautiousSince.set(partition, at)
     // Whoever this one replaces may have had them.
     const since = this.openedAfterCrash

@@ -13,7 +13,7 @@ import {
 import { afterAll } from 'vitest'
 import { EVERYTHING } from '../../../../src/conformance/durable/lives.js'
 import { firstCome } from '../../../../src/frontier/selection.js'
-import { dealt } from '../../../../src/partition/ownership.js'
+import { assignInTurn } from '../../../../src/partition/ownership.js'
 import type { Handover, Outbox, ShardContext, SharedStore } from '../../../../src/stores/contract.js'
 import { requestFor } from '../../../fetch/support.js'
 import { pendingUrls, takeIn } from '../support.js'
@@ -72,7 +72,7 @@ export async function openShards(
   const context = contextOf({ report: (event) => void events.push(event), ...more })
   const store = level(path, options)
   const shared = (await store.share!(context, count)) as Required<SharedStore>
-  const owners = dealt(PARTITIONS, count)
+  const owners = assignInTurn(PARTITIONS, count)
   const all: Shard[] = []
   const open = async (shard: Partial<ShardContext>) => {
     const index = shard.index ?? 0

@@ -1,0 +1,34 @@
+import type { KnipConfig } from 'knip'
+
+/** Programs and modules that are started or loaded by path, so that no import leads to them. */
+const startedByPath = [
+  'bench/run.ts',
+  'bench/pairs.ts',
+  'bench/aborting.ts',
+  'bench/micro/*.ts',
+  'bench/*.mjs',
+  'build/import-meta-url.js',
+  'examples/*.{ts,mjs}',
+  'test/conformance/under-node-test.ts',
+  'test/crawler/programs/*.ts',
+  'test/durability/*-program.ts',
+  'test/extract/dom/loads-dom-late.ts',
+  'test/package/*.{mjs,cjs}',
+  'test/stores/level/db/{copies-and-waits,exits-by-itself}.ts',
+  'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
+]
+
+/**
+ * `knip` finds what nothing uses; `knip --production` finds what only tests use. The entries of the package are those of
+ * tsup.config.ts, which knip reads itself.
+ */
+const config: KnipConfig = ({ production = false }) => ({
+  entry: [...startedByPath, 'test/**/*.test.ts', 'test/**/*.test-d.ts'],
+  project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.js'],
+  // Loaded with `require`, because it is CommonJS without types.
+  ignoreDependencies: ['html-encoding-sniffer'],
+  // A function that its own file uses may be exported for its unit test, and a type beside the function that takes it.
+  ignoreExportsUsedInFile: production || { interface: true, type: true },
+})
+
+export default config
