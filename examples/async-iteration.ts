@@ -1,6 +1,5 @@
 /**
- * A crawl as a loop. Pages come as they arrive; a slow loop slows the crawl down instead of filling the memory, and
- * leaving the loop ends the crawl.
+ * A crawl as a loop. If the loop is slow, the crawl waits for it (back-pressure). Leaving the loop ends the crawl.
  *
  *     npx tsx examples/async-iteration.ts https://example.com/
  */

@@ -168,14 +168,14 @@ describe('docs/page.md', () => {
   })
 })
 
-describe('docs/seeing.md', () => {
+describe('docs/statistics.md', () => {
   test('names every field of the statistics', () => {
     const source = ts.createSourceFile('stats.ts', read('src/engine/stats/stats.ts'), ts.ScriptTarget.ES2022)
     const fields = source.statements
       .filter(ts.isInterfaceDeclaration)
       .flatMap(({ members }) => members.map((member) => (member.name as ts.Identifier).text))
     expect(fields.length).toBeGreaterThan(25)
-    const page = read('docs/seeing.md')
+    const page = read('docs/statistics.md')
     expect(fields.filter((field) => !page.includes(`\`${field}\``) && field !== 'stages')).toEqual([])
   })
 })
