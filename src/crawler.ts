@@ -1,5 +1,5 @@
 import type { PageReader } from './engine/delivery.js'
-import type { CrawlEvents } from './engine/events.js'
+import { type CrawlEvents, EVENT_NAMES } from './engine/events.js'
 import type { Stats, Summary } from './engine/stats/stats.js'
 import { KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
@@ -17,17 +17,6 @@ import type { Clock, Random } from './time.js'
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
-const EVENTS = [
-  'page',
-  'failure',
-  'skip',
-  'redirect',
-  'progress',
-  'feasibility',
-  'store',
-  'worker',
-  'end',
-] as const
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
@@ -102,7 +91,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
-    if (!EVENTS.includes(event)) throw invalidOption('on: event', event, EVENTS.join(', '))
+    if (!EVENT_NAMES.includes(event)) throw invalidOption('on: event', event, EVENT_NAMES.join(', '))
     if (typeof listener !== 'function') throw invalidOption(`on('${event}')`, listener, 'a function')
     return this.with({ listeners: [...this.options.listeners, [event, listener] as unknown as Listener] })
   }

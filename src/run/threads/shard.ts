@@ -5,6 +5,7 @@
  */
 
 import { Engine } from '../../engine/engine.js'
+import { EVENT_SOURCES } from '../../engine/events.js'
 import { KumoError, messageOf } from '../../errors.js'
 import { addedLinks } from '../../extract/page.js'
 import { loadModules } from '../../modules/load.js'
@@ -109,7 +110,7 @@ export class WorkerShard {
       hook: (what) => this.#closureProxy.hook(what),
     })
     const listeners = portable.events
-      .filter((event) => HEARD_HERE.has(event))
+      .filter((event) => EVENT_SOURCES[event] === 'worker')
       .map((event) => [event, this.#closureProxy.listener(event)] as unknown as Listener)
     return loadModules({ ...given, concurrency: data.concurrency, listeners })
   }
@@ -249,6 +250,3 @@ export class WorkerShard {
 }
 
 type NoOrder = 'go' | 'ping' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'
-
-/** Events of single URLs; the others are put together by the main thread. */
-const HEARD_HERE: ReadonlySet<string> = new Set(['page', 'failure', 'skip', 'redirect'])
