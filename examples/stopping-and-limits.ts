@@ -20,14 +20,15 @@ const crawler = new Crawler()
   .on('page', (page) => console.log(page.url))
 
 const controller = new AbortController()
+// AbortSignal.timeout(60_000) would do as well.
+const run = crawler.start({ signal: controller.signal })
 let interrupts = 0
 process.on('SIGINT', () => {
   // Once: no new visits, and what is in flight comes to its end. Twice: within a second it is over, though the
   // reason stays what was asked first.
-  if (interrupts++ === 0) crawler.stop()
+  if (interrupts++ === 0) run.stop()
   else controller.abort()
 })
 
-// AbortSignal.timeout(60_000) would do as well.
-const summary = await crawler.run({ signal: controller.signal })
+const summary = await run.done
 console.log(`ended with: ${summary.reason}; ${summary.pages} pages, ${summary.pending} URLs left`)

@@ -1,4 +1,4 @@
-export { Crawler } from './crawler.js'
+export { Crawler, type RunOptions } from './crawler.js'
 export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.js'
 export type {
   Bottleneck,
@@ -56,6 +56,7 @@ export type { SeedInput } from './options/seeds.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner } from './partition/contract.js'
 export type { Feasibility, InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
+export type { CrawlRun } from './run/crawl-run.js'
 export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
 export { fingerprintTable } from './seen/table.js'

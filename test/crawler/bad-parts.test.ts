@@ -217,8 +217,9 @@ describe('a store', () => {
     const crawler = direct
       .seeds(url())
       .seenStore(seenWith({ addAll: (urls) => (++calls === 3 ? fails() : sound.addAll(urls)) }))
-    await rejectionOf(crawler.run())
-    expect(crawler.stats()).toMatchObject({ pages: 2, statuses: { 200: 2 } })
+    const run = crawler.start()
+    await rejectionOf(run.done)
+    expect(run.stats()).toMatchObject({ pages: 2, statuses: { 200: 2 } })
   })
 
   test('that is slow is waited for, and nothing is lost', async () => {
