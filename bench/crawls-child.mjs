@@ -20,7 +20,7 @@ function crawlerOf({ seeds, workers, balance = true, concurrency, delayMs, robot
   const crawler = new Crawler()
     .seeds(seeds)
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .workers(workers, { balance })
     .concurrency(concurrency)
     .delay(delayMs)

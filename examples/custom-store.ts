@@ -6,8 +6,8 @@
  */
 
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
-import type { CrawlRequest, Frontier, SeenStore, Settlement, Store } from 'kumo'
-import { Crawler, fingerprintTable, knownAs, memoryFrontier } from 'kumo'
+import { Crawler, type CrawlRequest, type Frontier, type SeenStore, type Store } from 'kumo'
+import { fingerprintTable, knownAs, memoryFrontier, type Settlement } from 'kumo/adapters'
 
 type Outcome = Omit<Settlement, 'request' | 'visitedAt'>
 /** A call is a line: a settlement and what it found are kept together or, if the line was cut off, not at all. */

@@ -8,18 +8,15 @@ import {
   type Failure,
   fromModule,
   type Hook,
-  type Module,
-  type ModuleRef,
   not,
   type Page,
-  type PageDocument,
   type Redirect,
   type ScopeLike,
-  type ScopeName,
   type Skip,
   type Stats,
   type Summary,
 } from 'kumo'
+import type { Module, ModuleRef, PageDocument, ScopeName } from 'kumo/adapters'
 import { assertType, describe, expectTypeOf, test } from 'vitest'
 
 const crawler = new Crawler()

@@ -1,6 +1,7 @@
 /** What a crawl comes to, in words, bars and figures. Pure: it turns a summary into lines. */
 
-import type { Bottleneck, EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { Bottleneck } from 'kumo/adapters'
 import {
   bar,
   bytes,

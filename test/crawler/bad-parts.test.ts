@@ -3,16 +3,8 @@
  * with an error that names it and with everything closed.
  */
 
-import {
-  type Crawler,
-  type Fetcher,
-  type Frontier,
-  fingerprintTable,
-  type KumoError,
-  memoryFrontier,
-  type Outcome,
-  type SeenStore,
-} from 'kumo'
+import type { Crawler, Fetcher, Frontier, KumoError, SeenStore } from 'kumo'
+import { fingerprintTable, memoryFrontier, type Outcome } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import {
   crawl,

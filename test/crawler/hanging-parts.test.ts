@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { Crawler, type FetchedResponse, memory, type Store } from 'kumo'
+import { Crawler, memory, type Store } from 'kumo'
+import type { FetchedResponse } from 'kumo/adapters'
 import { virtualClock } from 'kumo/sim'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LoopTime } from '../loop-time.js'

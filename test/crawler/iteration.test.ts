@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Crawler, fingerprintTable, type KumoError, level, type Page } from 'kumo'
+import { type Crawler, type KumoError, level, type Page } from 'kumo'
+import { fingerprintTable } from 'kumo/adapters'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import {

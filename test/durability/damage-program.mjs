@@ -19,7 +19,7 @@ async function crawl(task) {
   const crawler = new Crawler()
     .seeds(task.seeds)
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .delay(0)
     .concurrency(20)
     .workers(task.workers)

@@ -11,7 +11,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Crawler, fromModule, level, seededRandom } from 'kumo'
+import { Crawler, fromModule, level } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 
 /** @type {{ ends: number, seed: number }} */
 const { ends, seed } = JSON.parse(process.argv[2] ?? '')
@@ -42,7 +43,7 @@ const crawl = (name) =>
   new Crawler()
     .seeds(`http://127.0.0.1:${port}/`)
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .robots(false)
     .delay(0)
     .workers(3, { watchdog: WATCHDOG_MS })

@@ -6,18 +6,14 @@ import {
   all,
   any,
   anywhere,
-  byDomain,
-  byHost,
   Crawler,
   domain,
   fromModule,
   glob,
-  httpFetcher,
   type KumoError,
   level,
   matching,
   memory,
-  memoryFrontier,
   not,
   pathPrefix,
   predicate,
@@ -25,9 +21,8 @@ import {
   sameHost,
   sameOrigin,
   sameSite,
-  seededRandom,
-  systemClock,
 } from 'kumo'
+import { byDomain, byHost, httpFetcher, memoryFrontier, seededRandom, systemClock } from 'kumo/adapters'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   type Closures,

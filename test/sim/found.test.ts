@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Crawler, seededRandom } from '../../src/index.js'
+import { seededRandom } from '../../src/adapters.js'
+import { Crawler } from '../../src/index.js'
 import { simulatedWeb, virtualClock } from '../../src/sim/index.js'
 import { slowFrontier } from './slow-store.js'
 

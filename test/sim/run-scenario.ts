@@ -1,13 +1,7 @@
 /** Runs a drawn crawl with the public `Crawler` in virtual time, and checks it from outside. */
 
-import {
-  Crawler,
-  type CrawlRun,
-  type Frontier,
-  type StoreContext,
-  type Summary,
-  seededRandom,
-} from '../../src/index.js'
+import { type StoreContext, seededRandom } from '../../src/adapters.js'
+import { Crawler, type CrawlRun, type Frontier, type Summary } from '../../src/index.js'
 import {
   checkRun,
   type FetchRecord,

@@ -84,10 +84,10 @@ export interface Stats {
   readonly store: StoreCondition
   /** URLs that were lost with worker threads that died; with a durable store, none. */
   readonly lost: number
-  /** Why the run ended; undefined while it goes on. */
-  readonly reason?: EndReason | undefined
   /** Each worker thread by itself; empty if everything runs in one thread. */
   readonly workers: readonly WorkerStats[]
+  /** Why the run ended; undefined while it goes on. */
+  readonly reason?: EndReason | undefined
 }
 
 /** One worker thread. */
