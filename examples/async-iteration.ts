@@ -9,13 +9,13 @@ import { Crawler } from 'kumo'
 const start = process.argv[2] ?? 'https://example.com/'
 const ENOUGH = 3
 
-const crawler = new Crawler().seeds(start).depth(2)
+const run = new Crawler().seeds(start).depth(2).start()
 let read = 0
 
-for await (const page of crawler) {
+for await (const page of run) {
   console.log(`${'  '.repeat(page.depth)}${page.url} has ${page.links.length} links`)
   if (++read === ENOUGH) break
 }
 
-// After the loop nothing is left running, and the crawler still knows how it stood.
-console.log(`read ${read} pages; ${crawler.stats()?.pending ?? 0} known URLs were left`)
+// After the loop nothing is left running, and the run still has its statistics.
+console.log(`read ${read} pages; ${run.stats()?.pending ?? 0} known URLs were left`)

@@ -5,7 +5,8 @@
  *     npx tsx examples/custom-scope.ts https://example.com/
  */
 
-import { Crawler, not, type ScopeTarget, sameHost } from 'kumo'
+import { Crawler, not, sameHost } from 'kumo'
+import type { ScopeTarget } from 'kumo/adapters'
 
 const start = process.argv[2] ?? 'https://example.com/'
 

@@ -6,8 +6,8 @@
  */
 
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
-import type { CrawlRequest, Frontier, SeenStore, Settlement, Store } from 'kumo'
-import { Crawler, fingerprintTable, knownAs, memoryFrontier } from 'kumo'
+import { Crawler, type CrawlRequest, type Frontier, type SeenStore, type Store } from 'kumo'
+import { fingerprintTable, knownAs, memoryFrontier, type Settlement } from 'kumo/adapters'
 
 type Outcome = Omit<Settlement, 'request' | 'visitedAt'>
 /** One call, one line: a settlement and the links it found are stored together or, if the line is cut off, not at all. */

@@ -9,29 +9,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Crawler, type Stats } from 'kumo'
+import { Crawler, type CrawlRun } from 'kumo'
 
 /** One description for every crawl that this service starts. */
 const polite = new Crawler().userAgent('MyService/1.0 (+https://example.com/bot)').limit({ pages: 100 })
+const runs: CrawlRun[] = []
 
-interface Job {
-  readonly controller: AbortController
-  stats: Stats | undefined
-  error?: string
-}
-const jobs: Job[] = []
-
+/** Throws at once if the seed is not a URL. Returns the number of the crawl. */
 function start(seed: string): number {
-  const job: Job = { controller: new AbortController(), stats: undefined }
-  const report = (stats: Stats) => {
-    job.stats = stats
-  }
-  // Checked at once: a seed that is no URL throws here.
-  const crawler = polite.seeds(seed).on('progress', report).on('end', report)
-  crawler.run({ signal: job.controller.signal }).catch((error: Error) => {
-    job.error = error.message
-  })
-  return jobs.push(job)
+  const run = polite.seeds(seed).start()
+  run.done.catch((error: Error) => console.error(error.message))
+  return runs.push(run)
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -45,10 +33,11 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
       return void answer(400, { error: (error as Error).message })
     }
   }
-  const job = jobs[Number(request.url?.split('/')[2]) - 1]
-  if (job === undefined) return void answer(404, { error: 'no such crawl' })
-  if (request.method === 'DELETE') job.controller.abort()
-  answer(200, { pages: job.stats?.pages ?? 0, pending: job.stats?.pending ?? 0, error: job.error })
+  const run = runs[Number(request.url?.split('/')[2]) - 1]
+  if (run === undefined) return void answer(404, { error: 'no such crawl' })
+  if (request.method === 'DELETE') run.stop()
+  const stats = run.stats()
+  answer(200, { pages: stats?.pages ?? 0, pending: stats?.pending ?? 0 })
 }
 
 const server = createServer((request, response) => void handle(request, response))

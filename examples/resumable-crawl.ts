@@ -30,7 +30,8 @@ const crawler = new Crawler()
   .on('page', ({ id, url }) => console.log(id, url)) // the id of a URL is the same in every run
   .on('store', ({ kind, message }) => console.error(kind, message)) // a full disk pauses the crawl
 
-process.on('SIGINT', () => crawler.stop())
+const run = crawler.start()
+process.on('SIGINT', () => run.stop())
 
-const { pages, pending, reason } = await crawler.run()
+const { pages, pending, reason } = await run.done
 console.log(`ended with: ${reason}; ${pages} pages in all, ${pending} URLs left`)

@@ -20,14 +20,16 @@ const crawler = new Crawler()
   .on('page', (page) => console.log(page.url))
 
 const controller = new AbortController()
+// AbortSignal.timeout(60_000) works too.
+const run = crawler.start({ signal: controller.signal })
+
 let interrupts = 0
 process.on('SIGINT', () => {
   // The first Ctrl-C starts no new visits and lets those in flight finish. The second aborts them within a second; the
   // reason stays `stopped`.
-  if (interrupts++ === 0) crawler.stop()
+  if (interrupts++ === 0) run.stop()
   else controller.abort()
 })
 
-// AbortSignal.timeout(60_000) works too.
-const summary = await crawler.run({ signal: controller.signal })
+const summary = await run.done
 console.log(`ended with: ${summary.reason}; ${summary.pages} pages, ${summary.pending} URLs left`)

@@ -1,6 +1,5 @@
-import type { PageReader } from './engine/delivery.js'
 import type { CrawlEvents } from './engine/events.js'
-import type { Stats, Summary } from './engine/stats/stats.js'
+import type { Summary } from './engine/stats/stats.js'
 import { KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
@@ -9,25 +8,19 @@ import { signal as abortSignal, invalidOption, part, record } from './options/ch
 import * as check from './options/check-user-code.js'
 import { CodeSettings } from './options/code-settings.js'
 import type { Listener } from './options/options.js'
-import type { Feasibility } from './refresh/contract.js'
-import { iterate, type PageIterator } from './run/iterate.js'
-import { Run } from './run/run.js'
+import { CrawlRun } from './run/crawl-run.js'
+import type { PageIterator } from './run/iterate.js'
+import { checkedListener } from './run/run-events.js'
 import type { Clock, Random } from './time.js'
 
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
-const EVENTS = [
-  'page',
-  'failure',
-  'skip',
-  'redirect',
-  'progress',
-  'feasibility',
-  'store',
-  'worker',
-  'end',
-] as const
+
+export interface RunOptions {
+  /** Aborts the crawl: visits in flight are abandoned and stay pending. */
+  signal?: AbortSignal | undefined
+}
 
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
@@ -44,8 +37,6 @@ type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awa
  *   .run()
  */
 export class Crawler<Data extends object = object> extends CodeSettings {
-  #run: Run | undefined = undefined
-
   constructor(...none: []) {
     super()
     const [given] = none as unknown[]
@@ -102,9 +93,8 @@ export class Crawler<Data extends object = object> extends CodeSettings {
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
-    if (!EVENTS.includes(event)) throw invalidOption('on: event', event, EVENTS.join(', '))
-    if (typeof listener !== 'function') throw invalidOption(`on('${event}')`, listener, 'a function')
-    return this.with({ listeners: [...this.options.listeners, [event, listener] as unknown as Listener] })
+    const added = [event, checkedListener('on', event, listener)] as unknown as Listener
+    return this.with({ listeners: [...this.options.listeners, added] })
   }
 
   /** Another clock: for simulations and tests. Not with workers. */
@@ -117,50 +107,36 @@ export class Crawler<Data extends object = object> extends CodeSettings {
     return this.with({ random: part('random', random, ['next'], 'a Random') })
   }
 
+  /**
+   * Starts a crawl and returns its handle, with events, statistics, `pause()`, `resume()`, `stop()` and `done`. The
+   * crawler itself stays as it is: each call starts another, independent run. Aborting the signal ends the run within a
+   * second, with a summary whose reason is `aborted`.
+   *
+   * @throws KumoError `KUMO_NO_SEEDS` if there is nothing to crawl.
+   *
+   * @example
+   * const run = crawler.start()
+   * run.on('progress', ({ pages }) => console.log(pages))
+   * const summary = await run.done
+   */
+  start(options: RunOptions = {}): CrawlRun<Data> {
+    return this.#start('start', options)
+  }
+
   /** Crawls to the end. Aborting the signal ends it within a second, with a summary whose reason is `aborted`. */
-  async run(options: { signal?: AbortSignal } = {}): Promise<Summary> {
-    const { signal } = record('run', options, ['signal'])
-    return this.#begin(undefined).finish(abortSignal('run.signal', signal))
+  async run(options: RunOptions = {}): Promise<Summary> {
+    return this.#start('run', options).done
   }
 
-  /** Crawls while you read. A slow loop slows the crawl; leaving the loop ends it. */
+  /** Crawls while you iterate. A slow loop slows the crawl (back-pressure); leaving the loop aborts it. */
   [Symbol.asyncIterator](): PageIterator<Page<Data>> {
-    return iterate((reader) => this.#begin(reader)) as PageIterator<Page<Data>>
+    return CrawlRun.pages(() => this.start())
   }
 
-  /** How the run stands; undefined before the first. After a run it tells how it ended. */
-  stats(): Stats | undefined {
-    return this.#run?.stats()
-  }
-
-  /** With `refresh()`: whether what is wished can be done, and the correction if not; undefined before the first visits. */
-  feasibility(): Feasibility | undefined {
-    return this.stats()?.feasibility
-  }
-
-  /** No new visits; what is in flight finishes, and `run()` resolves. */
-  stop(): void {
-    this.#run?.command((engine) => engine.stop())
-  }
-
-  /** No new visits until `resume()`. */
-  pause(): void {
-    this.#run?.command((engine) => engine.pause())
-  }
-
-  resume(): void {
-    this.#run?.command((engine) => engine.resume())
-  }
-
-  #begin(reader: PageReader | undefined): Run {
-    if (this.options.seeds.length === 0) {
-      throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
-    }
-    if (this.#run?.isGoingOn) {
-      const message = 'this crawler is running; wait for it, or run another value, e.g. crawler.seeds(…)'
-      throw new KumoError('KUMO_ALREADY_RUNNING', message)
-    }
-    this.#run = new Run(this.options, reader)
-    return this.#run
+  #start(method: 'start' | 'run', options: RunOptions): CrawlRun<Data> {
+    const { signal } = record(method, options, ['signal'])
+    const abort = abortSignal(`${method}.signal`, signal)
+    if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    return new CrawlRun(this.options, abort)
   }
 }

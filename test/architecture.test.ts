@@ -34,7 +34,7 @@ interface Source {
 /** Files that every room may use. */
 const COMMON = ['types.ts', 'errors.ts', 'modules/recipe.ts', 'owned.ts', 'require.ts', 'time.ts']
 /** Files at the top that put rooms together. */
-const TOP = ['index.ts', 'crawler.ts']
+const TOP = ['index.ts', 'adapters.ts', 'crawler.ts']
 /** Rooms that put rooms together: what the user asked for, and a crawl of it. */
 const COMPOSITION = ['options', 'modules', 'run']
 /** Rooms that assemble what they need themselves: for simulations, for the tests of adapters, for the command. */

@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     // All links lead to loopback. The rule makes sure of it.
     const crawler = common
       .seeds(web.seeds)
-      .allowPrivate()
+      .allowPrivate('all')
       .scope('all')
       .include('127.*')
       .delay(LOOPBACK_DELAY_MS)
@@ -95,7 +95,7 @@ async function crawlHostileWeb(): Promise<void> {
       web.url(path.replace('*', '1'), host ?? `127.1.0.${i + 1}`),
     )
     const patience = { times: 1, backoff: 10, maxRetryAfter: 50, cooldown: 20, cooldowns: 1 }
-    const crawler = common.seeds(seeds).allowPrivate().scope('host').delay(LOOPBACK_DELAY_MS)
+    const crawler = common.seeds(seeds).allowPrivate('all').scope('host').delay(LOOPBACK_DELAY_MS)
     await crawl(crawler.timeout('2s').retries(patience).limit({ pagesPerHost: 20 }), LOOPBACK_DELAY_MS)
   } finally {
     await web.close()
@@ -116,15 +116,16 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
     if (firstAt === undefined) {
       firstAt = performance.now()
       progress.note('Stopping once the visits in flight have finished. Press Ctrl-C again to abort them.')
-      crawler.stop()
+      run.stop()
     } else if (performance.now() - firstAt > ECHO_MS) {
       interrupted.abort()
     }
   }
-  const progress = showProgress(() => crawler.stats(), out)
+  const run = crawler.start({ signal: interrupted.signal })
+  const progress = showProgress(() => run.stats(), out)
   process.on('SIGINT', onInterrupt).on('SIGTERM', onInterrupt)
   try {
-    const summary = await crawler.run({ signal: interrupted.signal })
+    const summary = await run.done
     progress.stop()
     const lines = summaryLines(summary, {
       delayMs,

@@ -1,6 +1,7 @@
 /** Turns the summary of a crawl into lines of text, bars and figures. Pure: it prints nothing. */
 
-import type { Bottleneck, EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { Bottleneck } from 'kumo/adapters'
 import {
   bar,
   bytes,

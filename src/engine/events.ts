@@ -26,6 +26,24 @@ export interface CrawlEvents<Data extends object = object> {
   end: (summary: Summary) => unknown
 }
 
+/**
+ * Who emits each event in a crawl with workers: the worker that visits the URL, or the main thread, which combines what
+ * its workers report. The compiler demands an entry for every event, so that none is lost between the threads.
+ */
+export const EVENT_SOURCES = {
+  page: 'worker',
+  failure: 'worker',
+  skip: 'worker',
+  redirect: 'worker',
+  progress: 'main',
+  feasibility: 'main',
+  store: 'main',
+  worker: 'main',
+  end: 'main',
+} as const satisfies Record<keyof CrawlEvents, 'worker' | 'main'>
+
+export const EVENT_NAMES = Object.keys(EVENT_SOURCES) as readonly (keyof CrawlEvents)[]
+
 /** What became of a worker thread. */
 export interface WorkerEvent {
   readonly kind: 'replaced'

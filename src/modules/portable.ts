@@ -5,7 +5,6 @@
  * a module.
  */
 
-import type { CrawlEvents } from '../engine/events.js'
 import { KumoError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import { fieldExtractor } from '../extract/fields.js'
@@ -85,8 +84,6 @@ export interface PortableOptions extends Omit<CrawlOptions, CodeOptions> {
   readonly digest: ModuleRef | undefined
   readonly extractors: readonly (InModule | ClosureExtractor)[]
   readonly hooks: readonly (InModule | ClosureHook)[]
-  /** What somebody listens to. */
-  readonly events: readonly (keyof CrawlEvents)[]
 }
 
 /** What stands in a worker for the code that stayed in the program's thread. */
@@ -113,7 +110,7 @@ function isValue<T extends object>(given: T | ModuleRef): given is T {
 
 /** @throws KumoError `KUMO_NOT_PORTABLE` for code that only a module can bring to workers; the message shows how. */
 export function toPortable(options: GivenOptions): PortableOptions {
-  const { seeds, clock, random, fields, listeners, access, scope, ...rest } = options
+  const { seeds, clock, random, fields: _, listeners: __, access, scope, ...rest } = options
   if (clock !== undefined) throw onlyHere('clock')
   if (random !== undefined) throw onlyHere('random')
   const rules = (option: 'include' | 'exclude' | 'block') =>
@@ -134,7 +131,6 @@ export function toPortable(options: GivenOptions): PortableOptions {
     digest: inModule('refresh.digest', rest.digest),
     extractors: portableExtractors(options),
     hooks: portableHooks(options),
-    events: [...new Set(listeners.map(([event]) => event))],
   }
 }
 
@@ -143,7 +139,7 @@ export function toPortable(options: GivenOptions): PortableOptions {
  * they are for the scope, and not to be crawled by every worker.
  */
 export function fromPortable(portable: PortableOptions, closures: Closures): GivenOptions {
-  const { knownSeeds: seeds, events: _, scope, ...rest } = portable
+  const { knownSeeds: seeds, scope, ...rest } = portable
   return {
     ...rest,
     seeds,

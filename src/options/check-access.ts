@@ -33,15 +33,17 @@ export function dns(
   return { resolver: undefined, dnsServers: servers }
 }
 
-/** Host names, without scheme, path and port. None: all hosts. */
+const PRIVATE_HOSTS =
+  "host names or addresses such as 'intranet.example' or '10.0.0.7', or 'all' alone for every host"
+
+/** Host names, without scheme, path and port; or `'all'`. */
 export function privateHosts(hosts: readonly unknown[]): NetworkOptions['allowPrivate'] {
-  if (hosts.length === 0) return 'all'
+  // An empty list, as a program may have computed it, must not open every door.
+  if (hosts.length === 0) throw invalidOption('allowPrivate', undefined, PRIVATE_HOSTS)
+  if (hosts.length === 1 && hosts[0] === 'all') return 'all'
   return hosts.map((host) => {
-    const name = typeof host === 'string' ? nameOf(host) : undefined
-    if (name === undefined) {
-      const allowed = "host names or addresses such as 'intranet.example' or '10.0.0.7'; nothing for all"
-      throw invalidOption('allowPrivate', host, allowed)
-    }
+    const name = typeof host === 'string' && host !== 'all' ? nameOf(host) : undefined
+    if (name === undefined) throw invalidOption('allowPrivate', host, PRIVATE_HOSTS)
     return name
   })
 }

@@ -157,10 +157,10 @@ export abstract class Settings {
 
   /**
    * Addresses that the public internet cannot reach are refused unless a seed named their host, which must have been
-   * private from the start. This allows the named hosts any address, or with no argument every host: only where no
-   * stranger's page is read.
+   * private from the start. This allows the named hosts any address; `'all'` allows it every host: use it only where you
+   * trust every page that is read.
    */
-  allowPrivate(...hosts: string[]): this {
+  allowPrivate(...hosts: [string, ...string[]]): this {
     return this.withAccess({ allowPrivate: access.privateHosts(hosts) })
   }
 

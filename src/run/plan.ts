@@ -1,4 +1,4 @@
-import { EventEmitter } from 'eventemitter3'
+import type { EventEmitter } from 'eventemitter3'
 import { AbortGrace } from '../engine/abort-grace.js'
 import { WELL_KNOWN_SITEMAP } from '../engine/admission/admission.js'
 import { Delivery, type PageReader } from '../engine/delivery.js'
@@ -50,6 +50,12 @@ export interface Plan {
   readonly outbox: Outbox | undefined
 }
 
+/** Where pages and events leave the engine. */
+export interface Outputs {
+  readonly events: EventEmitter<CrawlEvents>
+  readonly reader: PageReader | undefined
+}
+
 /** What a shard of several is given in place of the parts of one that is alone. */
 export interface ShardPlace
   extends Pick<
@@ -58,7 +64,6 @@ export interface ShardPlace
   > {
   readonly shard: ShardContext
   readonly clock: Clock
-  readonly reader: PageReader | undefined
   /** Made once the store is open, for batches may outlive a crash in it. */
   exchange(outbox: Outbox | undefined): Exchange
   report(event: StoreEvent): void
@@ -75,7 +80,7 @@ export function clockOf(options: Pick<CrawlOptions, 'clock'>): Clock {
 /** Chooses and builds what the user left open, and opens everything. The only file that knows the defaults. */
 export async function plan(
   options: CrawlOptions,
-  reader: PageReader | undefined,
+  { events, reader }: Outputs,
   place?: ShardPlace,
 ): Promise<Plan> {
   const clock = place?.clock ?? clockOf(options)
@@ -140,8 +145,8 @@ export async function plan(
     delivery = new Delivery({
       clock,
       hooks: options.hooks,
-      events: emitterOf(options),
-      reader: place?.reader ?? reader,
+      events,
+      reader,
       timeoutMs: options.timeout.hookMs,
       warn: place?.warn,
       advise: place?.advise,
@@ -290,13 +295,6 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
 
 function asItIs(host: string): string {
   return host
-}
-
-function emitterOf(options: CrawlOptions): EventEmitter<CrawlEvents> {
-  const events = new EventEmitter<CrawlEvents>()
-  for (const [event, listener] of options.listeners)
-    events.on(event, listener as (...args: unknown[]) => void)
-  return events
 }
 
 function rulesOf(options: CrawlOptions): EngineRules {

@@ -36,7 +36,7 @@ describe('the block-list', () => {
   test('closes a host altogether: not even its robots.txt is asked for', async () => {
     const started = await site({ '/': 'x' })
     const { pages } = await crawl(
-      quick.allowPrivate().block(OTHER).scope('all').seeds(started.url(), started.url('/', OTHER)),
+      quick.allowPrivate('all').block(OTHER).scope('all').seeds(started.url(), started.url('/', OTHER)),
     )
     expect(pages).toHaveLength(1)
     expect(started.requests.some(({ host }) => host === OTHER)).toBe(false)
@@ -107,7 +107,7 @@ describe('the address guard', () => {
     expect(refused.failures[0]!.message).toMatch(/127\.0\.0\.42.*allowPrivate/s)
     expect(started.requests).toEqual([])
     expect((await crawl(all.allowPrivate(OTHER).seeds(url()))).pages).toHaveLength(2)
-    expect((await crawl(all.allowPrivate().seeds(url()))).pages).toHaveLength(2)
+    expect((await crawl(all.allowPrivate('all').seeds(url()))).pages).toHaveLength(2)
     expect((await crawl(all.seeds(url(), started.url('/y', OTHER)))).pages).toHaveLength(3)
   })
 
@@ -220,7 +220,7 @@ describe('headers of the user', () => {
       '/own': 'own',
     })
     const crawler = quick
-      .allowPrivate()
+      .allowPrivate('all')
       .scope('all')
       .headers({ 'x-api-key': 'secret', 'accept-language': 'ja' })
       .auth(new URL(started.url()).origin, { username: 'me', password: 'mine' })

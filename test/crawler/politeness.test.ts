@@ -109,7 +109,7 @@ describe('several connections to a host', () => {
 describe('many hosts', () => {
   test('are crawled in parallel, each as politely as if it were alone', async () => {
     const server = await web({ hosts: 50, pagesPerHost: 4, crossHostShare: 0.2, latencyMs: [1, 20] })
-    const summary = await quick.allowPrivate().delay(100).scope('all').seeds(server.url(0)).run()
+    const summary = await quick.allowPrivate('all').delay(100).scope('all').seeds(server.url(0)).run()
     expect(summary).toMatchObject({ pages: 200, failed: 0, robots: 50, hostsVisited: 50 })
     const report = await server.report(0, { gapMs: 100, countRobots: true })
     expect(report).toMatchObject({ distinctPages: 200, duplicates: 0, robotsRequests: 50, strays: 0 })

@@ -37,7 +37,7 @@ describe('redirects', () => {
   test('to another host in scope: that host is asked for its own robots.txt first', async () => {
     const { url, requests } = await site({ '/end': 'end' })
     const start = await site({ '/': to(url('/end', OTHER)) })
-    const { pages } = await crawl(quick.allowPrivate().seeds(start.url()).scope('all'))
+    const { pages } = await crawl(quick.allowPrivate('all').seeds(start.url()).scope('all'))
     expect(pages.map(({ url, depth }) => [url, depth])).toEqual([[url('/end', OTHER), 0]])
     expect(requests.map(({ host, path }) => [host, path])).toEqual([
       [OTHER, '/robots.txt'],

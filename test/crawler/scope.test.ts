@@ -138,7 +138,7 @@ describe('scope, include, exclude and depth', () => {
     expect(requests.map(({ host }) => host)).toEqual(['127.0.0.1', '127.0.0.1'])
     const seeded = await crawl(
       quick
-        .allowPrivate()
+        .allowPrivate('all')
         .scope('all')
         .seeds(url('/other'))
         .extract({

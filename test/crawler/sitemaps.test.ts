@@ -85,7 +85,7 @@ describe('sitemaps named by robots.txt', () => {
       '/p1': 'a',
       '/p2': 'b',
     }))
-    const { pages } = await crawl(quick.delay(120).allowPrivate().seeds(started.url()))
+    const { pages } = await crawl(quick.delay(120).allowPrivate('all').seeds(started.url()))
     expect(pathsOf(pages)).toEqual(['/', '/p1', '/p2'])
     for (const host of ['127.0.0.1', OTHER]) {
       const times = started.requests.filter((each) => each.host === host).map(({ at }) => at)
@@ -190,7 +190,7 @@ describe('a chain of robots.txt and sitemaps', () => {
       '/named': 'n',
       '/named-later': 'l',
     }))
-    const { pages } = await crawl(quick.allowPrivate().scope('all').seeds(started.url()))
+    const { pages } = await crawl(quick.allowPrivate('all').scope('all').seeds(started.url()))
     expect(pathsOf(pages)).toEqual(['/', '/named', '/named-later'])
   })
 })

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { Crawler, cachingResolver, type Failure, type Resolver } from 'kumo'
+import { Crawler, type Failure } from 'kumo'
+import { cachingResolver, type Resolver } from 'kumo/adapters'
 import { virtualClock } from 'kumo/sim'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { dnsServer, type Reply } from '../fetch/dns/dns-server.js'
@@ -74,7 +75,7 @@ describe('a name that is not found at first', () => {
     const names = Array.from({ length: 5 }, (_, i) => `n${i}.test`)
     const seeds = names.map((name) => `http://${name}:${new URL(url()).port}/`)
     const { summary } = await crawl(
-      quick.robots(robots).dns(resolver).allowPrivate().retries({ backoff: 100 }).seeds(seeds),
+      quick.robots(robots).dns(resolver).allowPrivate('all').retries({ backoff: 100 }).seeds(seeds),
     )
     expect(summary.failures).toEqual({})
     expect(summary.pages).toBe(10)

@@ -18,7 +18,7 @@ test('a crawl of the whole hostile web ends by itself, with an outcome for every
   const codes = new Set<string>()
   const summary = await new Crawler()
     .seeds(seeds)
-    .allowPrivate()
+    .allowPrivate('all')
     .scope('host')
     .delay(1)
     .concurrency(200)

@@ -1,7 +1,8 @@
 /** A wrong option is an error at the line that wrote it: it names the option, what was given and what is allowed. */
 
 import { availableParallelism } from 'node:os'
-import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
+import { all, any, Crawler, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
+import { httpFetcher } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { HTTP_DEFAULTS } from '../../src/fetch/http/http.js'
 import { headers, record, show } from '../../src/options/check.js'
@@ -253,6 +254,16 @@ const mistakes: Mistake[] = [
   ['tls({ cas })', () => crawler.tls({ cas: '' }), ["tls: got 'cas';", 'ca, cert, key']],
   ['dns({ server })', () => crawler.dns({ server: '1.1.1.1' }), ["dns: got 'server';", 'servers']],
   ['dns({ servers: [] })', () => crawler.dns({ servers: [] }), ['dns: got', 'resolve()']],
+  [
+    'allowPrivate()',
+    () => crawler.allowPrivate(),
+    ['allowPrivate: got undefined;', "'all' alone for every host"],
+  ],
+  [
+    "allowPrivate('all') with others",
+    () => crawler.allowPrivate('10.0.0.7', 'all'),
+    ["allowPrivate: got 'all';", "'all' alone for every host"],
+  ],
   [
     'allowPrivate(URL)',
     () => crawler.allowPrivate('http://10.0.0.1/'),

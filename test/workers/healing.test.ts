@@ -81,7 +81,7 @@ test('a random worker is killed again and again: every page comes, and no pause 
     new Crawler()
       .delay(150)
       .scope('all')
-      .allowPrivate()
+      .allowPrivate('all')
       .concurrency(12)
       .workers(3)
       .seeds(server.url(0))

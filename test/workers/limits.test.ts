@@ -24,7 +24,7 @@ async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawle
   const summary = await (store === undefined ? crawler : crawler.store(store))
     .seeds(Array.from({ length: HOSTS }, (_, host) => server.url(host)))
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .robots(false)
     .delay(5)
     .workers(3)

@@ -11,7 +11,7 @@ test('a crawl that was stored with 4 workers goes on with 1, with 8 and with non
   const crawler = new Crawler()
     .delay(0)
     .scope('all')
-    .allowPrivate()
+    .allowPrivate('all')
     .seeds(server.url(0))
     .store(level(path))
     .concurrency(16)

@@ -178,7 +178,7 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
   'allow-private': {
     group: 'Network',
     help: 'follow links to private addresses; hosts of the given URLs may be private anyway',
-    to: (crawler) => crawler.allowPrivate(),
+    to: (crawler) => crawler.allowPrivate('all'),
   },
 
   json: { group: 'Output', help: 'a line of JSON for each page' },

@@ -86,6 +86,8 @@ export interface Stats {
   readonly lost: number
   /** Each worker thread by itself; empty if everything runs in one thread. */
   readonly workers: readonly WorkerStats[]
+  /** Why the run ended; undefined while it goes on. */
+  readonly reason?: EndReason | undefined
 }
 
 /** One worker thread. */

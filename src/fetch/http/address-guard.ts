@@ -92,7 +92,7 @@ function dotted(high: number, low: number): string {
 }
 
 const WHY_NOT_A_SEED =
-  'a seed may be private if it was so from the start, and not link-local; to allow it all the same, use allowPrivate()'
+  'a seed may be private if it was so from the start, and not link-local; to allow it all the same, use allowPrivate(host)'
 
 /** A host was not connected to, because of its address. The crawl reports it as `address-refused`. */
 export class AddressRefusedError extends Error {
@@ -107,7 +107,9 @@ export class AddressRefusedError extends Error {
     isNamed = false,
   ) {
     const itself = hostname === address ? 'is' : `has the address ${address}, which is`
-    const hint = isNamed ? WHY_NOT_A_SEED : 'to allow it, name host and port as a seed or use allowPrivate()'
+    const hint = isNamed
+      ? WHY_NOT_A_SEED
+      : 'to allow it, name host and port as a seed or use allowPrivate(host)'
     const what = `${itself} not part of the public internet; ${hint}`
     super(`${hostname} ${what}.`)
     this.what = what

@@ -1,7 +1,6 @@
 /** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
 
 import { AbortGrace } from '../../engine/abort-grace.js'
-import type { PageReader } from '../../engine/delivery.js'
 import type { CrawlEvents } from '../../engine/events.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
@@ -21,12 +20,14 @@ import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
 import { clockOf } from '../plan.js'
 import { partitionerOf, storeContext } from '../plan-store.js'
+import type { RunOutputs } from '../run-events.js'
 
 /** What a workerRun works with. */
 export interface WorkerRunParts {
   readonly options: GivenOptions
   readonly portable: PortableOptions
   readonly clock: Clock
+  readonly outputs: RunOutputs
   readonly closures: Closures
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
@@ -50,7 +51,7 @@ export interface EarlierTotals {
 
 export async function openWorkerRun(
   given: GivenOptions,
-  reader: PageReader | undefined,
+  outputs: RunOutputs,
   report: (event: StoreEvent) => void,
   clock = clockOf(given),
 ): Promise<WorkerRunParts> {
@@ -66,11 +67,12 @@ export async function openWorkerRun(
     const shared = await share(store.name, () => store.share?.(context, shards))
     if (shared !== undefined) closers.push([`the ${store.name} store`, () => shared.close()])
     const state = new WatchedState(shared?.state ?? memoryState())
-    const closures = await openClosures(given, reader, state, shared, closers)
+    const closures = await openClosures(given, outputs, state, shared, closers)
     return {
       options: given,
       portable,
       clock,
+      outputs,
       closures,
       shared,
       earlier: await takeUp(shared, given.retryFailed),
@@ -107,7 +109,7 @@ async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Pr
 
 async function openClosures(
   options: GivenOptions,
-  reader: PageReader | undefined,
+  { events, stream }: RunOutputs,
   state: WatchedState,
   shared: SharedStore | undefined,
   closers: Closer[],
@@ -125,9 +127,8 @@ async function openClosures(
   return {
     extractors,
     hooks,
-    reader,
-    listeners: <E extends keyof CrawlEvents>(event: E) =>
-      options.listeners.filter(([name]) => name === event).map(([, listener]) => listener as CrawlEvents[E]),
+    reader: stream,
+    listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
     kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),

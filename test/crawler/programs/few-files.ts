@@ -18,7 +18,7 @@ process.on('warning', ({ name, message }) => void (name === 'KumoWarning' && war
 const failures: string[] = []
 let crawler = new Crawler()
   .seeds(seeds)
-  .allowPrivate()
+  .allowPrivate('all')
   .robots(robots)
   .delay(10)
   .concurrency(seeds.length)
