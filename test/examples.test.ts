@@ -325,9 +325,7 @@ const CASES: Record<string, () => Promise<void>> = {
     ])
     // In this round, one page has a tag, and now and then it is read as a whole.
     for (let i = 0; i < 2; i++) {
-      expect(await round()).toEqual([
-        expect.stringMatching(/^3 unchanged, [01] of them by status 304$/),
-      ])
+      expect(await round()).toEqual([expect.stringMatching(/^3 unchanged, [01] of them by status 304$/)])
     }
     await site.close()
   },
