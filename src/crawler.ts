@@ -9,6 +9,7 @@ import * as check from './options/check-user-code.js'
 import { CodeSettings } from './options/code-settings.js'
 import type { Listener } from './options/options.js'
 import { CrawlRun } from './run/crawl-run.js'
+import { noteListener, noteStart } from './run/discarded-listeners.js'
 import type { PageIterator } from './run/iterate.js'
 import { checkedListener } from './run/run-events.js'
 import type { Clock, Random } from './time.js'
@@ -94,6 +95,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
     const added = [event, checkedListener('on', event, listener)] as unknown as Listener
+    noteListener(this, added)
     return this.with({ listeners: [...this.options.listeners, added] })
   }
 
@@ -137,6 +139,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
     const { signal } = record(method, options, ['signal'])
     const abort = abortSignal(`${method}.signal`, signal)
     if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    noteStart(this, this.options.listeners)
     return new CrawlRun(this.options, abort)
   }
 }
