@@ -26,6 +26,11 @@ export interface RunOptions {
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
 
+/** `page.data` with more: written out, so that an editor shows `{ a: string }` and not the types that led to it. */
+type With<Data, More> = keyof More extends never
+  ? Data
+  : { [K in keyof Data | keyof More]: (Data & More)[K & keyof (Data & More)] }
+
 /**
  * A crawl, described. A crawler is a value: every step returns a new one and changes nothing, so a half-made crawler
  * can be shared and branched. Nothing happens until `run()` or `for await`.
@@ -50,7 +55,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * What to make of a page, as an extractor with media types, links and a life cycle of its own. It runs in this thread,
    * also with workers. Each call adds.
    */
-  extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
+  extract<D extends object>(extractor: Extractor<D>): Crawler<With<Data, D>>
   /**
    * What to make of a page, as functions for the fields of `page.data`. They run in this thread, also with workers. Each
    * call adds.
@@ -58,7 +63,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * @example
    * new Crawler().extract({ heading: (page) => page.document.querySelector('h1')?.textContent })
    */
-  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<Data & FieldData<F>>
+  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<With<Data, FieldData<F>>>
   /**
    * A module, or the name of a package, whose export is an extractor, fields, or a function that makes one of these. It
    * runs inside the workers. The compiler cannot look into it: say what data it makes.
@@ -66,7 +71,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * @example
    * new Crawler().extract<{ price: number }>(new URL('./prices.js', import.meta.url))
    */
-  extract<D extends object = object>(module: Module | string): Crawler<Data & D>
+  extract<D extends object = object>(module: Module | string): Crawler<With<Data, D>>
   extract(what: Extractor | Record<string, (page: Page) => unknown> | Module | string): Crawler<Data> {
     // A URL has no keys of its own, and would pass for fields.
     if (typeof what === 'string' || what instanceof URL || isModule(what)) {
