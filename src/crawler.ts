@@ -1,13 +1,12 @@
 import type { CrawlEvents } from './engine/events.js'
 import type { Summary } from './engine/stats/stats.js'
-import { KumoError } from './errors.js'
+import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
-import { isModule, type Module, moduleOf } from './modules/module.js'
-import { signal as abortSignal, invalidOption, part, record } from './options/check.js'
-import * as check from './options/check-user-code.js'
-import { CodeSettings } from './options/code-settings.js'
+import type { Module } from './modules/module.js'
+import { signal as abortSignal, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
+import { Settings } from './options/settings.js'
 import { CrawlRun } from './run/crawl-run.js'
 import { noteListener, noteStart } from './run/discarded-listeners.js'
 import type { PageIterator } from './run/iterate.js'
@@ -42,7 +41,7 @@ type With<Data, More> = keyof More extends never
  *   .on('page', (page) => console.log(page.status, page.url, page.title))
  *   .run()
  */
-export class Crawler<Data extends object = object> extends CodeSettings {
+export class Crawler<Data extends object = object> extends Settings {
   constructor(...none: []) {
     super()
     const [given] = none as unknown[]
@@ -73,14 +72,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    */
   extract<D extends object = object>(module: Module | string): Crawler<With<Data, D>>
   extract(what: Extractor | Record<string, (page: Page) => unknown> | Module | string): Crawler<Data> {
-    // A URL has no keys of its own, and would pass for fields.
-    if (typeof what === 'string' || what instanceof URL || isModule(what)) {
-      return this.with({ extractors: [...this.options.extractors, moduleOf('extract', what)] })
-    }
-    if (check.isExtractor(what)) {
-      return this.with({ extractors: [...this.options.extractors, check.extractor(what)] })
-    }
-    return this.with({ fields: { ...this.options.fields, ...check.fields(what) } })
+    return this.withExtractor(what)
   }
 
   /**
@@ -92,9 +84,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * new Crawler().use(fromModule(new URL('./json-lines.js', import.meta.url), { with: { folder: 'pages' } }))
    */
   use(hook: Hook<Data> | Module | string): Crawler<Data> {
-    const isElsewhere = typeof hook === 'string' || isModule(hook)
-    const added = isElsewhere ? moduleOf('use', hook) : check.hook(hook)
-    return this.with({ hooks: [...this.options.hooks, added] })
+    return this.withHook(hook)
   }
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
