@@ -1,14 +1,14 @@
 import type { CrawlEvents } from './engine/events.js'
 import type { Summary } from './engine/stats/stats.js'
-import { KumoError } from './errors.js'
+import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
-import { isModule, type Module, moduleOf } from './modules/module.js'
-import { signal as abortSignal, invalidOption, part, record } from './options/check.js'
-import * as check from './options/check-user-code.js'
-import { CodeSettings } from './options/code-settings.js'
+import type { Module } from './modules/module.js'
+import { signal as abortSignal, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
+import { Settings } from './options/settings.js'
 import { CrawlRun } from './run/crawl-run.js'
+import { noteListener, noteStart } from './run/discarded-listeners.js'
 import type { PageIterator } from './run/iterate.js'
 import { checkedListener } from './run/run-events.js'
 import type { Clock, Random } from './time.js'
@@ -25,6 +25,11 @@ export interface RunOptions {
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
 
+/** `page.data` with more: written out, so that an editor shows `{ a: string }` and not the types that led to it. */
+type With<Data, More> = keyof More extends never
+  ? Data
+  : { [K in keyof Data | keyof More]: (Data & More)[K & keyof (Data & More)] }
+
 /**
  * A crawl, described. A crawler is a value: every step returns a new one and changes nothing, so a half-made crawler
  * can be shared and branched. Nothing happens until `run()` or `for await`.
@@ -36,7 +41,7 @@ type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awa
  *   .on('page', (page) => console.log(page.status, page.url, page.title))
  *   .run()
  */
-export class Crawler<Data extends object = object> extends CodeSettings {
+export class Crawler<Data extends object = object> extends Settings {
   constructor(...none: []) {
     super()
     const [given] = none as unknown[]
@@ -49,7 +54,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * What to make of a page, as an extractor with media types, links and a life cycle of its own. It runs in this thread,
    * also with workers. Each call adds.
    */
-  extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
+  extract<D extends object>(extractor: Extractor<D>): Crawler<With<Data, D>>
   /**
    * What to make of a page, as functions for the fields of `page.data`. They run in this thread, also with workers. Each
    * call adds.
@@ -57,7 +62,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * @example
    * new Crawler().extract({ heading: (page) => page.document.querySelector('h1')?.textContent })
    */
-  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<Data & FieldData<F>>
+  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<With<Data, FieldData<F>>>
   /**
    * A module, or the name of a package, whose export is an extractor, fields, or a function that makes one of these. It
    * runs inside the workers. The compiler cannot look into it: say what data it makes.
@@ -65,16 +70,9 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * @example
    * new Crawler().extract<{ price: number }>(new URL('./prices.js', import.meta.url))
    */
-  extract<D extends object = object>(module: Module | string): Crawler<Data & D>
+  extract<D extends object = object>(module: Module | string): Crawler<With<Data, D>>
   extract(what: Extractor | Record<string, (page: Page) => unknown> | Module | string): Crawler<Data> {
-    // A URL has no keys of its own, and would pass for fields.
-    if (typeof what === 'string' || what instanceof URL || isModule(what)) {
-      return this.with({ extractors: [...this.options.extractors, moduleOf('extract', what)] })
-    }
-    if (check.isExtractor(what)) {
-      return this.with({ extractors: [...this.options.extractors, check.extractor(what)] })
-    }
-    return this.with({ fields: { ...this.options.fields, ...check.fields(what) } })
+    return this.withExtractor(what)
   }
 
   /**
@@ -86,14 +84,13 @@ export class Crawler<Data extends object = object> extends CodeSettings {
    * new Crawler().use(fromModule(new URL('./json-lines.js', import.meta.url), { with: { folder: 'pages' } }))
    */
   use(hook: Hook<Data> | Module | string): Crawler<Data> {
-    const isElsewhere = typeof hook === 'string' || isModule(hook)
-    const added = isElsewhere ? moduleOf('use', hook) : check.hook(hook)
-    return this.with({ hooks: [...this.options.hooks, added] })
+    return this.withHook(hook)
   }
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
     const added = [event, checkedListener('on', event, listener)] as unknown as Listener
+    noteListener(this, added)
     return this.with({ listeners: [...this.options.listeners, added] })
   }
 
@@ -137,6 +134,7 @@ export class Crawler<Data extends object = object> extends CodeSettings {
     const { signal } = record(method, options, ['signal'])
     const abort = abortSignal(`${method}.signal`, signal)
     if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    noteStart(this, this.options.listeners)
     return new CrawlRun(this.options, abort)
   }
 }

@@ -60,6 +60,54 @@ export class KumoError extends Error {
   }
 }
 
+/** Longest value that an error message shows in full: enough to recognize it, without filling the screen. */
+const LONGEST_SHOWN = 80
+
+/** A value as an error message shows it: short, and recognizable to its author. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return `'${shortened(value)}'`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'object' || value === null) return String(value)
+  const name = classNameOf(value)
+  if (name !== undefined) return `${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`
+  try {
+    return shortened(JSON.stringify(value) ?? String(value))
+  } catch {
+    return Object.prototype.toString.call(value)
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+}
+
+/** The class of an object whose JSON says little about it, such as a Set. */
+function classNameOf(value: object): string | undefined {
+  if (Array.isArray(value) || isPlainObject(value) || 'toJSON' in value) return undefined
+  return value.constructor?.name || undefined
+}
+
+/** Whether an object was created by `{ … }`, in this realm or another, or without a prototype. */
+export function isPlainObject(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/**
+ * The error for an option, or an argument of a public function, with a value that it does not accept.
+ *
+ * @example
+ * throw invalidOption('depth', -1, 'a whole number, 0 or more') // depth: got -1; allowed: a whole number, 0 or more
+ */
+export function invalidOption(option: string, given: unknown, allowed: string): KumoError {
+  return optionError(option, show(given), allowed)
+}
+
+/** Like `invalidOption`, but describes the value instead of showing it, e.g. because it may contain a password. */
+export function optionError(option: string, description: string, allowed: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${description}; allowed: ${allowed}`)
+}
+
 /** The message of anything that can be thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,55 +1,60 @@
 /**
- * Code of the user's own that any thread can have: not a function, which belongs to the thread that made it, but the
- * module that exports it.
+ * User code that every thread can load: not a function, which belongs to the thread that created it, but a reference to
+ * the module that exports it.
  */
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { KumoError, messageOf } from '../errors.js'
-import { invalidOption, record, show, text } from '../options/check.js'
+import { invalidOption, KumoError, messageOf, show } from '../errors.js'
+import { record, text } from '../options/check.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { isPackageName, mainFolders, packageUrl } from './packages.js'
 import { withRecipe } from './recipe.js'
 
-/** An export of a module, by reference. Plain data: it can be posted to another thread. `module()` makes it. */
+/** A reference to an export of a module, made by `fromModule()`. Plain data: it can be posted to another thread. */
 export interface ModuleRef {
-  /** What is imported: a `file:` or `data:` URL. */
+  /** The module's URL: `file:` or `data:`. */
   readonly module: string
-  /** Which of its exports is meant. */
+  /** The name of the export. */
   readonly export: string
-  /** What the export, a function then, is called with. Undefined: nothing. */
+  /** The argument for the export, which must be a function. Undefined: none. */
   readonly with?: unknown
 }
 
 /**
- * Code as a module, so that it can run inside worker threads: the URL of a file, or what `module()` made. Its default
- * export is used if no other is named.
+ * Code in a module, so that it can run in worker threads: the URL of a file, whose default export is used, or the result
+ * of `fromModule()`.
  *
  * @example
  * new Crawler().extract(new URL('./prices.js', import.meta.url))
  */
 export type Module = URL | ModuleRef
 
+export interface FromModuleOptions {
+  /** The name of the export. Default `'default'`. */
+  export?: string | undefined
+  /** Calls the export, which must be a function, with this data, and uses what it returns. */
+  with?: unknown
+}
+
 const SCHEMES: readonly string[] = ['file:', 'data:']
 const ALLOWED =
   "the URL of a module, such as new URL('./mine.js', import.meta.url), or the name of an installed package"
 
 /**
- * A module whose export is named, or is a function that makes what is wanted of `with`. `with` is any data that can be
- * posted to another thread: objects, arrays, maps, regular expressions, bytes, but no functions.
+ * References a named export of a module, or a function that builds the part from `with`. `with` may be any data that can
+ * be posted to another thread: objects, arrays, maps, regular expressions, bytes, but no functions. A bare name means an
+ * installed package.
  *
  * @example
  * fromModule(new URL('./plugins.js', import.meta.url), { export: 'prices' })
  * fromModule('my-kumo-plugin', { with: { currency: 'EUR' } })
  */
-export function fromModule(
-  specifier: string | URL,
-  more: { export?: string; with?: unknown } = {},
-): ModuleRef {
-  return reference('module', specifier, more)
+export function fromModule(specifier: string | URL, options: FromModuleOptions = {}): ModuleRef {
+  return reference('fromModule', specifier, options)
 }
 
-/** Whether a module was given, and not the code itself. */
+/** Whether the user gave a module, and not the code itself. */
 export function isModule(given: unknown): given is Module {
   const isUrl = given instanceof URL && SCHEMES.includes(given.protocol)
   return isUrl || isModuleRef(given)
@@ -61,22 +66,18 @@ export function isModuleRef(given: unknown): given is ModuleRef {
   return typeof module === 'string' && typeof name === 'string'
 }
 
-/** What an option was given, as a reference. */
+/** The module that an option was given, as a reference. */
 export function moduleOf(option: string, given: Module | string): ModuleRef {
   if (typeof given === 'string' || given instanceof URL) return reference(option, given, {})
   return reference(option, given.module, { export: given.export, with: given.with })
 }
 
-function reference(
-  option: string,
-  specifier: string | URL,
-  more: { export?: string; with?: unknown },
-): ModuleRef {
-  const { export: name = 'default', with: given } = record(option, more, ['export', 'with'])
+function reference(option: string, specifier: string | URL, options: FromModuleOptions): ModuleRef {
+  const { export: name = 'default', with: argument } = record(option, options, ['export', 'with'])
   return Object.freeze({
     module: urlOf(option, specifier),
     export: text(`${option}.export`, name),
-    with: copyOf(`${option}.with`, given),
+    with: copyOf(`${option}.with`, argument),
   })
 }
 
@@ -89,22 +90,26 @@ function urlOf(option: string, specifier: unknown): string {
   const url = packageUrl(written, folders)
   if (url !== undefined) return url
   const message =
-    `${option}: there is no package '${written}' to import for a program in ${folders.join(' or ')}; ` +
-    `install it, check its name and what it exports, or give a file: new URL('./mine.js', import.meta.url)`
+    `${option}: package '${written}' cannot be imported from ${folders.join(' or ')}; ` +
+    `install it, check its name and its exports, or pass a file: new URL('./mine.js', import.meta.url)`
   throw new KumoError('KUMO_MODULE_FAILED', message)
 }
 
-/** A copy as another thread would get it, so that all threads get the same, whatever becomes of the original. */
+/** A copy, as another thread would get it: later changes to the original must not make threads differ. */
 function copyOf(option: string, value: unknown): unknown {
   try {
     return structuredClone(value)
   } catch {
-    throw invalidOption(option, value, 'data that can be posted to another thread: no functions among it')
+    throw invalidOption(
+      option,
+      value,
+      'data that can be posted to another thread: it must not contain functions',
+    )
   }
 }
 
 /**
- * Imports a module and picks the export that is meant.
+ * Imports a module and returns the referenced export.
  *
  * @throws KumoError `KUMO_MODULE_FAILED`, naming the option and the module.
  */
@@ -119,8 +124,8 @@ export async function loadModule(option: string, ref: ModuleRef): Promise<unknow
     option,
     ref,
     first === undefined
-      ? `it has ${missing}, nor any other; write \`export default …\``
-      : `it has ${missing}; it exports ${names.join(', ')}: name one, as in module(url, { export: '${first}' })`,
+      ? `it has ${missing} and no other exports; write \`export default …\``
+      : `it has ${missing}, but exports ${names.join(', ')}; pick one, as in fromModule(url, { export: '${first}' })`,
   )
 }
 
@@ -129,44 +134,44 @@ async function importModule(option: string, ref: ModuleRef): Promise<Record<stri
   try {
     found = await import(ref.module)
   } catch (error) {
-    throw moduleFailed(option, ref, whyNot(ref.module, error), error)
+    throw moduleFailed(option, ref, importProblem(ref.module, error), error)
   }
-  // A module that was compiled to CommonJS has its exports, the default among them, in what `import` calls the default.
+  // For a module compiled to CommonJS, `import` puts all its exports, including the default one, into the default export.
   const inner = found.default as Record<string, unknown> | null | undefined
   return inner?.__esModule === true ? inner : found
 }
 
-function whyNot(url: string, error: unknown): string {
+function importProblem(url: string, error: unknown): string {
   const path = url.startsWith('file:') ? fileURLToPath(url) : undefined
   if (path !== undefined && !existsSync(path)) {
     const source = path.replace(/js(x?)$/, 'ts$1')
-    if (!existsSync(source)) return 'there is no such file; check its name'
-    return `there is no such file, but there is ${source}: compile it, or name that and ${RUN_TYPESCRIPT}`
+    if (!existsSync(source)) return 'the file does not exist; check its name'
+    return `the file does not exist, but ${source} does: compile it, or pass that file and ${RUN_TYPESCRIPT}`
   }
   if ((error as { code?: unknown } | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /tsx?$/.test(url)) {
-    return `Node.js ${process.version} cannot import TypeScript: name the compiled .js, or ${RUN_TYPESCRIPT}`
+    return `Node.js ${process.version} cannot import TypeScript: pass the compiled .js file, or ${RUN_TYPESCRIPT}`
   }
   return `importing it failed: ${messageOf(error)}`
 }
 
-/** Before 22.18 a loader does not reach worker threads; since then none is needed. */
+/** Before 22.18 a loader does not apply to worker threads; since then none is needed. */
 const RUN_TYPESCRIPT =
-  'run the program on Node.js 22.18 or later (an older one needs node --import tsx, which workers do not see)'
+  'run the program with Node.js 22.18 or later (an older one needs node --import tsx, which workers ignore)'
 
 export function moduleFailed(option: string, ref: ModuleRef, why: string, cause?: unknown): KumoError {
-  // A file's name must not be cut: it stands at the end.
+  // A file URL is never shortened, because the file name is at its end.
   const shown = ref.module.startsWith('data:') ? show(ref.module) : ref.module
   return new KumoError('KUMO_MODULE_FAILED', `${option}: module ${shown}: ${why}`, { cause })
 }
 
-/** In a recipe, the maker of a rule that a module exports. */
+/** The maker in the recipe of a rule that stands for a module. */
 export const MODULE_RULE = 'module'
 
-/** Stands for the rule that a module exports, until the module is loaded. */
+/** A placeholder for the scope rule that a module exports, until the module is loaded. */
 export function moduleRule(ref: ModuleRef): ScopeRule {
   const name = `module ${ref.module}`
   const start = () => {
-    throw new KumoError('KUMO_CONTRACT_BROKEN', `The scope's ${name} was used before it was loaded.`)
+    throw new KumoError('KUMO_CONTRACT_BROKEN', `${name} of the scope was used before it was loaded`)
   }
   return withRecipe({ name, start }, MODULE_RULE, ref)
 }

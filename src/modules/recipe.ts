@@ -1,26 +1,26 @@
 /**
- * How ready-made things were made. What holds functions cannot be posted to another thread; but if it is known who made
- * it, and of what, another thread can make its like.
+ * How values made by Kumo's own functions can travel. An object with functions cannot be posted to another thread, but the
+ * name and arguments of the function that made it can, and the other thread makes an equal one.
  */
 
-/** The maker's name, and what it was given. */
+/** The name of the function that made a value, and its arguments. */
 export type Recipe = readonly [maker: string, ...given: unknown[]]
 
-/** A program may hold Kumo twice, as CommonJS and as a module; both know each other's things by this. */
+/** A program may load Kumo twice, as CommonJS and as ESM; with a global symbol both find each other's recipes. */
 const RECIPE = Symbol.for('kumo.recipe')
 
 /**
- * The thing, which now knows its recipe. A copy of it does not: `{ ...level('./crawl'), open }` is another thing, and
- * must not be taken for the one that it was copied from.
+ * Attaches its recipe to a value and returns the value. The recipe is not enumerable, so a copy has none:
+ * `{ ...level('./crawl'), open }` behaves differently from the original and must not be made again by its recipe.
  *
  * @example
- * recipeOf(made(thing, 'glob', '/blog/**')) // ['glob', '/blog/**']
+ * recipeOf(withRecipe(rule, 'glob', '/blog/**')) // ['glob', '/blog/**']
  */
-export function withRecipe<T extends object>(thing: T, ...recipe: Recipe): T {
-  return Object.defineProperty(thing, RECIPE, { value: recipe, enumerable: false })
+export function withRecipe<T extends object>(value: T, ...recipe: Recipe): T {
+  return Object.defineProperty(value, RECIPE, { value: recipe, enumerable: false })
 }
 
-/** Undefined for what somebody wrote by hand. */
-export function recipeOf(thing: object): Recipe | undefined {
-  return (thing as { readonly [RECIPE]?: Recipe })[RECIPE]
+/** Undefined for the user's own objects. */
+export function recipeOf(value: object): Recipe | undefined {
+  return (value as { readonly [RECIPE]?: Recipe })[RECIPE]
 }

@@ -4,6 +4,7 @@ import type { Extractor, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import type { TlsOptions } from '../fetch/http/access/access.js'
+import { HTTP_DEFAULTS } from '../fetch/http/defaults.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { Hook } from '../hooks/contract.js'
 import type { ModuleRef } from '../modules/module.js'
@@ -17,36 +18,38 @@ import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
 import type { SeedInput } from './seeds.js'
 
-/** Functions that make the fields of `page.data`. */
+/** Functions that compute the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
 
 export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] }[keyof CrawlEvents]
 
-/** Every option of a crawl, checked and in its final unit; what was given as a module is loaded. */
+/** Every option of a crawl, checked, in its final unit, with all modules loaded. */
 export interface CrawlOptions {
   readonly seeds: readonly SeedInput[]
   readonly workers: WorkerOptions
-  /** Visits at the same time over all hosts. */
+  /** Concurrent visits over all hosts. */
   readonly concurrency: number
   /** Pause between two visits to a host, from the end of one to the start of the next. */
   readonly delayMs: number
-  /** The pause grows with the time that a visit took. */
+  /** Lengthens the pause in proportion to the duration of the last visit. */
   readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
   readonly perHost: { readonly connections: number; readonly growAt: number }
   readonly userAgent: string
-  /** For the origins of the seeds. */
+  /** Sent to the origins of the seeds only. */
   readonly headers: Readonly<Record<string, string>>
-  /** For every request. */
+  /** Sent with every request. */
   readonly headersEverywhere: Readonly<Record<string, string>>
   readonly access: NetworkOptions
-  /** Undefined: the seeds' sites. */
+  readonly proxy: string | URL | ((url: string) => string | URL | undefined) | undefined
+  readonly resolver: Resolver | undefined
+  /** Undefined: the sites of the seeds. */
   readonly scope: ScopeRule | undefined
   readonly include: readonly ScopeRule[]
   readonly exclude: readonly ScopeRule[]
-  /** The operator's own block-list. */
+  /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
-  /** Undefined: no trap is looked for. */
+  /** Undefined: trap detection is off. */
   readonly traps: TrapLimits | undefined
   readonly sitemaps: { readonly read: boolean; readonly wellKnown: boolean; readonly urlsPerHost: number }
   readonly depth: number
@@ -60,27 +63,27 @@ export interface CrawlOptions {
   }
   readonly timeout: { readonly fetchMs: number; readonly extractMs: number; readonly hookMs: number }
   readonly maxBodyBytes: number
-  /** Whether larger bodies are cut off, instead of failing. */
+  /** Whether a larger body is truncated instead of failing. */
   readonly truncateBodies: boolean
   readonly retries: HealthRules & {
-    /** How often a transient failure is tried again. */
+    /** Retries of one URL after a transient failure. */
     readonly times: number
   }
-  /** Whether URLs that earlier runs gave up are tried again. */
+  /** Whether this run retries the URLs that earlier runs gave up on. */
   readonly retryFailed: boolean
   /** Redirects followed in a row. */
   readonly redirects: number
   readonly robots: {
     /** Whether robots.txt is obeyed. */
     readonly obey: boolean
-    /** Whether pages and links that ask not to be followed are heeded. */
+    /** Whether `nofollow` on pages and links is obeyed. */
     readonly nofollow: boolean
-    /** The longest Crawl-delay that is honoured. */
+    /** The longest Crawl-delay that is honored. */
     readonly maxDelayMs: number
   }
-  /** How known pages are visited again. Undefined: they are not. */
+  /** How known pages are revisited. Undefined: they are not. */
   readonly refresh: RefreshRules | undefined
-  /** Of a page's content, without what changes by itself. Undefined: the default. */
+  /** Identifies the content of a page. Undefined: `contentDigest`. */
   readonly digest: ((page: Page) => string) | undefined
   readonly store: Store | undefined
   readonly frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | undefined
@@ -95,103 +98,172 @@ export interface CrawlOptions {
   readonly random: Random | undefined
 }
 
-/** Options as they were given: modules are named, not loaded. A scope rule may stand for one: see `moduleRule`. */
-export interface GivenOptions
-  extends Omit<
-    CrawlOptions,
-    | 'access'
-    | 'digest'
-    | 'store'
-    | 'frontier'
-    | 'seenStore'
-    | 'partitioner'
-    | 'fetcher'
-    | 'extractors'
-    | 'hooks'
-  > {
-  readonly access: GivenNetwork
-  readonly digest: CrawlOptions['digest'] | ModuleRef
-  readonly store: CrawlOptions['store'] | ModuleRef
-  readonly frontier: CrawlOptions['frontier'] | ModuleRef
-  readonly seenStore: CrawlOptions['seenStore'] | ModuleRef
-  readonly partitioner: CrawlOptions['partitioner'] | ModuleRef
-  readonly fetcher: CrawlOptions['fetcher'] | ModuleRef
-  readonly extractors: readonly (Extractor | ModuleRef)[]
-  readonly hooks: readonly (Hook | ModuleRef)[]
+/** Options that hold scope rules. A module in one of them is wrapped in a rule until it is loaded: see `moduleRule`. */
+export type RuleOption = 'scope' | 'include' | 'exclude' | 'block'
+
+/** Options that hold other code of the user. A module in one of them is a reference until it is loaded. */
+export type PartOption =
+  | 'proxy'
+  | 'resolver'
+  | 'store'
+  | 'partitioner'
+  | 'frontier'
+  | 'seenStore'
+  | 'fetcher'
+  | 'digest'
+  | 'extractors'
+  | 'hooks'
+
+/** Options that take code of the user; `USER_CODE` describes each. */
+export type CodeOption = RuleOption | PartOption
+
+type OrModule<T> = T extends readonly (infer Item)[] ? readonly (Item | ModuleRef)[] : T | ModuleRef
+
+/** Options as the builder holds them: modules are referenced, not loaded. */
+export type GivenOptions = {
+  readonly [K in keyof CrawlOptions]: K extends PartOption ? OrModule<CrawlOptions[K]> : CrawlOptions[K]
 }
 
-/** The threads of a crawl. */
+/** The worker threads of a crawl. */
 export interface WorkerOptions {
-  /** 0: everything happens in the thread of the program. */
+  /** 0: the crawl runs in the program's thread. */
   readonly count: number
-  /** A worker whose code blocks it for so long is replaced. */
+  /** A worker that is blocked for longer is replaced. */
   readonly watchdogMs: number
-  /** Whether hosts move from workers that have much to do to those that have little. */
+  /** Whether hosts move from busy workers to idle ones. */
   readonly balance: boolean
 }
 
-/** How a crawl answers failures, as it is written: see docs/politeness.md. */
-export interface RetryOptions {
-  /** Tries after the first. Default 2. */
-  times?: number
-  /** Wait after the first failure of a host; doubles with each. Default `'1s'`. */
-  backoff?: Duration
-  /** Default `'1m'`. */
-  maxBackoff?: Duration
-  /** The longest Retry-After that is honoured; a longer one counts as this. Default `'1h'`. */
-  maxRetryAfter?: Duration
-  /** A host that fails so often in a row is set aside. Default 4. */
-  cooldownAfter?: number
-  /** For how long; doubles each time. Default `'5m'`. */
-  cooldown?: Duration
-  /** How often, before its URLs are given up. Default 3. */
-  cooldowns?: number
-}
-
-/** Bounds against endless sites. `Infinity` lifts one. */
-export interface TrapLimits extends TrapOptions {
-  /** Links that are read of one page. Default 10,000. */
-  readonly linksPerPage?: number | undefined
-  /** How often a host may show the same content before links on it are no longer followed. Default 10. */
-  readonly sameContent?: number | undefined
-}
-
-/** How the fetcher presents itself and gets to servers. */
+/** How the fetcher identifies itself and connects to servers. */
 export interface NetworkOptions {
   readonly from: string | undefined
   /** By origin. */
   readonly auth: Readonly<Record<string, { readonly username: string; readonly password: string }>>
   readonly cookies: boolean
-  readonly proxy: string | URL | ((url: string) => string | URL | undefined) | undefined
   readonly http2: boolean
   readonly tls: TlsOptions | undefined
-  readonly resolver: Resolver | undefined
-  /** Name servers, if not the system's. */
+  /** Undefined: the name servers of the system. */
   readonly dnsServers: readonly string[] | undefined
-  /** Hosts whose private addresses may be connected to; `all`: no address is refused. */
+  /** Hosts that may have private addresses; `all` turns the address guard off. */
   readonly allowPrivate: 'all' | readonly string[]
 }
 
-/** As it was given: see `GivenOptions`. */
-export interface GivenNetwork extends Omit<NetworkOptions, 'proxy' | 'resolver'> {
-  readonly proxy: NetworkOptions['proxy'] | ModuleRef
-  readonly resolver: NetworkOptions['resolver'] | ModuleRef
+/** Options of `workers()`. */
+export interface WorkerTuning {
+  /** Replaces a worker that user code has blocked for this long; `false`: never. Default `'30s'`. */
+  watchdog?: Duration | false | undefined
+  /** Moves hosts from busy workers to idle ones. Default true. */
+  balance?: boolean | undefined
+}
+
+/** Options of `delay()`. */
+export interface DelayOptions {
+  /** Waits at least this many times as long as the last visit took. Default: off. */
+  adaptive?: number | undefined
+  /** The longest pause that `adaptive` may cause. Default `'1m'`. */
+  max?: Duration | undefined
+}
+
+/** Options of `perHost()`. */
+export interface PerHostOptions {
+  /** Most connections to one host, 1 to 1,024. Default 1. */
+  connections?: number | undefined
+  /** Opens one more connection for every so many requests that are due. Default 100. */
+  growAt?: number | undefined
+}
+
+/** Options of `urls()`. */
+export interface UrlOptions {
+  /** Query parameters to remove from every URL; `*` matches any text. Default: none. */
+  drop?: readonly string[] | undefined
+  /** `'follow'` also crawls the canonical URL that a page names. Default `'report'`: see `page.canonical`. */
+  canonical?: 'report' | 'follow' | undefined
+}
+
+/** Options of `sitemaps()`. */
+export interface SitemapRules {
+  /** Also tries `/sitemap.xml` on each host. Default false. */
+  wellKnown?: boolean | undefined
+  /** Most URLs that the sitemaps of one host may add. Default 10,000. */
+  urlsPerHost?: number | undefined
+}
+
+/** Options of `limit()`. `Infinity` lifts a limit. */
+export interface LimitOptions {
+  /** Pages to deliver; exact. A page on which an extractor or hook failed counts too. */
+  pages?: number | undefined
+  /** Requests to send: pages, robots.txt, sitemaps, redirects and retries. */
+  requests?: number | undefined
+  /** Bytes of bodies on the wire. Once reached, no visit starts; those in flight finish. */
+  bytes?: number | undefined
+  /** Duration of the run. Fetches in flight are aborted then. */
+  time?: Duration | undefined
+  /** Pages to deliver from one host; exact. */
+  pagesPerHost?: number | undefined
+  /** Pages to deliver from one site (registrable domain); exact. */
+  pagesPerSite?: number | undefined
+}
+
+/** Options of `timeout()`. */
+export interface TimeoutOptions {
+  /** For one fetch, from the start to the last byte. Default `'30s'`. */
+  fetch?: Duration | undefined
+  /** For one extractor and one page. Default `'30s'`. */
+  extract?: Duration | undefined
+  /** For one hook or `page` listener and one page. Default `'5m'`. */
+  hook?: Duration | undefined
+}
+
+/** Options of `robots()`. */
+export interface RobotsRules {
+  /** Whether robots.txt is obeyed. Default true. */
+  obey?: boolean | undefined
+  /** Whether `nofollow` on pages and links is obeyed. Default true. */
+  nofollow?: boolean | undefined
+  /** The longest Crawl-delay that is honored; a longer one counts as this. Default `'1m'`. */
+  maxDelay?: Duration | undefined
+}
+
+/** The retry policy: see docs/politeness.md. */
+export interface RetryOptions {
+  /** Retries of one URL. Default 2. */
+  times?: number | undefined
+  /** Wait before the next visit to a host after its first failure; doubles with each. Default `'1s'`. */
+  backoff?: Duration | undefined
+  /** The longest such wait. Default `'1m'`. */
+  maxBackoff?: Duration | undefined
+  /** The longest Retry-After that is honored; a longer one counts as this. Default `'1h'`. */
+  maxRetryAfter?: Duration | undefined
+  /** Failures in a row after which a host cools down. Default 4. */
+  cooldownAfter?: number | undefined
+  /** How long a host cools down; doubles each time. Default `'5m'`. */
+  cooldown?: Duration | undefined
+  /** How often a host cools down before its URLs are given up. Default 3. */
+  cooldowns?: number | undefined
+}
+
+/** Bounds against crawler traps (endless sites). `Infinity` lifts one. */
+export interface TrapLimits extends TrapOptions {
+  /** Links read from one page. Default 50,000. */
+  readonly linksPerPage?: number | undefined
+  /** How often a host may serve the same content before links on it are no longer followed. Default 10. */
+  readonly sameContent?: number | undefined
 }
 
 export const VERSION = '0.1.0'
 
-/** What a crawl does if nothing is said. */
+/** The value of every option that the user does not set. `undefined`: see run/plan-defaults.ts. */
 export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
-  // Longer than any page should keep a thread; the garbage of a large heap may take seconds to collect.
+  // Longer than any page should block a thread; collecting the garbage of a large heap may take seconds.
   workers: { count: 0, watchdogMs: 30_000, balance: true },
-  // Enough to keep a home connection busy over many hosts; a crawl of one host is bound by its delay anyway.
+  // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
   delayMs: 1000,
   adaptive: undefined,
-  // System B's measure: beyond 16 parallel downloads a server gives no more.
+  // Beyond 16 parallel downloads a server has been measured to give no more.
   perHost: { connections: 1, growAt: 100 },
-  // Whoever reads it in a log should know that somebody forgot to say who they are.
+  // Tells the operator who reads it in a log that the crawler's owner left no contact.
   userAgent: `Kumo/${VERSION} (no contact given: set userAgent)`,
   headers: {},
   headersEverywhere: {},
@@ -199,20 +271,20 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     from: undefined,
     auth: {},
     cookies: false,
-    proxy: undefined,
     http2: false,
     tls: undefined,
-    resolver: undefined,
     dnsServers: undefined,
     allowPrivate: [],
   },
+  proxy: undefined,
+  resolver: undefined,
   scope: undefined,
   include: [],
   exclude: [],
   block: [],
   urls: { drop: [], canonical: 'report' },
   traps: {},
-  // A broad crawl over many hosts must not be flooded by what each lists.
+  // A crawl of many hosts must not be flooded by their sitemaps.
   sitemaps: { read: true, wellKnown: false, urlsPerHost: 10_000 },
   depth: Number.POSITIVE_INFINITY,
   limit: {
@@ -223,16 +295,15 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     pagesPerHost: Number.POSITIVE_INFINITY,
     pagesPerSite: Number.POSITIVE_INFINITY,
   },
-  timeout: { fetchMs: 30_000, extractMs: 30_000, hookMs: 300_000 },
-  // System E capped pages at 2 MB; today's are larger.
-  maxBodyBytes: 8 * 1024 * 1024,
+  timeout: { fetchMs: HTTP_DEFAULTS.connectTimeoutMs, extractMs: 30_000, hookMs: 300_000 },
+  maxBodyBytes: HTTP_DEFAULTS.maxBodyBytes,
   truncateBodies: false,
   retries: {
     times: 2,
     backoffMs: 1000,
     maxBackoffMs: 60_000,
     maxRetryAfterMs: 3_600_000,
-    // With two URLs or more, each has failed twice by then and none is lost.
+    // With two URLs or more, each has failed twice by then, and none is lost.
     cooldownAfter: 4,
     cooldownMs: 300_000,
     cooldowns: 3,

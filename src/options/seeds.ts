@@ -1,30 +1,29 @@
 import type { Seed } from '../engine/parts.js'
-import { KumoError } from '../errors.js'
+import { optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
-import { show } from './check.js'
 
-/** One seed, or a source of them. A source is read as the crawl needs it, each time the crawler runs. */
+/** A seed, or a source of seeds. A source is read as the crawl needs it, each time the crawler runs. */
 export type SeedInput = string | URL | Iterable<string | URL> | AsyncIterable<string | URL>
 
-/** Seeds of a source that are admitted together: enough to spread the cost, few enough to stay small. */
-const BATCH = 1000
+/** Seeds of a source that are admitted together: enough to spread the cost, few enough to save memory. */
+const BATCH_SIZE = 1000
 
 /**
- * Checks what can be checked now. Strings, URLs and arrays are read at once, so that a typo is an error where it
- * stands; generators and streams are left alone until the crawl runs, and a bad seed in one is a `failure` then.
+ * Checks strings, URLs and arrays now, so that a typo throws at the line that contains it. Generators and streams are not
+ * read before the crawl runs; an invalid seed from one is a `failure` event then.
  */
 export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
-  if (inputs.length === 0) throw invalid('nothing', 'at least one URL')
+  if (inputs.length === 0) throw optionError('seeds', 'nothing', 'at least one URL')
   return inputs.map((input) => {
     if (Array.isArray(input)) {
-      if (input.length === 0) throw invalid('an empty list', 'at least one URL')
+      if (input.length === 0) throw optionError('seeds', 'an empty list', 'at least one URL')
       return input.map(checkSeed)
     }
     return isSource(input) ? input : checkSeed(input)
   })
 }
 
-/** The seeds that are known before the crawl starts: all but those of generators and streams. Canonical. */
+/** The canonical URLs of the seeds that are known before the crawl starts: all but those of generators and streams. */
 export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
   for (const input of inputs) {
     const seeds = Array.isArray(input) ? input : isSource(input) ? [] : [input]
@@ -35,7 +34,7 @@ export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
   }
 }
 
-/** All seeds in order, in batches. */
+/** All seeds, in order and in batches. */
 export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {
     if (!isSource(input)) yield [toSeed(input)]
@@ -48,7 +47,7 @@ function* inBatches(source: Iterable<string | URL>): Generator<readonly Seed[]> 
   let batch: Seed[] = []
   for (const seed of source) {
     batch.push(toSeed(seed))
-    if (batch.length === BATCH) {
+    if (batch.length === BATCH_SIZE) {
       yield batch
       batch = []
     }
@@ -69,7 +68,8 @@ function isAsync(
 
 function checkSeed(value: unknown): string {
   const seed = toSeed(value)
-  if ('invalid' in seed) throw invalid(seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+  if ('invalid' in seed)
+    throw optionError('seeds', seed.invalid, 'absolute http(s) URLs such as https://example.com/')
   return String(value)
 }
 
@@ -79,8 +79,4 @@ function toSeed(value: unknown): Seed {
   if (url !== undefined) return { url }
   const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
-}
-
-function invalid(given: string, allowed: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `seeds: got ${given}; allowed: ${allowed}`)
 }

@@ -1,27 +1,44 @@
-/**
- * What every crawler can be told in words and numbers: one method an option, each of which returns a new crawler.
- * docs/options.md explains them at length.
- */
-
 import { availableParallelism } from 'node:os'
+import { invalidOption } from '../errors.js'
+import type { FetchContext, Fetcher, Outcome } from '../fetch/contract.js'
+import type { Resolver } from '../fetch/dns/resolver.js'
 import type { TlsOptions } from '../fetch/http/access/access.js'
+import type { Frontier } from '../frontier/contract.js'
+import { isModule, type Module } from '../modules/module.js'
+import type { HostPartitioner } from '../partition/contract.js'
+import type { SeenStore } from '../seen/contract.js'
+import type { Store, StoreContext } from '../stores/contract.js'
 import type { Duration } from '../time.js'
+import type { CrawlRequest, MaybePromise } from '../types.js'
+import { all } from '../url/scope/combine.js'
+import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
-import { invalidOption } from './check.js'
 import * as access from './check-access.js'
+import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import {
   DEFAULTS,
-  type GivenNetwork,
+  type DelayOptions,
   type GivenOptions,
+  type LimitOptions,
+  type NetworkOptions,
+  type PerHostOptions,
   type RetryOptions,
+  type RobotsRules,
+  type SitemapRules,
+  type TimeoutOptions,
   type TrapLimits,
+  type UrlOptions,
+  type WorkerTuning,
 } from './options.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
+import { accept, acceptRules, withExtractor } from './user-code.js'
 
-/** More threads than any machine has cores are a typo. */
+/** No machine has more cores than this; a larger number of threads is a typo. */
 const MOST_WORKERS = 1024
+const MOST_CONCURRENT = 100_000
+const DEFAULT_MAX_ADAPTIVE_MS = 60_000
 
-/** Headers that say what is wanted, and nothing about who asks. */
+/** Headers that say what is wanted and nothing about who asks, so they may go to every host. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-charset',
@@ -32,8 +49,21 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
   'referer',
 ])
 
+const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
+const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
+const upToThousand =
+  (least: number): check.Check<number> =>
+  (option, value) =>
+    check.integer(option, value, least, 1000)
+
+/**
+ * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
+ *
+ * Methods that take functions have one signature and no overloads: to choose an overload, the compiler would have to
+ * look into the function, and could not type `const crawler = new Crawler().fetcher(() => crawler.stop())`.
+ */
 export abstract class Settings {
-  /** Written only by `with`, before anybody has seen the crawler. */
+  /** Written only by `with`, before the new crawler is returned. */
   #options: GivenOptions = DEFAULTS
 
   protected get options(): GivenOptions {
@@ -47,238 +77,326 @@ export abstract class Settings {
   }
 
   /**
-   * Where to start; each call adds. Strings, URLs, and anything that can be iterated over, also asynchronously: a
-   * generator of a million seeds is read as the crawl needs them. Seeds are always fetched, whatever the scope says.
+   * Where the crawl starts: strings, URLs, arrays, generators or streams. Each call adds. Generators and streams are
+   * read as the crawl needs them. Seeds are fetched even if they are outside the scope, but never against robots.txt.
+   *
+   * @example
+   * new Crawler().seeds('https://example.com/', ['https://example.org/', new URL('https://example.net/')])
    */
   seeds(...seeds: SeedInput[]): this {
     return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })
   }
 
-  /** Visits at the same time, over all hosts. Default 100. */
+  /**
+   * Concurrent visits over all hosts, 1 to 100,000. Default 100. A visit ends when every hook has handled its page. Each
+   * host has its own rate limit: see `delay` and `perHost`.
+   */
   concurrency(visits: number): this {
-    return this.with({ concurrency: check.integer('concurrency', visits, 1, 100_000) })
+    return this.with({ concurrency: check.integer('concurrency', visits, 1, MOST_CONCURRENT) })
   }
 
   /**
-   * Threads that share the crawl; `'auto'`: one for each core. Default 0: everything happens in this thread. Code that
-   * is given as a module runs inside the workers, functions of this thread (extractors, hooks, listeners) in this one.
-   * A worker whose code blocks it for longer than `watchdog` (default `'30s'`, false: for ever) is replaced. `balance`
-   * (default true): hosts move to workers that have less to do.
+   * Worker threads that share the crawl, 0 to 1,024; `'auto'` starts one per core. Default 0: the crawl runs in this
+   * thread. Code that is given as a module runs in the workers; functions for extractors, hooks and listeners run here.
+   *
+   * @example
+   * new Crawler().workers('auto').extract(new URL('./prices.js', import.meta.url))
    */
-  workers(count: number | 'auto', more: { watchdog?: Duration | false; balance?: boolean } = {}): this {
-    const { watchdog, balance = true } = check.record('workers', more, ['watchdog', 'balance'])
+  workers(count: number | 'auto', options: WorkerTuning = {}): this {
     const threads = count === 'auto' ? Math.min(availableParallelism(), MOST_WORKERS) : count
-    const { watchdogMs } = DEFAULTS.workers
+    const { watchdog = DEFAULTS.workers.watchdogMs, balance = DEFAULTS.workers.balance } = check.keys(
+      'workers',
+      options,
+      { watchdog: check.watchdog, balance: check.boolean },
+    )
     return this.with({
-      workers: {
-        count: check.workers('workers', threads, MOST_WORKERS),
-        watchdogMs: watchdog === undefined ? watchdogMs : check.watchdog('workers.watchdog', watchdog),
-        balance: check.boolean('workers.balance', balance),
-      },
+      workers: { count: check.workers('workers', threads, MOST_WORKERS), watchdogMs: watchdog, balance },
     })
   }
 
   /**
-   * The pause on a host between the end of a visit and the start of the next. Default `'1s'`. With `adaptive` the pause
-   * is that many times as long as the visit took, if that is longer, up to `max` (default `'1m'`).
+   * The rate limit of each host: the pause between the end of a visit and the start of the next. Default `'1s'`.
+   * Crawl-delay in robots.txt can lengthen it. With `adaptive: 5` the pause is at least five times as long as the last
+   * visit took, up to `max`.
+   *
+   * @example
+   * new Crawler().delay('2s', { adaptive: 5, max: '30s' })
    */
-  delay(pause: Duration, more: { adaptive?: number; max?: Duration } = {}): this {
-    const { adaptive: factor, max = 60_000 } = check.record('delay', more, ['adaptive', 'max'])
+  delay(pause: Duration, options: DelayOptions = {}): this {
     const delayMs = check.duration('delay', pause)
-    const maxMs = check.duration('delay.max', max)
-    if (factor === undefined) return this.with({ delayMs, adaptive: undefined })
-    return this.with({ delayMs, adaptive: { factor: check.positive('delay.adaptive', factor), maxMs } })
+    const checks = { adaptive: check.positive, max: check.duration }
+    const { adaptive: factor, max: maxMs = DEFAULT_MAX_ADAPTIVE_MS } = check.keys('delay', options, checks)
+    return this.with({ delayMs, adaptive: factor === undefined ? undefined : { factor, maxMs } })
   }
 
   /**
-   * Several connections to one host: one, and one more for each `growAt` requests that wait and are due (default
-   * 100), up to `connections` (default 1). Each connection keeps the delay.
+   * Connections to one host: one, plus one for every `growAt` requests that are due, up to `connections`. Default: one
+   * connection. Each keeps the delay, so four connections make up to four visits per pause.
    */
-  perHost(rules: { connections?: number; growAt?: number }): this {
-    const given = check.record('perHost', rules, ['connections', 'growAt'])
-    const { connections = this.options.perHost.connections, growAt = this.options.perHost.growAt } = given
-    return this.with({
-      perHost: {
-        connections: check.integer('perHost.connections', connections, 1, 1024),
-        growAt: check.integer('perHost.growAt', growAt, 1),
-      },
+  perHost(options: PerHostOptions): this {
+    const given = check.keys('perHost', options, {
+      connections: (option, value) => check.integer(option, value, 1, 1024),
+      growAt: (option, value) => check.integer(option, value, 1),
     })
+    return this.with({ perHost: { ...this.options.perHost, ...given } })
   }
 
-  /** Who is asking. Name your project and a way to reach you: `'MyBot/1.0 (+https://example.com/bot)'`. */
+  /**
+   * The `User-Agent` header. Name your project and a way to reach you. The word before the slash selects the group of
+   * robots.txt that applies. One line of Latin-1 text.
+   *
+   * @example
+   * new Crawler().userAgent('MyBot/1.0 (+https://example.com/bot)')
+   */
   userAgent(name: string): this {
     return this.with({ userAgent: check.headerLine('userAgent', name) })
   }
 
   /**
-   * More headers; each call adds. They go to the origins of the seeds and to no other, since they may hold a secret;
-   * those that say what is wanted (`accept`, `accept-language` and such) go everywhere, and all do with `everywhere`.
+   * More request headers; each call adds. They may contain a secret, so they are sent only to the origins of the seeds.
+   * Headers such as `accept` and `accept-language` are sent to every host; with `everywhere: true` all are.
    */
-  headers(headers: Record<string, string>, more: { everywhere?: boolean } = {}): this {
-    const { everywhere = false } = check.record('headers', more, ['everywhere'])
+  headers(headers: Record<string, string>, options: { everywhere?: boolean | undefined } = {}): this {
+    const { everywhere = false } = check.keys('headers', options, { everywhere: check.boolean })
     const ofSeeds = { ...this.options.headers }
     const ofAll = { ...this.options.headersEverywhere }
     for (const [given, value] of Object.entries(check.headers('headers', headers))) {
       const name = given.toLowerCase()
-      const isOpen = check.boolean('headers.everywhere', everywhere) || OPEN_HEADERS.has(name)
-      // The last word counts, also about where it goes.
+      // The last call decides, also about where the header is sent.
       delete ofSeeds[name]
       delete ofAll[name]
-      if (isOpen) ofAll[name] = value
+      if (everywhere || OPEN_HEADERS.has(name)) ofAll[name] = value
       else ofSeeds[name] = value
     }
     return this.with({ headers: ofSeeds, headersEverywhere: ofAll })
   }
 
-  /** Your e-mail address, sent as the `From` header, so that an operator can reach you. */
+  /** Your e-mail address, sent as the `From` header, so that operators can reach you. */
   from(address: string): this {
-    return this.withAccess(access.checked({ from: address }))
+    return this.#withAccess(access.checked({ from: address }))
   }
 
-  /** Basic authentication, sent to this origin and to no other; each call adds one. */
+  /** Credentials for basic authentication, sent to this origin only. Each call adds one origin. */
   auth(origin: string, credentials: { username: string; password: string }): this {
-    return this.withAccess(access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } }))
+    const { auth } = access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } })
+    const { username, password } = credentials
+    return this.#withAccess({ auth: { ...auth, [origin]: { username, password } } })
   }
 
-  /** Keeps cookies, for each host by itself. Default: none are kept. */
+  /** Keeps cookies, separately for each host, and sends them back. Default: off. */
   cookies(keep = true): this {
-    return this.withAccess(access.checked({ cookies: keep }))
+    return this.#withAccess(access.checked({ cookies: keep }))
   }
 
-  /** Speaks HTTP/2 with servers that offer it. Default: HTTP/1.1. */
+  /** Uses HTTP/2 with servers that support it. Default: HTTP/1.1. */
   http2(offer = true): this {
-    return this.withAccess(access.checked({ http2: offer }))
+    return this.#withAccess(access.checked({ http2: offer }))
   }
 
-  /** Whom to trust: `ca` for an authority of your own, `cert` and `key` to show a certificate. */
+  /** Certificates: `ca` to trust your own authority, `cert` and `key` to present a client certificate. */
   tls(tls: TlsOptions): this {
-    return this.withAccess(access.checked({ tls }))
+    return this.#withAccess(access.checked({ tls }))
   }
 
   /**
-   * Addresses that the public internet cannot reach are refused unless a seed named their host, which must have been
-   * private from the start. This allows the named hosts any address; `'all'` allows it every host: use it only where you
-   * trust every page that is read.
+   * An HTTP proxy: its URL, a function that returns the proxy for a URL (undefined: none), or a module that exports such
+   * a function. The proxy resolves names, so the address guard sees literal addresses only. With workers a function must
+   * be in a module.
+   *
+   * @example
+   * new Crawler().proxy('http://user:password@proxy.example:3128')
+   */
+  proxy(proxy: string | URL | ((url: string) => string | URL | undefined) | Module): this {
+    return this.with({ proxy: accept('proxy', proxy) })
+  }
+
+  /**
+   * Name servers (`{ servers: ['192.0.2.53'] }`), your own resolver, or a module that exports one or a function that
+   * makes one. Default: the name servers of the system. With workers a resolver must be in a module; each has its own.
+   */
+  dns(names: { servers: readonly string[] } | Resolver | Module): this {
+    const isResolver = isModule(names) || typeof (names as Partial<Resolver> | null)?.resolve === 'function'
+    const dnsServers = isResolver ? undefined : access.dnsServers(names)
+    const resolver = isResolver ? accept('resolver', names) : undefined
+    return this.with({ resolver, access: { ...this.options.access, dnsServers } })
+  }
+
+  /**
+   * Allows these hosts to have private, loopback or link-local addresses, on every port. By default such an address is
+   * refused with `address-refused`, unless a seed names its host. `'all'` turns the address guard off: use it only if
+   * you trust every page of the crawl (docs/security.md).
+   *
+   * @example
+   * new Crawler().allowPrivate('wiki.intranet.example', '10.0.0.7')
    */
   allowPrivate(...hosts: [string, ...string[]]): this {
-    return this.withAccess({ allowPrivate: access.privateHosts(hosts) })
+    return this.#withAccess({ allowPrivate: access.privateHosts(hosts) })
   }
 
   /**
-   * `drop`: parameters that are taken out of URLs, such as those of TRACKING_PARAMETERS and SESSION_PARAMETERS (`*` for
-   * any text). `canonical: 'follow'` also follows the URL that a page names as its canonical one.
+   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
+   * expression, a function, or a module that exports one of these. Several must all match. Default `'site'`: the
+   * registrable domains of the seeds. With workers a function must be in a module.
+   *
+   * @example
+   * new Crawler().seeds('https://example.com/').scope('host', not('/login'))
    */
-  urls(rules: { drop?: readonly string[]; canonical?: 'report' | 'follow' }): this {
-    const given = check.record('urls', rules, ['drop', 'canonical'])
-    const { drop = this.options.urls.drop, canonical = this.options.urls.canonical } = given
-    if (canonical !== 'report' && canonical !== 'follow') {
-      throw invalidOption('urls.canonical', canonical, "'report' or 'follow'")
-    }
-    return this.with({ urls: { drop: check.parameters('urls.drop', drop), canonical } })
+  scope(...rules: [ScopeLike | Module, ...(ScopeLike | Module)[]]): this {
+    // Called without a rule, it fails like `scope(undefined)`.
+    const [first, ...more] = acceptRules('scope', rules.length === 0 ? [undefined] : rules)
+    return this.with({ scope: more.length === 0 ? first : all(first!, ...more) })
   }
 
-  /** Bounds against endless sites; false lifts them all. docs/politeness.md lists them. */
+  /**
+   * Within the scope, follows only links that match one of these rules. Each call adds. With workers a function must be
+   * in a module.
+   */
+  include(...rules: (ScopeLike | Module)[]): this {
+    return this.with({ include: [...this.options.include, ...acceptRules('include', rules)] })
+  }
+
+  /**
+   * Within the scope, follows no link that matches one of these rules. Each call adds. With workers a function must be in
+   * a module.
+   */
+  exclude(...rules: (ScopeLike | Module)[]): this {
+    return this.with({ exclude: [...this.options.exclude, ...acceptRules('exclude', rules)] })
+  }
+
+  /**
+   * Your block-list: host names (with their subdomains, on every port), globs, regular expressions, functions, or modules
+   * that export one of these. Each call adds. It applies before scope and robots.txt, to seeds, links, redirects and
+   * sitemaps. With workers a function must be in a module.
+   *
+   * @example
+   * new Crawler().block('ads.example.com', '/cgi-bin/**')
+   */
+  block(...rules: (ScopeLike | Module)[]): this {
+    return this.with({ block: [...this.options.block, ...acceptRules('block', rules)] })
+  }
+
+  /**
+   * How URLs are rewritten. `drop` removes query parameters, such as those in TRACKING_PARAMETERS and SESSION_PARAMETERS;
+   * `canonical: 'follow'` also crawls the canonical URL that a page names.
+   */
+  urls(options: UrlOptions): this {
+    const given = check.keys('urls', options, {
+      drop: check.parameters,
+      canonical: (option, value) => check.oneOf(option, value, ['report', 'follow'] as const),
+    })
+    return this.with({ urls: { ...this.options.urls, ...given } })
+  }
+
+  /** Bounds against crawler traps (endless sites); `false` lifts all of them. docs/options.md lists the defaults. */
   traps(limits: TrapLimits | false): this {
     return this.with({ traps: limits === false ? undefined : check.traps(limits) })
   }
 
   /**
-   * Sitemaps that robots.txt names are read; `wellKnown` also asks each host for `/sitemap.xml`. A host's sitemaps give
-   * at most `urlsPerHost` pages (default 10,000). False reads none.
+   * Whether the sitemaps that robots.txt names are read. Default true. `wellKnown: true` also tries `/sitemap.xml` on
+   * each host; `urlsPerHost` bounds what the sitemaps of a host may add.
    */
-  sitemaps(rules: boolean | { wellKnown?: boolean; urlsPerHost?: number }): this {
+  sitemaps(rules: boolean | SitemapRules): this {
     if (typeof rules === 'boolean') return this.with({ sitemaps: { ...this.options.sitemaps, read: rules } })
     if (typeof rules !== 'object') {
       throw invalidOption('sitemaps', rules, 'true or false, or { wellKnown, urlsPerHost }')
     }
-    const given = check.record('sitemaps', rules, ['wellKnown', 'urlsPerHost'])
-    const { wellKnown = this.options.sitemaps.wellKnown, urlsPerHost = this.options.sitemaps.urlsPerHost } =
-      given
-    return this.with({
-      sitemaps: {
-        read: true,
-        wellKnown: check.boolean('sitemaps.wellKnown', wellKnown),
-        urlsPerHost: check.count('sitemaps.urlsPerHost', urlsPerHost, 1),
-      },
-    })
+    const given = check.keys('sitemaps', rules, { wellKnown: check.boolean, urlsPerHost: atLeastOne })
+    return this.with({ sitemaps: { ...this.options.sitemaps, ...given, read: true } })
   }
 
-  /** How many links away from a seed: 0 fetches the seeds alone. Default: no bound. */
+  /** How many links away from a seed the crawl goes; 0 fetches the seeds alone. Default: no bound. */
   depth(links: number): this {
     return this.with({ depth: check.count('depth', links, 0) })
   }
 
   /**
-   * When to end. `pages` is exact; a page that could not be extracted counts as well. `requests` counts all that is
-   * asked for, with robots.txt, sitemaps, redirects and retries. Once `bytes` (of bodies, on the wire) are reached no
-   * visit starts; at `time` visits are ended; a host gives at most `pagesPerHost`, a site (registrable domain)
-   * `pagesPerSite`.
+   * When the crawl ends, or a host or site is done. Several calls combine; `Infinity` lifts a limit. With a durable store
+   * the counts include earlier runs; `time` is for each run.
+   *
+   * @example
+   * new Crawler().limit({ pages: 1000, time: '10m', pagesPerHost: 50 })
    */
-  limit(limits: {
-    pages?: number
-    requests?: number
-    bytes?: number
-    time?: Duration
-    pagesPerHost?: number
-    pagesPerSite?: number
-  }): this {
-    const keys = ['pages', 'bytes', 'time', 'pagesPerHost', 'pagesPerSite', 'requests'] as const
-    const given = check.record('limit', limits, keys)
-    const limit = { ...this.options.limit }
-    if (given.pages !== undefined) limit.pages = check.count('limit.pages', given.pages, 1)
-    if (given.requests !== undefined) limit.requests = check.count('limit.requests', given.requests, 1)
-    if (given.bytes !== undefined) limit.bytes = check.count('limit.bytes', given.bytes, 1)
-    if (given.time !== undefined) limit.timeMs = check.timeLimit('limit.time', given.time)
-    if (given.pagesPerHost !== undefined) {
-      limit.pagesPerHost = check.count('limit.pagesPerHost', given.pagesPerHost, 1)
-    }
-    if (given.pagesPerSite !== undefined) {
-      limit.pagesPerSite = check.count('limit.pagesPerSite', given.pagesPerSite, 1)
-    }
-    return this.with({ limit })
+  limit(limits: LimitOptions): this {
+    const before = this.options.limit
+    const { time = before.timeMs, ...counts } = check.keys('limit', limits, {
+      pages: atLeastOne,
+      bytes: atLeastOne,
+      time: check.timeLimit,
+      pagesPerHost: atLeastOne,
+      pagesPerSite: atLeastOne,
+      requests: atLeastOne,
+    })
+    return this.with({ limit: { ...before, ...counts, timeMs: time } })
   }
 
-  /**
-   * How long a fetch may take from start to last byte (default `'30s'`). As an object also how long an extractor
-   * (`'30s'`) and a hook or `page` listener (`'5m'`) may take for one page.
-   */
-  timeout(time: Duration | { fetch?: Duration; extract?: Duration; hook?: Duration }): this {
-    const timeout = { ...this.options.timeout }
+  /** How long a fetch may take, from the start to the last byte (default `'30s'`); or an object with all timeouts. */
+  timeout(time: Duration | TimeoutOptions): this {
+    const before = this.options.timeout
     if (typeof time !== 'object' || time === null) {
-      timeout.fetchMs = check.duration('timeout', time, 1)
-      return this.with({ timeout })
+      return this.with({ timeout: { ...before, fetchMs: period('timeout', time) } })
     }
-    const given = check.record('timeout', time, ['fetch', 'extract', 'hook'])
-    if (given.fetch !== undefined) timeout.fetchMs = check.duration('timeout.fetch', given.fetch, 1)
-    if (given.extract !== undefined) timeout.extractMs = check.duration('timeout.extract', given.extract, 1)
-    if (given.hook !== undefined) timeout.hookMs = check.duration('timeout.hook', given.hook, 1)
-    return this.with({ timeout })
-  }
-
-  /**
-   * Larger bodies, on the wire or decoded, fail with `body-too-large`. Default 8 MiB. With `{ truncate: true }` they are
-   * cut off there instead, and `page.truncated` is true.
-   */
-  maxBodyBytes(bytes: number, rules: { truncate?: boolean } = {}): this {
-    const { truncate = false } = check.record('maxBodyBytes', rules, ['truncate'])
+    const checks = { fetch: period, extract: period, hook: period }
+    const { fetch, extract, hook } = check.keys('timeout', time, checks)
     return this.with({
-      maxBodyBytes: check.integer('maxBodyBytes', bytes, 1),
-      truncateBodies: check.boolean('maxBodyBytes.truncate', truncate),
+      timeout: {
+        fetchMs: fetch ?? before.fetchMs,
+        extractMs: extract ?? before.extractMs,
+        hookMs: hook ?? before.hookMs,
+      },
     })
   }
 
   /**
-   * How often a request is tried again after a timeout, a name that was not resolved, a failed or lost connection, or
-   * the status 408, 425, 429, 500, 502, 503 or 504. Default 2. As an object also how long a host that fails is left
-   * alone: docs/politeness.md explains.
+   * The largest body, on the wire and decoded. Default 8 MiB. A larger one fails with `body-too-large`; with
+   * `truncate: true` its beginning is used instead, and `page.truncated` is true.
    */
-  retries(rules: number | RetryOptions): this {
-    return this.with({ retries: check.retries(this.options.retries, rules) })
+  maxBodyBytes(bytes: number, options: { truncate?: boolean | undefined } = {}): this {
+    const { truncate = false } = check.keys('maxBodyBytes', options, { truncate: check.boolean })
+    return this.with({
+      maxBodyBytes: check.integer('maxBodyBytes', bytes, 1),
+      truncateBodies: truncate,
+    })
   }
 
   /**
-   * Whether URLs that earlier runs of this store gave up are tried again, once, at the beginning of this run: after an
-   * outage, or once an extractor is mended. Needs a durable store. With `refresh()` such URLs have a schedule anyway.
+   * The retry policy. A number: how often a URL is retried after a timeout, a DNS or connection failure, or status 408,
+   * 425, 429, 500, 502, 503 or 504. Default 2. An object also sets the backoff and cooldown of a failing host.
+   *
+   * @example
+   * new Crawler().retries({ times: 4, backoff: '2s', cooldown: '15m' })
+   */
+  retries(rules: number | RetryOptions): this {
+    const before = this.options.retries
+    const times = (option: string, value: unknown) => check.integer(option, value, 0)
+    if (typeof rules !== 'object' || rules === null) {
+      return this.with({ retries: { ...before, times: times('retries', rules) } })
+    }
+    const given = check.keys('retries', rules, {
+      times,
+      backoff: period,
+      maxBackoff: period,
+      maxRetryAfter: check.duration,
+      cooldownAfter: upToThousand(1),
+      cooldown: period,
+      cooldowns: upToThousand(0),
+    })
+    return this.with({
+      retries: {
+        times: given.times ?? before.times,
+        backoffMs: given.backoff ?? before.backoffMs,
+        maxBackoffMs: given.maxBackoff ?? before.maxBackoffMs,
+        maxRetryAfterMs: given.maxRetryAfter ?? before.maxRetryAfterMs,
+        cooldownAfter: given.cooldownAfter ?? before.cooldownAfter,
+        cooldownMs: given.cooldown ?? before.cooldownMs,
+        cooldowns: given.cooldowns ?? before.cooldowns,
+      },
+    })
+  }
+
+  /**
+   * Retries, once, the URLs that earlier runs with this store gave up on: after an outage, or once an extractor is fixed.
+   * Default: off. Needs a durable store. With `refresh()` the schedule retries them anyway.
    *
    * @example
    * await new Crawler().seeds('https://example.com/').store(level('./crawl')).retryFailed().run()
@@ -287,30 +405,88 @@ export abstract class Settings {
     return this.with({ retryFailed: check.boolean('retryFailed', again) })
   }
 
-  /** How many redirects in a row are followed. Default 10. */
+  /** How many redirects in a row are followed, 0 to 100. Default 10. */
   redirects(most: number): this {
     return this.with({ redirects: check.integer('redirects', most, 0, 100) })
   }
 
-  /**
-   * Whether robots.txt is obeyed. Default true; turn it off only for hosts that are yours. As an object: `obey`;
-   * `nofollow`, whether pages and links that ask not to be followed are heeded (default true); `maxDelay`, the longest
-   * Crawl-delay that is honoured (default `'1m'`).
-   */
-  robots(rules: boolean | { obey?: boolean; nofollow?: boolean; maxDelay?: Duration }): this {
-    if (typeof rules === 'boolean') return this.with({ robots: { ...this.options.robots, obey: rules } })
+  /** Whether robots.txt is obeyed. Default true; turn it off only for hosts that you own. An object sets more rules. */
+  robots(rules: boolean | RobotsRules): this {
+    const before = this.options.robots
+    if (typeof rules === 'boolean') return this.with({ robots: { ...before, obey: rules } })
     if (typeof rules !== 'object') {
       throw invalidOption('robots', rules, 'true or false, or { obey, nofollow, maxDelay }')
     }
-    const given = check.record('robots', rules, ['obey', 'nofollow', 'maxDelay'])
-    const robots = { ...this.options.robots }
-    if (given.obey !== undefined) robots.obey = check.boolean('robots.obey', given.obey)
-    if (given.nofollow !== undefined) robots.nofollow = check.boolean('robots.nofollow', given.nofollow)
-    if (given.maxDelay !== undefined) robots.maxDelayMs = check.duration('robots.maxDelay', given.maxDelay)
-    return this.with({ robots })
+    const checks = { obey: check.boolean, nofollow: check.boolean, maxDelay: check.duration }
+    const { maxDelay = before.maxDelayMs, ...given } = check.keys('robots', rules, checks)
+    return this.with({ robots: { ...before, ...given, maxDelayMs: maxDelay } })
   }
 
-  protected withAccess(change: Partial<GivenNetwork>): this {
+  /**
+   * Revisits known pages. By default each page gets its own schedule, by how often it changes, and the run continues until
+   * it is stopped; with `rounds: n` every known page is revisited n times. docs/refresh.md explains the options.
+   *
+   * @example
+   * new Crawler().seeds('https://example.com/').store(level('./crawl')).refresh({ min: '1h', max: '30d' })
+   */
+  refresh(options: RefreshOptions = {}): this {
+    return this.with(refreshOptions(options))
+  }
+
+  /**
+   * Where the crawl keeps its state: `memory()` (default), `level(path)` to resume after a restart, your own store, or a
+   * module that exports one or a function that makes one. With workers your own store must be in a module.
+   *
+   * @example
+   * new Crawler().store(level('./crawl'))
+   */
+  store(store: Store | Module): this {
+    return this.with({ store: accept('store', store) })
+  }
+
+  /**
+   * Your own queue of pending requests: a frontier, a function that makes one for each run, or a module that exports such
+   * a function. With workers it must be in a module; each worker has its own.
+   */
+  frontier(frontier: Frontier | ((context: StoreContext) => MaybePromise<Frontier>) | Module): this {
+    return this.with({ frontier: accept('frontier', frontier) })
+  }
+
+  /**
+   * Your own set of known URLs, or a module that exports a function that makes one. With workers it must be in a module;
+   * each worker has its own.
+   */
+  seenStore(seenStore: SeenStore | Module): this {
+    return this.with({ seenStore: accept('seenStore', seenStore) })
+  }
+
+  /**
+   * Which hosts belong together: `byHost()` (default), your own partitioner, or a module that exports one or a function
+   * that makes one. Hosts of a partition share a worker. With workers your own must be in a module.
+   */
+  partitioner(partitioner: HostPartitioner | Module): this {
+    return this.with({ partitioner: accept('partitioner', partitioner) })
+  }
+
+  /**
+   * Your own fetcher, e.g. a headless browser: an object with `fetch`, the function itself, or a module that exports one
+   * of these. With workers it must be in a module; each worker has its own.
+   */
+  fetcher(
+    fetcher: Fetcher | ((request: CrawlRequest, context: FetchContext) => MaybePromise<Outcome>) | Module,
+  ): this {
+    return this.with({ fetcher: accept('fetcher', fetcher) })
+  }
+
+  protected withExtractor(given: unknown): this {
+    return this.with(withExtractor(this.options, given))
+  }
+
+  protected withHook(given: unknown): this {
+    return this.with({ hooks: [...this.options.hooks, accept('hooks', given)] })
+  }
+
+  #withAccess(change: Partial<NetworkOptions>): this {
     return this.with({ access: { ...this.options.access, ...change } })
   }
 }

@@ -3,7 +3,7 @@
  * answer without asking anyone, and hosts spread evenly.
  */
 
-import { KumoError } from '../errors.js'
+import { invalidOption, KumoError } from '../errors.js'
 import { withRecipe } from '../modules/recipe.js'
 import { fingerprint } from '../url/fingerprint.js'
 import type { HostPartitioner } from './contract.js'
@@ -42,7 +42,7 @@ export function byDomain(
   partitions: number = DEFAULT_PARTITIONS,
 ): HostPartitioner {
   if (typeof siteOf !== 'function') {
-    throw new KumoError('KUMO_INVALID_OPTION', `siteOf is a function from host to site, not ${typeof siteOf}`)
+    throw invalidOption('byDomain: siteOf', siteOf, 'a function from host to site')
   }
   const bySite = byHost(partitions)
   return {
@@ -60,8 +60,5 @@ export function byDomain(
 
 function assertPartitions(partitions: number): void {
   if (Number.isInteger(partitions) && partitions >= 1 && partitions <= MAX_PARTITIONS) return
-  throw new KumoError(
-    'KUMO_INVALID_OPTION',
-    `partitions is a whole number from 1 to ${MAX_PARTITIONS}, not ${String(partitions)}`,
-  )
+  throw invalidOption('partitions', partitions, `a whole number, 1 to ${MAX_PARTITIONS}`)
 }

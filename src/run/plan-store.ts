@@ -1,4 +1,4 @@
-/** How a crawl's store is opened: what it is told, and what becomes of parts that the user brings instead. */
+/** Opens the store of a crawl, and puts the user's own frontier and seen-set in place of the store's. */
 
 import type { EngineParts } from '../engine/parts.js'
 import { KumoError, messageOf } from '../errors.js'
@@ -6,28 +6,20 @@ import type { Frontier, SelectionPolicy } from '../frontier/contract.js'
 import { firstCome } from '../frontier/selection.js'
 import { frontierPart } from '../options/check.js'
 import type { CrawlOptions } from '../options/options.js'
-import { byDomain, byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/contract.js'
-import { memory } from '../stores/memory.js'
 import { forgetful } from '../stores/memory-state.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
-import { loadSiteOf } from '../url/site.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
+import { limitsSites, storeOf } from './plan-defaults.js'
 
-/** What stored data depends on. */
+/** The options that affect what is stored, and where. */
 type StoredOptions = Pick<CrawlOptions, 'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
 
-/** How hosts are dealt out. Where sites are limited all hosts of one are together, for one shard counts its pages. */
-export async function partitionerOf(options: StoredOptions): Promise<HostPartitioner> {
-  if (options.partitioner !== undefined) return options.partitioner
-  return limitsSites(options) ? byDomain(await loadSiteOf()) : byHost()
-}
-
-/** What a store is told of a crawl, whoever opens it. */
+/** What a store must know about the crawl, in whichever thread it is opened. */
 export function storeContext(
   options: StoredOptions,
   partitioner: HostPartitioner,
@@ -49,26 +41,26 @@ export function storeContext(
   }
 }
 
-/** Known pages by their schedule, new ones as they come. */
+/** Revisits by their schedule, new pages in the order of their hosts' turns. */
 function refreshFirst(refresh: RefreshSchedule): SelectionPolicy {
   return (host) => (host.revisits ? refresh.policy(host) : host.readyAt)
 }
 
-export function limitsSites({ limit }: Pick<CrawlOptions, 'limit'>): boolean {
-  return limit.pagesPerSite < Number.POSITIVE_INFINITY
-}
-
-/** What a change of these would make of stored data: URLs spelled otherwise, hosts looked for in another place. */
+/**
+ * Options that must not change between runs of one store: URLs would be spelled differently, or hosts looked for in
+ * another partition. The keys are stored and compared, so they keep their names.
+ */
 function identityOf(options: StoredOptions, partitions: number): Record<string, string> {
-  const { urls, partitioner: partition } = options
-  const dealtBy = limitsSites(options) ? 'site' : 'host'
+  const { urls, partitioner } = options
+  const groupedBy = limitsSites(options) ? 'site' : 'host'
   return {
     'partition (number of partitions)': String(partitions),
-    'limit({ pagesPerSite }) (whether hosts are kept by site)': partition === undefined ? dealtBy : 'own',
+    'limit({ pagesPerSite }) (whether hosts are kept by site)': partitioner === undefined ? groupedBy : 'own',
     'urls({ drop })': [...urls.drop].sort().join(' '),
   }
 }
 
+/** @throws KumoError `KUMO_STORE_FAILED`, or the error of the store if it is a KumoError. */
 export async function openStore(
   options: CrawlOptions,
   context: StoreContext,
@@ -78,7 +70,7 @@ export async function openStore(
     outbox: Outbox | undefined
   }
 > {
-  const store = options.store ?? memory()
+  const store = storeOf(options)
   try {
     const open = await store.open(context)
     closers.push([`the ${store.name} store`, () => open.close()])
@@ -100,7 +92,10 @@ export async function openStore(
   }
 }
 
-/** What shards of an earlier run had sent to each other when it ended suddenly; each batch goes once it is taken in. */
+/**
+ * Batches that shards of an earlier run had sent to each other when it was interrupted. Each is dropped once the next one is
+ * asked for, which means that it was admitted.
+ */
 async function* leftoversOf(store: OpenStore): AsyncGenerator<readonly CrawlRequest[]> {
   if (store.leftovers === undefined) return
   for await (const { id, text } of store.leftovers()) {

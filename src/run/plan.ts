@@ -9,44 +9,45 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
 import { localMesh } from '../exchange/local.js'
 import { extraction } from '../extract/by-type.js'
-import { contentDigest } from '../extract/digest/content-digest.js'
-import { fieldExtractor } from '../extract/fields.js'
-import { cachingResolver, type Resolver } from '../fetch/dns/resolver.js'
-import { httpFetcher } from '../fetch/http/http.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
+import { allExtractors } from '../options/user-code.js'
 import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import { NameSet, TrustedNames } from '../seen/trusted-names.js'
 import type { Outbox, ShardContext, StoreContext, StoreEvent } from '../stores/contract.js'
-import { forgetful, memoryState } from '../stores/memory-state.js'
-import { type Clock, type Random, systemClock, systemRandom, Waits } from '../time.js'
+import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { all, any, not } from '../url/scope/combine.js'
-import { sameSite } from '../url/scope/rules.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
 import { sameContent } from '../url/traps/same-content.js'
 import { traps } from '../url/traps/traps.js'
 import { type Closer, closeAll } from './closing.js'
-import { limitsSites, openStore, partitionerOf, storeContext } from './plan-store.js'
-
-/** Idle connections besides those in use, so that a host's next visit finds its connection open. */
-const SPARE_CONNECTIONS = 500
-
-/** As many as a sitemap may have. Real pages have hundreds of links; the index of a large handbook has 17,000. */
-const LINKS_PER_PAGE = 50_000
+import {
+  clockOf,
+  digestOf,
+  httpFetcherOf,
+  limitsSites,
+  maxLinksPerPage,
+  partitionerOf,
+  randomOf,
+  resolverOf,
+  scopeOf,
+  stateOf,
+} from './plan-defaults.js'
+import { openStore, storeContext } from './plan-store.js'
 
 export interface Plan {
   readonly parts: EngineParts
   readonly rules: EngineRules
-  /** Where batches on their way to other shards outlive a crash. */
+  /** Where batches for other shards survive a crash. */
   readonly outbox: Outbox | undefined
 }
 
@@ -56,7 +57,7 @@ export interface Outputs {
   readonly reader: PageReader | undefined
 }
 
-/** What a shard of several is given in place of the parts of one that is alone. */
+/** What one shard of several gets in place of the parts of a single one. */
 export interface ShardPlace
   extends Pick<
     EngineParts,
@@ -64,81 +65,78 @@ export interface ShardPlace
   > {
   readonly shard: ShardContext
   readonly clock: Clock
-  /** Made once the store is open, for batches may outlive a crash in it. */
+  /** Called once the store is open, because batches may survive a crash in its outbox. */
   exchange(outbox: Outbox | undefined): Exchange
   report(event: StoreEvent): void
-  /** Told what would be a warning of the process. */
+  /** Receives what would otherwise be a warning of the process. */
   warn(message: string): void
   advise(message: string): void
 }
 
-/** The clock that a run goes by. */
-export function clockOf(options: Pick<CrawlOptions, 'clock'>): Clock {
-  return options.clock ?? systemClock()
-}
-
-/** Chooses and builds what the user left open, and opens everything. The only file that knows the defaults. */
+/**
+ * Builds and opens every part of a shard: those of the user, and defaults (plan-defaults.ts) for the rest. If one cannot
+ * be opened, closes those that are open and throws.
+ */
 export async function plan(
   options: CrawlOptions,
   { events, reader }: Outputs,
   place?: ShardPlace,
 ): Promise<Plan> {
   const clock = place?.clock ?? clockOf(options)
-  const random = options.random ?? systemRandom()
+  const random = randomOf(options)
   const closers: Closer[] = []
   try {
     let delivery: Delivery | undefined
+    // Events of a store that is still opening wait for the listeners.
     const early: StoreEvent[] = []
     const report = (event: StoreEvent) =>
       void (delivery === undefined ? early.push(event) : delivery.emit('store', event))
     const partitioner = await partitionerOf(options)
-    const refresher = options.refresh && refresherOf(options.refresh, options)
+    const schedule = options.refresh && scheduleOf(options.refresh, options)
     const context: StoreContext = {
-      ...storeContext(options, partitioner, clock, refresher),
+      ...storeContext(options, partitioner, clock, schedule),
       report: place?.report ?? report,
       shard: place?.shard,
     }
     const { outbox, ...stored } = await openStore(options, context, closers)
     const { state } = stored.memory
-    const hookState = state === forgetful ? memoryState() : state
-    if (refresher === undefined) await assertNotRefreshed(state)
-    const scope = scopeOf(options).start()
+    const hookState = stateOf(state)
+    if (schedule === undefined) await assertNotRefreshed(state)
+    const scope = wholeScope(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
-    const named = new TrustedNames(state.space('addresses'))
-    const name = (seed: string) => named.add(hostOf(seed), originOf(seed))
+    const trusted = new TrustedNames(state.space('addresses'))
+    const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
     const fetcher =
-      options.fetcher ?? defaultFetcher(options, named, clock, resolverOf(options, clock, closers))
+      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers))
     closers.push(['the fetcher', () => fetcher.close?.()])
-    const robots = options.robots.obey ? await gateOf(options, random) : OPEN_GATE
-    const fields = Object.keys(options.fields).length > 0 ? [fieldExtractor(options.fields)] : []
-    const extractors = [...fields, ...options.extractors]
+    const robots = options.robots.obey ? gateOf(options, random) : OPEN_GATE
     const step = extraction({
-      extractors,
+      extractors: allExtractors(options),
       clock,
       timeoutMs: options.timeout.extractMs,
       product: productName(options.userAgent),
     })
     closers.push(['an extractor', () => step.close()])
-    await opened('an extractor', () => step.open())
+    await openPart('an extractor', () => step.open())
     for (const hook of options.hooks) {
       const memory = { state: hookState.space(`hook ${hook.name}`) }
-      await opened(`hook '${hook.name}'`, () => hook.open?.(memory))
+      await openPart(`hook '${hook.name}'`, () => hook.open?.(memory))
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
-    await opened('the scope', () => scope.open?.())
-    await opened('the block-list', () => blocked?.open?.())
-    const siteOf = limitsSites(options) ? await loadSiteOf() : asItIs
-    // All seeds that are known now count for the scope from the first page on, whenever their turn comes.
+    await openPart('the scope', () => scope.open?.())
+    await openPart('the block-list', () => blocked?.open?.())
+    const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
+    // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
       scope.addSeed?.(seed)
-      name(seed)
+      trust(seed)
     }
     const seeds = state.space('seeds')
     const recorded = new NameSet()
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
       scope.addSeed?.(String(seed))
-      name(String(seed))
+      trust(String(seed))
     }
     const exchange = place?.exchange(outbox) ?? localMesh(1)[0]!
     closers.push(['the exchange', () => exchange.close()])
@@ -158,7 +156,7 @@ export async function plan(
       ...stored,
       partitioner,
       ownership: soleOwner(),
-      ...(place && placed(place)),
+      ...(place && partsOf(place)),
       exchange,
       robots,
       fetcher,
@@ -169,24 +167,24 @@ export async function plan(
       withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
       ...trapsOf(options),
       onSeed: (seed, isOwn) => {
-        name(seed)
+        trust(seed)
         if (!isOwn || recorded.has(seed)) return
         recorded.add(seed)
         seeds.put(fingerprintText(seed), seed)
       },
-      delivery: delivery,
-      refresh: refresher && {
-        schedule: refresher,
+      delivery,
+      refresh: schedule && {
+        schedule,
         state: hookState,
-        digest: options.digest ?? contentDigest,
+        digest: digestOf(options),
         isLed: place !== undefined,
         replaces: place?.shard.replaces === true,
       },
-      // Of several shards none reads them: whoever started the shards does.
+      // With several shards, the thread that started them reads the seeds.
       seeds: place === undefined ? readSeeds(options.seeds) : [].values(),
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
-    return { parts, rules: rulesOf(options), outbox: outbox }
+    return { parts, rules: rulesOf(options), outbox }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
@@ -194,92 +192,40 @@ export async function plan(
   }
 }
 
-function refresherOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
+function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
   return new RefreshSchedule(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function placed(place: ShardPlace): Partial<EngineParts> {
-  const {
-    ownership,
-    budget,
-    requestBudget,
-    earlierRuns: earlier,
-    reportCounts: tellCounts,
-    pageOver,
-    inFlight,
-  } = place
-  return {
-    ownership,
-    budget,
-    requestBudget,
-    earlierRuns: earlier,
-    reportCounts: tellCounts,
-    pageOver,
-    inFlight: inFlight,
-  }
+function partsOf(place: ShardPlace): Partial<EngineParts> {
+  const { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight } = place
+  return { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight }
 }
 
-async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
+/** @throws KumoError `KUMO_OPEN_FAILED`, naming the part. */
+export async function openPart(name: string, open: () => MaybePromise<unknown>): Promise<void> {
   try {
     await open()
-  } catch (error) {
-    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(error)}`, {
-      cause: error,
-    })
+  } catch (cause) {
+    throw new KumoError('KUMO_OPEN_FAILED', `${name} could not be opened: ${messageOf(cause)}`, { cause })
   }
 }
 
-function scopeOf({ scope, include, exclude }: CrawlOptions): ScopeRule {
-  const rules: ScopeRule[] = [scope ?? sameSite()]
+/** The scope, narrowed by `include` and `exclude`. */
+function wholeScope(options: CrawlOptions): ScopeRule {
+  const { include, exclude } = options
+  const rules = [scopeOf(options)]
   if (include.length > 0) rules.push(any(...include))
   if (exclude.length > 0) rules.push(not(...exclude))
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 
-/** A resolver that the user brought is the user's to close. */
-function resolverOf({ access }: CrawlOptions, clock: Clock, closers: Closer[]): Resolver {
-  if (access.resolver !== undefined) return access.resolver
-  const resolver = cachingResolver({ clock, ...(access.dnsServers && { servers: access.dnsServers }) })
-  closers.push(['the resolver', () => resolver.close()])
-  return resolver
-}
-
-function defaultFetcher(options: CrawlOptions, named: TrustedNames, clock: Clock, resolver: Resolver) {
-  const { allowPrivate, resolver: _, dnsServers: __, ...access } = options.access
-  const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
-  const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
-  const given = Object.entries(access).filter(([, value]) => value !== undefined)
-  return httpFetcher({
-    ...Object.fromEntries(given),
-    userAgent: options.userAgent,
-    headers: options.headersEverywhere,
-    headersFor: secret && ((origin) => (named.hasOrigin(origin) ? secret : undefined)),
-    maxBodyBytes: options.maxBodyBytes,
-    connectionsPerHost: options.perHost.connections,
-    maxConnections: options.concurrency + SPARE_CONNECTIONS,
-    connectTimeoutMs: options.timeout.fetchMs,
-    resolver,
-    clock,
-    allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
-    trusted: named,
-  })
-}
-
-async function gateOf(options: CrawlOptions, random: Random): Promise<RobotsGate> {
-  const gate = await robotsGate({
-    userAgent: options.userAgent,
+function gateOf({ userAgent, robots, sitemaps }: CrawlOptions, random: Random): RobotsGate {
+  return robotsGate({
+    userAgent,
     random,
-    maxDelayMs: options.robots.maxDelayMs,
+    maxDelayMs: robots.maxDelayMs,
+    sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
   })
-  if (!options.sitemaps.wellKnown) return gate
-  return {
-    check: (request, now) => gate.check(request, now),
-    learn: (origin, fetched, outcome, now) => gate.learn(origin, fetched, outcome, now),
-    delayMs: (request) => gate.delayMs(request),
-    takeSitemaps: (origin) => [...gate.takeSitemaps(origin), WELL_KNOWN_SITEMAP],
-    record: (origin) => gate.record(origin),
-    restore: (record) => gate.restore(record),
-  }
 }
 
 function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 'sameContent'> {
@@ -291,10 +237,6 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
     trap: (url) => urls.check(url),
     sameContent: (host, page) => contents.isRepeated(host, page.url, page.body),
   }
-}
-
-function asItIs(host: string): string {
-  return host
 }
 
 function rulesOf(options: CrawlOptions): EngineRules {
@@ -312,15 +254,15 @@ function rulesOf(options: CrawlOptions): EngineRules {
     circles: options.access.cookies,
     adaptive: options.adaptive,
     truncateBodies: options.truncateBodies,
-    maxLinksPerPage: options.traps?.linksPerPage ?? LINKS_PER_PAGE,
+    maxLinksPerPage: maxLinksPerPage(options),
     nofollow: options.robots.nofollow,
     followCanonical: options.urls.canonical === 'follow',
-    // What a sitemap names is one link away.
+    // What a sitemap lists is one link away from a seed.
     sitemapEntriesPerHost: options.sitemaps.read && options.depth >= 1 ? options.sitemaps.urlsPerHost : 0,
   }
 }
 
-/** `.robots(false)`: the operator answers for the hosts it crawls. */
+/** For `.robots(false)`: allows everything and never asks for robots.txt. */
 const OPEN_GATE: RobotsGate = {
   check: () => 'allow',
   learn: () => {},

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { type CrawlEvents, EVENT_NAMES } from '../engine/events.js'
-import { invalidOption } from '../options/check.js'
+import { invalidOption } from '../errors.js'
 import type { Listener } from '../options/options.js'
 import type { PageStream } from './page-stream.js'
 

@@ -4,7 +4,7 @@
  * only, so it is a list, and the operator's choice.
  */
 
-import { KumoError } from '../errors.js'
+import { invalidOption } from '../errors.js'
 import { canonicalizeUrl, spellEscapes } from './canonicalize.js'
 import { compileWildcard } from './scope/wildcard.js'
 
@@ -68,7 +68,7 @@ const MOST_NAMES = 1000
  */
 export function parameterTest(names: readonly string[], option: string): ParameterTest {
   if (!Array.isArray(names) || names.length > MOST_NAMES) {
-    throw invalid(`${option} takes an array of up to ${MOST_NAMES} parameter names`)
+    throw invalidOption(option, names, `an array of up to ${MOST_NAMES} parameter names`)
   }
   const exact = new Set<string>()
   const patterns: ((text: string) => boolean)[] = []
@@ -107,9 +107,7 @@ function spellName(written: string, option: string): string {
   const given = typeof written === 'string' && /^[^\s&=#?;/]+$/.test(written)
   const url = given ? canonicalizeUrl(`http://any.example/?${written}`) : undefined
   if (url === undefined) {
-    throw invalid(
-      `${option} takes names of parameters such as "utm_*" or "sid", not ${JSON.stringify(written)}`,
-    )
+    throw invalidOption(option, written, "names of parameters such as 'utm_*' or 'sid'")
   }
   return url.slice(url.indexOf('?') + 1).toLowerCase()
 }
@@ -124,7 +122,7 @@ function spellName(written: string, option: string): string {
  * clean('https://example.com/a;jsessionid=1F?utm_source=x&id=7') // 'https://example.com/a?id=7'
  */
 export function parameterFilter(names: readonly string[]): (url: string) => string {
-  const isDropped = parameterTest(names, 'urls({ drop })')
+  const isDropped = parameterTest(names, 'urls.drop')
   const filter = (url: string): string => {
     const query = url.indexOf('?')
     const semicolon = url.indexOf(';')
@@ -199,8 +197,4 @@ function cleanSegment(segment: string, isDropped: ParameterTest): string {
 /** The slash behind the host. */
 function pathStart(url: string): number {
   return url.indexOf('/', 'https://'.length)
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `${message}.`)
 }

@@ -210,7 +210,7 @@ describe('a scope', () => {
       direct.seeds(url()).scope((async () => true) as unknown as () => boolean),
     )
     expect(failures).toMatchObject([{ url: url('/a'), code: 'scope-failed' }])
-    expect(failures[0]!.message).toContain('not a promise')
+    expect(failures[0]!.message).toContain('returned a promise')
   })
 
   test('of the user’s own make that throws for an origin is reported, and the crawl goes on', async () => {

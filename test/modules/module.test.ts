@@ -1,4 +1,4 @@
-/** Code by reference: from what a user writes to what a module exports, and what is said when it does not. */
+/** User code in modules: references, packages, loading, and the errors for each. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { scopeTarget } from '../../src/url/scope/scope.js'
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kumo-module-')))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Writes a file, and tells its URL. */
+/** Writes a file and returns its URL. */
 function file(path: string, source: string): URL {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   writeFileSync(join(folder, path), source)
@@ -31,7 +31,7 @@ function holding(source: string): URL {
   return file(`module-${files++}.mjs`, source)
 }
 
-/** What the builder was told. Only the builder itself may look otherwise. */
+/** The options of a crawler, which are protected. */
 function optionsOf(crawler: unknown): GivenOptions {
   return (crawler as { options: GivenOptions }).options
 }
@@ -48,10 +48,10 @@ async function thrownBy(act: () => unknown): Promise<KumoError> {
     expect(error).toBeInstanceOf(KumoError)
     return error as KumoError
   }
-  throw new Error('nothing was thrown')
+  throw new Error('expected an error')
 }
 
-describe('module()', () => {
+describe('fromModule()', () => {
   test('is plain data: a URL, an export, what it is called with', () => {
     const url = new URL('file:///app/plugin.js')
     expect(fromModule(url)).toEqual({ module: 'file:///app/plugin.js', export: 'default', with: undefined })
@@ -72,22 +72,30 @@ describe('module()', () => {
   })
 
   test.each<[string, () => unknown, string[]]>([
-    ['a relative path', () => fromModule('./a.js'), ["module: got './a.js';", 'new URL(', 'import.meta.url']],
-    ['an absolute path', () => fromModule('/app/a.js'), ["module: got '/app/a.js';", 'new URL(']],
-    ['a path of Windows', () => fromModule('C:\\app\\a.js'), ["module: got 'C:\\app\\a.js';", 'new URL(']],
+    [
+      'a relative path',
+      () => fromModule('./a.js'),
+      ["fromModule: got './a.js';", 'new URL(', 'import.meta.url'],
+    ],
+    ['an absolute path', () => fromModule('/app/a.js'), ["fromModule: got '/app/a.js';", 'new URL(']],
+    [
+      'a path of Windows',
+      () => fromModule('C:\\app\\a.js'),
+      ["fromModule: got 'C:\\app\\a.js';", 'new URL('],
+    ],
     ['the web', () => fromModule('https://example.com/a.js'), ["got 'https://example.com/a.js';"]],
     ['a module of Node.js', () => fromModule('node:fs'), ["got 'node:fs';"]],
     ['nothing', () => fromModule(''), ["got '';"]],
-    ['a function', () => (fromModule as Loose)(() => {}), ['module: got a function;', 'new URL(']],
+    ['a function', () => (fromModule as Loose)(() => {}), ['fromModule: got a function;', 'new URL(']],
     [
       'a function to be called with',
       () => fromModule('file:///a.js', { with: () => 1 }),
-      ['module.with: got a f'],
+      ['fromModule.with: got a f'],
     ],
     [
       'a function in it',
       () => fromModule('file:///a.js', { with: { a() {} } }),
-      ['module.with: got', 'posted'],
+      ['fromModule.with: got', 'posted'],
     ],
     [
       'another key',
@@ -97,7 +105,7 @@ describe('module()', () => {
     [
       'an export without a name',
       () => fromModule('file:///a.js', { export: '' }),
-      ["module.export: got '';"],
+      ["fromModule.export: got '';"],
     ],
     ['extract(relative)', () => crawler.extract('./a.js'), ["extract: got './a.js';", 'new URL(']],
     ['extract(web)', () => crawler.extract(new URL('https://a.example/')), ['extract: got', 'new URL(']],
@@ -115,13 +123,13 @@ describe('module()', () => {
     for (const part of parts) expect(error.message).toContain(part)
   })
 
-  test('a module inside of a combination is told to combine by itself', async () => {
+  test('a module inside a combination is an error that says what to do instead', async () => {
     const { any } = await import('kumo')
     const error = await thrownBy(() => any('host', new URL('file:///a.js') as Loose))
     expect(error.message).toContain('any(): got a module (let the module export the combination')
   })
 
-  test('is told from code', () => {
+  test('is distinguished from code', () => {
     expect(isModule(fromModule('file:///a.js'))).toBe(true)
     expect(isModule(new URL('file:///a.js'))).toBe(true)
     for (const other of [
@@ -197,7 +205,7 @@ describe('a package', () => {
     'missing',
   ]
 
-  test('means the file that Node.js would import in the main program', () => {
+  test('resolves to the file that Node.js would import in the main program', () => {
     const home = join(folder, 'app/src/deep')
     const printed = execFileSync(process.execPath, [join(home, 'main.mjs'), ...names], { encoding: 'utf8' })
     const ours = names.map((name) => [name, packageUrl(name, [home]) ?? null])
@@ -223,13 +231,15 @@ describe('a package', () => {
     expect(fromModule('undici', { export: 'Client' }).export).toBe('Client')
   })
 
-  test('that is not there is an error where it is named', async () => {
+  test('that is not installed is an error at the line that names it', async () => {
     const error = await thrownBy(() => crawler.extract('kumo-plugin-that-nobody-wrote'))
     expect(error.code).toBe('KUMO_MODULE_FAILED')
-    expect(error.message).toMatch(/^extract: there is no package 'kumo-plugin-that-nobody-wrote'/)
+    expect(error.message).toMatch(/^extract: package 'kumo-plugin-that-nobody-wrote' cannot be imported from/)
     expect(error.message).toContain(process.cwd())
     expect(error.message).toContain('install it')
-    expect((await thrownBy(() => fromModule('@a/b'))).message).toMatch(/^module: there is no package '@a\/b'/)
+    expect((await thrownBy(() => fromModule('@a/b'))).message).toMatch(
+      /^fromModule: package '@a\/b' cannot be imported/,
+    )
   })
 })
 
@@ -241,7 +251,7 @@ describe('loadModule', () => {
     expect(await loadModule('use', fromModule(`data:text/javascript,export default 'three'`))).toBe('three')
   })
 
-  test('knows CommonJS, compiled or not', async () => {
+  test('loads CommonJS, compiled or not', async () => {
     const plain = file('plain.cjs', 'module.exports = { name: "plain" }')
     expect(await loadModule('use', fromModule(plain))).toEqual({ name: 'plain' })
     const compiled = file('compiled.cjs', 'exports.__esModule = true; exports.default = 1; exports.two = 2')
@@ -253,24 +263,24 @@ describe('loadModule', () => {
     [
       'a typo in the path',
       () => fromModule(new URL('./plugni.mjs', pathToFileURL(`${folder}/`))),
-      ['/plugni.mjs: there is no such file; check its name'],
+      ['/plugni.mjs: the file does not exist; check its name'],
     ],
     [
       'a module without default export',
       () => fromModule(holding('export const prices = 1, titles = 2')),
       [
-        "it has no default export; it exports prices, titles: name one, as in module(url, { export: 'prices' })",
+        "it has no default export, but exports prices, titles; pick one, as in fromModule(url, { export: 'prices' })",
       ],
     ],
     [
       'a module without exports',
       () => fromModule(holding('globalThis.nothing = 1')),
-      ['it has no default export, nor any other; write `export default …`'],
+      ['it has no default export and no other exports; write `export default …`'],
     ],
     [
       'an export that is not there',
       () => fromModule(holding('export default 1; export const prices = 1'), { export: 'price' }),
-      ["it has no export 'price'; it exports prices"],
+      ["it has no export 'price', but exports prices"],
     ],
     [
       'a module that throws',
@@ -289,9 +299,9 @@ describe('loadModule', () => {
           file('typed.ts', 'throw Object.assign(new Error(), { code: "ERR_UNKNOWN_FILE_EXTENSION" })'),
         ),
       [
-        `Node.js ${process.version} cannot import TypeScript: name the compiled .js`,
+        `Node.js ${process.version} cannot import TypeScript: pass the compiled .js file`,
         '22.18',
-        'workers do not',
+        'workers ignore',
       ],
     ],
     [
@@ -299,7 +309,7 @@ describe('loadModule', () => {
       () => fromModule(`data:text/javascript,/*${'x'.repeat(500)}*/`),
       ["module 'data:text/javascript,/*xx", "…': it has no default export"],
     ],
-  ])('tells of %s', async (_, ref, parts) => {
+  ])('reports %s', async (_, ref, parts) => {
     const error = await thrownBy(() => loadModule('extract', ref()))
     expect(error.code).toBe('KUMO_MODULE_FAILED')
     expect(error.message).toMatch(/^extract: module /)
@@ -317,7 +327,7 @@ describe('loadModules', () => {
   const page = { url: 'https://example.com/' } as Loose
   const load = (crawler: unknown) => loadModules(optionsOf(crawler))
 
-  test('without modules gives back the same options', async () => {
+  test('returns the same options if there are no modules', async () => {
     const options = optionsOf(crawler.scope('host', () => true).extract({ a: () => 1 }))
     expect(await loadModules(options)).toBe(options)
   })
@@ -333,7 +343,7 @@ describe('loadModules', () => {
     options.scope!.start().test(scopeTarget(url, 1, undefined))
   const blocks = (url: string) => (options: CrawlOptions) =>
     options.block[0]!.start().test(scopeTarget(url, 1, undefined))
-  const chosen = (options: CrawlOptions) => (options.access.proxy as (url: string) => unknown)('x')
+  const chosen = (options: CrawlOptions) => (options.proxy as (url: string) => unknown)('x')
   const fetched = (options: CrawlOptions) => options.fetcher!.fetch('x' as Loose, {} as Loose)
   const extracted = async (options: CrawlOptions) => await options.extractors[0]!.extract(page)
 
@@ -356,21 +366,9 @@ describe('loadModules', () => {
     ['block', 'export default "ads.example"', undefined, blocks('http://x.ads.example:81/'), true],
     ['proxy', 'export default () => "http://p.example"', undefined, chosen, 'http://p.example'],
     ['proxy', 'export default (proxy) => () => proxy', 'http://q.example', chosen, 'http://q.example'],
-    [
-      'proxy',
-      'export default "http://r.example"',
-      undefined,
-      ({ access }) => access.proxy,
-      'http://r.example',
-    ],
-    ['dns', `export default ${RESOLVER}`, undefined, ({ access }) => access.resolver!.resolve('a'), []],
-    [
-      'dns',
-      `export default () => (${RESOLVER})`,
-      undefined,
-      ({ access }) => access.resolver!.resolve('a'),
-      [],
-    ],
+    ['proxy', 'export default "http://r.example"', undefined, ({ proxy }) => proxy, 'http://r.example'],
+    ['dns', `export default ${RESOLVER}`, undefined, ({ resolver }) => resolver!.resolve('a'), []],
+    ['dns', `export default () => (${RESOLVER})`, undefined, ({ resolver }) => resolver!.resolve('a'), []],
     ['store', `export default ${STORE}`, undefined, ({ store }) => store!.name, 'mine'],
     ['store', 'export default (name) => ({ name, open() {} })', 'x', ({ store }) => store!.name, 'x'],
     ['frontier', 'export default () => 5', undefined, ({ frontier }) => (frontier as () => unknown)(), 5],
@@ -393,17 +391,17 @@ describe('loadModules', () => {
   })
 
   test.each<[method: string, source: string, given: unknown, parts: string[]]>([
-    ['extract', 'export default 5', undefined, ['its default export is not what is wanted: extract: got 5;']],
+    ['extract', 'export default 5', undefined, ['its default export cannot be used: extract: got 5;']],
     ['extract', 'export default { a: 1 }', undefined, ['extract.a: got 1;', 'a function of the page']],
     [
       'extract',
       'export default () => { throw new Error("x") }',
       undefined,
-      ['function that it exports threw: x'],
+      ['its exported function threw: x'],
     ],
     ['use', 'export default { name: "h" }', undefined, ['page() or failure()']],
     ['use', 'export default class Hook {}', undefined, ['Class constructor Hook']],
-    ['use', `export default ${HOOK}`, 5, ['`with` is given, but its export is no function']],
+    ['use', `export default ${HOOK}`, 5, ['`with` is given, but its export is not a function']],
     ['scope', 'export default "sites"', undefined, ["scope: got 'sites'", "'site'"]],
     ['include', 'export default 5', undefined, ['include: got 5;']],
     ['exclude', 'export default ["/a"]', undefined, ['exclude: got an array']],
@@ -411,9 +409,14 @@ describe('loadModules', () => {
     ['proxy', 'export default "proxy:3128"', undefined, ['proxy: got']],
     ['dns', 'export default { look() {} }', undefined, ['a resolver (with resolve())']],
     ['store', 'export default {}', undefined, ['a store such as memory() (with open())']],
-    ['frontier', 'export default {}', undefined, ['must export a function: each run, in each thread']],
-    ['frontier', 'export default () => ({})', 5, ['it makes a function of the context']],
-    ['seenStore', `export default ${SEEN}`, undefined, ['must export a function: each run, in each thread']],
+    ['frontier', 'export default {}', undefined, ['must export a function, because each run in each thread']],
+    ['frontier', 'export default () => ({})', 5, ['frontier: got {};', 'a function of the store context']],
+    [
+      'seenStore',
+      `export default ${SEEN}`,
+      undefined,
+      ['must export a function, because each run in each thread'],
+    ],
     [
       'seenStore',
       'export default () => new Set()',
@@ -453,16 +456,16 @@ describe('loadModules', () => {
     expect([ask('/a', 1), ask('/a', 3), ask('/b', 1), ask('/a/no', 1)]).toEqual([true, false, false, false])
   })
 
-  test('calls makers once for each load, each with a copy of its own', async () => {
+  test('calls a factory once for each load, each time with its own copy', async () => {
     const source = 'let made = 0; export default (given) => ({ name: ++made + " " + given.n++, page() {} })'
     const counting = crawler.use(fromModule(holding(source), { with: { n: 0 } }))
     expect((await load(counting)).hooks[0]!.name).toBe('1 0')
     expect((await load(counting)).hooks[0]!.name).toBe('2 0')
   })
 
-  test('what the thread that starts workers needs is loaded without the rest', async () => {
+  test('the thread that starts workers loads only what it shares with them', async () => {
     const broken = holding('throw new Error("not here")')
-    const options = optionsOf(crawler.use(broken).partition(holding(`export default ${PARTITION}`)))
+    const options = optionsOf(crawler.use(broken).partitioner(holding(`export default ${PARTITION}`)))
     expect((await loadShared(options)).partitioner?.partitions).toBe(8)
     expect((await loadShared(options)).store).toBeUndefined()
   })
@@ -479,7 +482,7 @@ describe('a crawl with modules, in one thread', () => {
   })`)
   const polite = new Crawler().seeds('http://one.example/').delay(0).robots(false).fetcher(web)
 
-  test('is a crawl like any other', async () => {
+  test('works like any other crawl', async () => {
     const seen: object[] = []
     const summary = await polite
       .exclude(holding('export default ({ url }) => url.endsWith("/c")'))
@@ -514,16 +517,16 @@ describe('a crawl with modules, in one thread', () => {
     expect(await again.run()).toMatchObject({ pages: 3 })
   })
 
-  test('rejects if one cannot be loaded, and nothing was fetched', async () => {
+  test('rejects before the first fetch if one cannot be loaded', async () => {
     const broken = polite.use(new URL('./nobody.mjs', web)).on('page', () => expect.unreachable())
     await expect(broken.run()).rejects.toMatchObject({
       code: 'KUMO_MODULE_FAILED',
-      message: expect.stringMatching(/^use: module .*nobody\.mjs: there is no such file/),
+      message: expect.stringMatching(/^use: module .*nobody\.mjs: the file does not exist/),
     })
   })
 })
 
-test('a rule of a module that nobody loaded says so', async () => {
+test('a rule of a module that was not loaded throws', async () => {
   const error = await thrownBy(() => moduleRule(fromModule('file:///scope.js')).start())
   expect(error).toMatchObject({ code: 'KUMO_CONTRACT_BROKEN', message: expect.stringContaining('scope.js') })
 })

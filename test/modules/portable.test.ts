@@ -1,4 +1,4 @@
-/** Options as data: what another thread makes of them is what was given. */
+/** Options as data: another thread rebuilds the same crawl from them. */
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -24,13 +24,7 @@ import {
 } from 'kumo'
 import { byDomain, byHost, httpFetcher, memoryFrontier, seededRandom, systemClock } from 'kumo/adapters'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  type Closures,
-  closuresOf,
-  fromPortable,
-  type PortableOptions,
-  toPortable,
-} from '../../src/modules/portable.js'
+import { closuresOf, fromPortable, type PortableOptions, toPortable } from '../../src/modules/portable.js'
 import { recipeOf } from '../../src/modules/recipe.js'
 import { DEFAULTS, type GivenOptions } from '../../src/options/options.js'
 import { scopeTarget } from '../../src/url/scope/scope.js'
@@ -40,12 +34,12 @@ const crawler = new Crawler().seeds(SEEDS)
 const HERE = 'data:text/javascript,export default () => {}'
 const elsewhere = fromModule(HERE, { with: 5 })
 
-/** What the builder was told. Only the builder itself may look otherwise. */
+/** The options of a crawler, which are protected. */
 function optionsOf(crawler: unknown): GivenOptions {
   return (crawler as { options: GivenOptions }).options
 }
 
-const proxies: Closures = {
+const proxies: Parameters<typeof fromPortable>[1] = {
   extractor: ({ closure, name, mediaTypes }) => ({
     name: `${closure} ${name}`,
     ...(mediaTypes && { mediaTypes }),
@@ -61,7 +55,7 @@ const proxies: Closures = {
 const port = (crawler: unknown): PortableOptions => structuredClone(toPortable(optionsOf(crawler)))
 const there = (crawler: unknown): GivenOptions => fromPortable(port(crawler), proxies)
 
-describe('ready rules', () => {
+describe('ready-made rules', () => {
   const HOSTS = ['https://www.example.com', 'http://www.example.com', 'https://blog.example.com']
   const MORE_HOSTS = ['http://other.example:8080', 'http://other.example', 'https://example.org:444']
   const PATHS = ['/', '/docs/', '/docs/a', '/docs2', '/blog/a.html', '/blog/a/b?page=2', '/2024/x', '/login']
@@ -122,14 +116,14 @@ describe('ready rules', () => {
   })
 })
 
-/** A part as its recipe or its name; rules by what they are made of. */
+/** A value as its recipe, with the recipes of the rules in it. */
 function describeAll(given: unknown): unknown {
   if (Array.isArray(given)) return given.map(describeAll)
   const recipe = typeof given === 'object' && given !== null ? recipeOf(given) : undefined
   return recipe === undefined ? given : recipe.map(describeAll)
 }
 
-/** Everything that can be said without code, and modules for the code. */
+/** Every option, with modules for the code. */
 const everything = crawler
   .workers(3, { watchdog: '5s', balance: false })
   .concurrency(7)
@@ -177,7 +171,7 @@ const everything = crawler
   .on('end', () => {})
 
 describe('toPortable and fromPortable', () => {
-  test('every option is set in this test, but those that cannot travel', () => {
+  test('this test sets every option except those that cannot travel', () => {
     const given = optionsOf(everything)
     const unset = Object.keys(DEFAULTS).filter(
       (key) => given[key as keyof GivenOptions] === DEFAULTS[key as keyof GivenOptions],
@@ -185,14 +179,14 @@ describe('toPortable and fromPortable', () => {
     expect(unset).toEqual(['clock', 'random'])
   })
 
-  test('what is data arrives as it is', () => {
+  test('data arrives unchanged', () => {
     const given = optionsOf(everything)
     const { scope, include, exclude, block, store, partitioner, access, ...rest } = there(everything)
     const { seeds, fields, extractors, hooks, listeners, ...data } = rest
+    expect(data.proxy).toBe('http://proxy.example:3128/')
     expect(data).toEqual(Object.fromEntries(Object.keys(data).map((key) => [key, given[key as never]])))
     expect(access).toEqual({
       ...given.access,
-      proxy: 'http://proxy.example:3128/',
       tls: { ca: new Uint8Array(Buffer.from('-----BEGIN CERTIFICATE-----')), rejectUnauthorized: false },
     })
     for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partitioner'] as const)
@@ -202,14 +196,14 @@ describe('toPortable and fromPortable', () => {
     expect(extractors.length + hooks.length).toBe(6)
   })
 
-  test('the defaults arrive as they are', () => {
+  test('the defaults arrive unchanged', () => {
     const { seeds, ...rest } = there(new Crawler())
     const { seeds: none, ...defaults } = DEFAULTS
     expect(rest).toEqual(defaults)
     expect([seeds, none]).toEqual([[], []])
   })
 
-  test('seeds: those that are known, and nothing is read of the others', () => {
+  test('known seeds travel, and sources are not read', () => {
     let wasRead = false
     function* many() {
       wasRead = true
@@ -220,14 +214,14 @@ describe('toPortable and fromPortable', () => {
     expect(wasRead).toBe(false)
   })
 
-  test('extractors and hooks that stay behind keep their place', () => {
+  test('extractors and hooks of this thread keep their place among the modules', () => {
     const { extractors, hooks } = port(everything)
     const fields = { closure: 0, name: 'fields title', mediaTypes: undefined }
     const mine = { closure: 1, name: 'mine', mediaTypes: ['image/*'] }
-    expect(extractors).toEqual([fields, { module: elsewhere }, mine])
+    expect(extractors).toEqual([fields, elsewhere, mine])
     expect(hooks).toEqual([
       { closure: 0, name: 'first', page: true, failure: false },
-      { module: elsewhere },
+      elsewhere,
       { closure: 1, name: 'third', page: false, failure: true },
     ])
     const closures = closuresOf(optionsOf(everything))
@@ -238,7 +232,7 @@ describe('toPortable and fromPortable', () => {
     expect(again.hooks).toMatchObject([{ name: '0 first' }, elsewhere, { name: '1 third' }])
   })
 
-  test('ready stores and partitioners are made again', () => {
+  test('ready-made stores and partitioners are made again', () => {
     expect(there(crawler.store(memory())).store).toMatchObject({ name: 'memory' })
     const { store } = there(crawler.store(level('./crawl', { repair: true })))
     expect(recipeOf(store!)).toEqual(['level', `${process.cwd()}/crawl`, { repair: true }])
@@ -293,9 +287,14 @@ describe('toPortable and fromPortable', () => {
       ['dns: an object', '{ resolve: async (host) => … }'],
     ],
     ['proxy', () => crawler.proxy(() => undefined), ['proxy: a function', '(url) => …']],
-    ['clock', () => crawler.clock(systemClock()), ['clock: one of your own', '.workers(0)']],
-    ['random', () => crawler.random(seededRandom(1)), ['random: one of your own', '.workers(0)']],
-  ])('%s of this thread cannot travel, and the error shows what can', (_, make, parts) => {
+    [
+      'refresh.digest',
+      () => crawler.refresh({ digest: () => '' }),
+      ['refresh.digest: a function', ".refresh({ digest: new URL('./digest.js', import.meta.url) })"],
+    ],
+    ['clock', () => crawler.clock(systemClock()), ['clock: your own clock', '.workers(0)']],
+    ['random', () => crawler.random(seededRandom(1)), ['random: your own random', '.workers(0)']],
+  ])('%s of this thread cannot travel, and the error shows the module', (_, make, parts) => {
     let error: unknown
     try {
       toPortable(optionsOf(make()))
@@ -306,15 +305,15 @@ describe('toPortable and fromPortable', () => {
     for (const part of parts) expect((error as KumoError).message).toContain(part)
   })
 
-  test('the whole message', () => {
+  test('the complete message', () => {
     expect(() => toPortable(optionsOf(crawler.scope(() => true)))).toThrow(
-      'scope: a function cannot be sent to worker threads; move it into a module, e.g. scope.js with ' +
-        "`export default (target) => …`, and give .scope(new URL('./scope.js', import.meta.url))",
+      'scope: a function cannot be sent to worker threads; move it to a module, e.g. scope.js with ' +
+        "`export default (target) => …`, and pass .scope(new URL('./scope.js', import.meta.url))",
     )
   })
 })
 
-test('a thread makes of them what was given', { timeout: 60_000 }, async () => {
+test('a worker thread rebuilds the crawl', { timeout: 60_000 }, async () => {
   const program = JSON.stringify(new URL('./portable-thread.ts', import.meta.url).href)
   // A thread of Node.js 20 does not read TypeScript by itself, whatever its arguments say.
   const start = `import('tsx/esm/api').then(({ register }) => (register(), import(${program})))`

@@ -1,14 +1,15 @@
-/** A wrong option is an error at the line that wrote it: it names the option, what was given and what is allowed. */
+/** An invalid option throws at its line: the message names the option, the value and what is allowed. */
 
 import { availableParallelism } from 'node:os'
 import { all, any, Crawler, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
 import { httpFetcher } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
-import { HTTP_DEFAULTS } from '../../src/fetch/http/http.js'
-import { headers, record, show } from '../../src/options/check.js'
+import { show } from '../../src/errors.js'
+import { HTTP_DEFAULTS } from '../../src/fetch/http/defaults.js'
+import { headers, record } from '../../src/options/check.js'
 import { DEFAULTS } from '../../src/options/options.js'
 
-/** Options as somebody without a compiler might write them. */
+/** Options as a user of plain JavaScript might write them. */
 // biome-ignore lint/suspicious/noExplicitAny: mistakes are the subject.
 type Loose = any
 
@@ -100,7 +101,7 @@ const mistakes: Mistake[] = [
   [
     "headers({ 'a b': … })",
     () => crawler.headers({ 'a b': 'x' }),
-    ['headers:', '"a b"', 'not a valid header name'],
+    ["headers: got 'a b';", 'names of headers'],
   ],
   ['headers({ a: 1 })', () => crawler.headers({ a: 1 }), ['headers.a: got 1;', 'one line']],
   ['headers with a line break', () => crawler.headers({ a: 'x\ny: z' }), ['headers.a: got', 'one line']],
@@ -233,7 +234,7 @@ const mistakes: Mistake[] = [
   ['traps(true)', () => crawler.traps(true), ['traps: got true;']],
   ["sitemaps('yes')", () => crawler.sitemaps('yes'), ["sitemaps: got 'yes';", 'true or false']],
   ['sitemaps({ max })', () => crawler.sitemaps({ max: 1 }), ["sitemaps: got 'max';", 'urlsPerHost']],
-  ["from('me')", () => crawler.from('me'), ['from: got me;', 'e-mail']],
+  ["from('me')", () => crawler.from('me'), ["from: got 'me';", 'e-mail']],
   [
     "auth('example.com')",
     () => crawler.auth('example.com', { username: 'a', password: 'b' }),
@@ -250,24 +251,30 @@ const mistakes: Mistake[] = [
     () => crawler.proxy('proxy:3128'),
     ['proxy', 'http://user:password@proxy.example:3128'],
   ],
-  ["http2('on')", () => crawler.http2('on'), ['http2: got on;']],
+  ["http2('on')", () => crawler.http2('on'), ["http2: got 'on';"]],
   ['tls({ cas })', () => crawler.tls({ cas: '' }), ["tls: got 'cas';", 'ca, cert, key']],
   ['dns({ server })', () => crawler.dns({ server: '1.1.1.1' }), ["dns: got 'server';", 'servers']],
   ['dns({ servers: [] })', () => crawler.dns({ servers: [] }), ['dns: got', 'resolve()']],
   [
     'allowPrivate()',
     () => crawler.allowPrivate(),
-    ['allowPrivate: got undefined;', "'all' alone for every host"],
+    ['allowPrivate: got undefined;', "'all' alone"],
   ],
   [
     "allowPrivate('all') with others",
     () => crawler.allowPrivate('10.0.0.7', 'all'),
-    ["allowPrivate: got 'all';", "'all' alone for every host"],
+    ["allowPrivate: got 'all';", "'all' alone"],
   ],
   [
     'allowPrivate(URL)',
     () => crawler.allowPrivate('http://10.0.0.1/'),
     ["allowPrivate: got 'http://10.0.0.1/';", 'host names'],
+  ],
+  ['allowPrivate()', () => crawler.allowPrivate(), ['allowPrivate: got undefined;', "'all'"]],
+  [
+    "allowPrivate('all', host)",
+    () => crawler.allowPrivate('all', '10.0.0.1'),
+    ["allowPrivate: got 'all';", "or 'all' alone"],
   ],
   ['limit({ requests: 0 })', () => crawler.limit({ requests: 0 }), ['limit.requests: got 0;']],
   ['limit({ pagesPerSite: 0 })', () => crawler.limit({ pagesPerSite: 0 }), ['limit.pagesPerSite: got 0;']],
@@ -298,7 +305,7 @@ const mistakes: Mistake[] = [
 
   ['extract(5)', () => crawler.extract(5), ['extract: got 5;', 'functions', 'name and extract()']],
   [
-    'fetch(globalThis.fetch)',
+    'fetcher(globalThis.fetch)',
     () => crawler.fetcher(globalThis.fetch),
     ['fetcher: got the global fetch function;', 'docs/extending.md'],
   ],
@@ -313,7 +320,7 @@ const mistakes: Mistake[] = [
   [
     "httpFetcher({ maxBodyBytes: '8mb' })",
     () => (httpFetcher as Loose)({ userAgent: 'x', maxBodyBytes: '8mb' }),
-    ['httpFetcher.maxBodyBytes: got 8mb;', 'a number'],
+    ["httpFetcher.maxBodyBytes: got '8mb';", 'a number'],
   ],
 
   ['extract(null)', () => crawler.extract(null), ['extract: got null;']],
@@ -382,7 +389,7 @@ const mistakes: Mistake[] = [
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],
 ]
 
-describe('a mistake', () => {
+describe('an invalid option', () => {
   test.each(mistakes)('%s', (_, make, parts) => {
     let error: unknown
     try {
@@ -418,7 +425,7 @@ describe('a mistake', () => {
   })
 })
 
-describe('what is right', () => {
+describe('valid options', () => {
   test.each<[string, () => unknown]>([
     ['concurrency', () => crawler.concurrency(1).concurrency(100_000)],
     ['delay', () => crawler.delay(0).delay('250ms').delay('1.5s').delay('2 m').delay('1h').delay('1d')],
@@ -453,7 +460,7 @@ describe('what is right', () => {
     ],
     ["a field called 'extract' among others", () => crawler.extract({ extract: () => 1, title: () => 2 })],
     [
-      'settings with a class of their own',
+      'an instance of a class as options',
       () =>
         crawler.limit(
           new (class {
@@ -556,7 +563,7 @@ describe('a crawler is a value', () => {
     }
   })
 
-  test('what was given may change afterwards', async () => {
+  test('later changes to an argument have no effect', async () => {
     const seeds = ['http://one.example/']
     const more = { 'x-a': '1' }
     const limits = { pages: 1 }
@@ -589,7 +596,7 @@ describe('workers', () => {
       { count: availableParallelism(), watchdogMs: 30_000, balance: true },
     ],
     [
-      'with everything said',
+      'with every key',
       crawler.workers(2, { watchdog: '5s', balance: false }),
       { count: 2, watchdogMs: 5000, balance: false },
     ],
@@ -599,7 +606,7 @@ describe('workers', () => {
       { count: 2, watchdogMs: Number.POSITIVE_INFINITY, balance: true },
     ],
     [
-      'the last word',
+      'the last call wins',
       crawler.workers(2, { balance: false }).workers(0),
       { count: 0, watchdogMs: 30_000, balance: true },
     ],
@@ -608,12 +615,12 @@ describe('workers', () => {
   })
 })
 
-test('httpFetcher() and a crawl have the same defaults', () => {
+test('httpFetcher() and a crawl share their defaults', () => {
   expect(HTTP_DEFAULTS.maxBodyBytes).toBe(DEFAULTS.maxBodyBytes)
   expect(HTTP_DEFAULTS.connectTimeoutMs).toBe(DEFAULTS.timeout.fetchMs)
 })
 
-describe('showing values', () => {
+describe('show', () => {
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic
   test.each<[unknown, string]>([
@@ -635,14 +642,14 @@ describe('showing values', () => {
     expect(show(value)).toBe(shown)
   })
 
-  test('long ones are cut', () => {
+  test('shortens long ones', () => {
     expect(show('x'.repeat(1000)).length).toBeLessThan(100)
     expect(show(Array.from({ length: 1000 }, () => 1)).length).toBeLessThan(100)
   })
 })
 
 describe('checks', () => {
-  test('a key that every object inherits is not an option', () => {
+  test('an inherited key is not an option', () => {
     expect(() => record('x', { constructor: 1 }, ['a'])).toThrow("x: got 'constructor'")
     expect(record('x', {}, ['a']).a).toBeUndefined()
   })

@@ -3,7 +3,7 @@
  * slices and sees to other things between them, so that fifty megabytes hold nothing up.
  */
 
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import { systemClock } from '../../time.js'
 import type { MaybePromise } from '../../types.js'
 import type { SitemapEntry } from '../contract.js'
@@ -192,5 +192,5 @@ class Reader implements SitemapReader {
 
 function checked(name: string, value: number): number {
   if (value >= 0) return value
-  throw new KumoError('KUMO_INVALID_OPTION', `${name} of a sitemap must be a number from 0 on, not ${value}`)
+  throw invalidOption(`parseSitemap.${name}`, value, 'a number, 0 or more')
 }

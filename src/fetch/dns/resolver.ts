@@ -6,7 +6,7 @@
 
 import { Resolver as DnsClient } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import { type Clock, systemClock } from '../../time.js'
 import { ExpiringCache } from './cache.js'
 import { HostsFile } from './hosts-file.js'
@@ -244,10 +244,7 @@ function withDefaults(given: Partial<Record<keyof typeof DEFAULTS, number | unde
     const value = given[key]
     if (value === undefined) continue
     const least = AT_LEAST_ONE.has(key) ? 1 : 0
-    if (!(value >= least)) {
-      const message = `cachingResolver: ${key} must be a number of ${least} or more, not ${value}.`
-      throw new KumoError('KUMO_INVALID_OPTION', message)
-    }
+    if (!(value >= least)) throw invalidOption(`cachingResolver.${key}`, value, `a number, ${least} or more`)
     options[key] = value
   }
   return options

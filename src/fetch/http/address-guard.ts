@@ -91,8 +91,7 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-const WHY_NOT_A_SEED =
-  'a seed may be private if it was so from the start, and not link-local; to allow it all the same, use allowPrivate(host)'
+const WHY_NOT_A_SEED = 'a seed may be private if it was so from the start, and not link-local'
 
 /** A host was not connected to, because of its address. The crawl reports it as `address-refused`. */
 export class AddressRefusedError extends Error {
@@ -107,9 +106,10 @@ export class AddressRefusedError extends Error {
     isNamed = false,
   ) {
     const itself = hostname === address ? 'is' : `has the address ${address}, which is`
+    const option = `allowPrivate('${hostname}')`
     const hint = isNamed
-      ? WHY_NOT_A_SEED
-      : 'to allow it, name host and port as a seed or use allowPrivate(host)'
+      ? `${WHY_NOT_A_SEED}; to allow it all the same, use ${option}`
+      : `to allow it, name host and port as a seed or use ${option}`
     const what = `${itself} not part of the public internet; ${hint}`
     super(`${hostname} ${what}.`)
     this.what = what

@@ -5,7 +5,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { KumoError } from '../../errors.js'
+import { invalidOption, optionError } from '../../errors.js'
 import type { ResponseHeaders, Validators } from '../contract.js'
 
 /** `ResponseHeaders` over undici's flat array: name, value, name, value, … */
@@ -129,7 +129,11 @@ export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
  */
 export function requestHeaders(userAgent: string, ...layers: Readonly<Record<string, string>>[]): string[] {
   if (typeof userAgent !== 'string' || userAgent.trim() === '' || !LINE_TEXT.test(userAgent)) {
-    throw invalid('The user agent must be a non-empty line of Latin-1 text: it is sent as a header.')
+    throw invalidOption(
+      'userAgent',
+      userAgent,
+      'one line of Latin-1 text that is not empty: it is sent as a header',
+    )
   }
   const headers = new Map([
     ['user-agent', userAgent],
@@ -139,11 +143,12 @@ export function requestHeaders(userAgent: string, ...layers: Readonly<Record<str
   for (const [name, value] of layers.flatMap(entriesOf)) {
     const key = name.toLowerCase()
     if (!TOKEN.test(name))
-      throw invalid(`The header name ${JSON.stringify(name)} is not a valid header name.`)
+      throw invalidOption('headers', name, 'names of headers: letters, digits and hyphens')
     const reason = RESERVED[key]
-    if (reason !== undefined) throw invalid(`The header "${name}" cannot be set: ${reason}.`)
+    if (reason !== undefined)
+      throw optionError('headers', `'${name}'`, `headers that Kumo does not set itself; ${reason}`)
     if (typeof value !== 'string' || !LINE_TEXT.test(value)) {
-      throw invalid(`The value of the header "${name}" must be one line of Latin-1 text.`)
+      throw optionError(`headers.${name}`, 'a value that cannot be sent', 'one line of Latin-1 text')
     }
     headers.set(key, value)
   }
@@ -152,13 +157,8 @@ export function requestHeaders(userAgent: string, ...layers: Readonly<Record<str
 
 /** Text has entries too, one for each character. */
 function entriesOf(layer: Readonly<Record<string, string>>): [name: string, value: string][] {
-  if (typeof layer !== 'object')
-    throw invalid(`Headers must be an object of names and values, not ${typeof layer}.`)
+  if (typeof layer !== 'object') throw optionError('headers', typeof layer, 'an object of names and values')
   return Object.entries(layer)
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', message)
 }
 
 /** The same headers with the conditions under which a body is wanted. A value that cannot be sent back is left out. */

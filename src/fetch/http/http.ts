@@ -3,7 +3,7 @@
  * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
  */
 
-import { KumoError, sentence } from '../../errors.js'
+import { invalidOption, sentence } from '../../errors.js'
 import { require } from '../../require.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { CrawlRequest, FailureCode } from '../../types.js'
@@ -17,6 +17,7 @@ import { loadRanges, type TrustedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
+import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
@@ -57,20 +58,6 @@ export interface HttpFetcher extends Fetcher {
   /** Gives up what is in flight and resolves when every socket is gone. A later `fetch` fails with `aborted`. */
   close(): Promise<void>
   readonly stats: { readonly openConnections: number }
-}
-
-/** Where a crawl has an option of the same meaning, its default is the same; a test compares them. */
-export const HTTP_DEFAULTS = {
-  headers: {},
-  maxBodyBytes: 8 * 1024 * 1024,
-  /** Twice what Node accepts: large cookies and policies are common on the web. */
-  maxHeaderBytes: 32 * 1024,
-  connectionsPerHost: 1,
-  /** Below the 1,024 open files that many systems allow a process. */
-  maxConnections: 1000,
-  /** Longer than the usual pause between two visits to a host, so that the second finds the connection. */
-  keepAliveMs: 10_000,
-  connectTimeoutMs: 30_000,
 }
 
 /**
@@ -145,36 +132,30 @@ function checkOptions(options: HttpFetcherOptions): void {
     'clock',
   ]
   if (typeof options !== 'object' || options === null) {
-    throw invalid(`httpFetcher: got ${String(options)}; allowed: { ${known.join(', ')} }`)
+    throw invalidOption('httpFetcher', options, `{ ${known.join(', ')} }`)
   }
   for (const [key, value] of Object.entries(options)) {
-    if (!known.includes(key))
-      throw invalid(`httpFetcher: got '${key}'; allowed: the keys ${known.join(', ')}`)
+    if (!known.includes(key)) throw invalidOption('httpFetcher', key, `the keys ${known.join(', ')}`)
     if (limits.includes(key) && value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw invalid(`httpFetcher.${key}: got ${String(value)}; allowed: a number, 0 or more`)
+      throw invalidOption(`httpFetcher.${key}`, value, 'a number, 0 or more')
     }
   }
-  if (options.userAgent === undefined) {
-    throw invalid(
-      "httpFetcher.userAgent: got undefined; allowed: a text such as 'MyBot/1.0 (+https://example.com/bot)'",
+  const { userAgent, resolver, allowsAddress } = options
+  if (userAgent === undefined) {
+    throw invalidOption(
+      'httpFetcher.userAgent',
+      userAgent,
+      "a text such as 'MyBot/1.0 (+https://example.com/bot)'",
     )
   }
-  const { resolver, allowsAddress } = options
   if (resolver !== undefined && typeof resolver?.resolve !== 'function') {
-    throw invalid(
-      `httpFetcher.resolver: got ${typeof resolver}; allowed: an object with a method resolve(host)`,
-    )
+    throw invalidOption('httpFetcher.resolver', resolver, 'an object with a method resolve(host)')
   }
   if (allowsAddress !== undefined && (typeof allowsAddress !== 'function' || resolver === undefined)) {
-    throw invalid(
-      'httpFetcher.allowsAddress: allowed: a function of host and address, together with a resolver',
-    )
+    const allowed = 'a function of host and address, together with a resolver'
+    throw invalidOption('httpFetcher.allowsAddress', allowsAddress, allowed)
   }
-  checkAccess(options)
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', message)
+  checkAccess(options, 'httpFetcher.')
 }
 
 /** A canonical URL, taken apart without parsing it: origin, path and query. */

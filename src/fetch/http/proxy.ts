@@ -6,7 +6,7 @@
 
 import { isIP } from 'node:net'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { KumoError, messageOf } from '../../errors.js'
+import { messageOf, optionError } from '../../errors.js'
 import { AccessRefused, ProxyError } from './access/failures.js'
 import { basic } from './access/headers.js'
 import { type OriginClientOptions, originClient } from './origin-client.js'
@@ -30,7 +30,8 @@ const MAX_PROXIES = 1000
 const ALLOWED = "an http or https URL such as 'http://user:password@proxy.example:3128'"
 
 /** @throws KumoError `KUMO_INVALID_OPTION`, without repeating the credentials. */
-export function parseProxy(value: unknown): ProxyServer {
+export function parseProxy(value: unknown, option = 'httpFetcher.proxy'): ProxyServer {
+  const invalid = (description: string) => optionError(option, description, ALLOWED)
   const text = String(value)
   if (!URL.canParse(text)) throw invalid('what is not a URL')
   const { protocol, origin, host, pathname, search, username, password } = new URL(text)
@@ -162,8 +163,4 @@ function reasonOf(error: Error & { code?: unknown }): string {
 /** undici takes whole numbers, and 0 for no limit. */
 function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.ceil(ms) : 0
-}
-
-function invalid(got: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `httpFetcher.proxy: got ${got}; allowed: ${ALLOWED}`)
 }

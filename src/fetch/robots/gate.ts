@@ -46,6 +46,8 @@ export interface RobotsOptions {
   readonly maxTries?: number | undefined
   /** The longest Crawl-delay that is honoured; a longer one counts as this. Default 60 s. */
   readonly maxDelayMs?: number | undefined
+  /** Sitemaps to try at every origin, besides those that its robots.txt names. Default none. */
+  readonly sitemaps?: readonly string[] | undefined
 }
 
 /** The gate, and what it has learned as plain data, for a store to keep. */
@@ -95,6 +97,7 @@ class Gate implements RememberingGate {
   /** What has answered for a page and may be forgotten. Filled by `check`. */
   readonly #used = new Generations<Known>(weightOf)
   readonly #sitemaps = new SitemapShelf()
+  readonly #sitemapsOfAll: readonly string[]
 
   constructor(options: RobotsOptions) {
     const random = options.random ?? systemRandom()
@@ -107,6 +110,7 @@ class Gate implements RememberingGate {
     this.#maxHosts = options.maxHosts ?? DEFAULT_MAX_HOSTS
     this.#maxWaiting = options.maxWaiting ?? DEFAULT_MAX_HOSTS
     this.#maxDelayMs = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS
+    this.#sitemapsOfAll = options.sitemaps ?? []
   }
 
   check(request: CrawlRequest, now: number): RobotsVerdict {
@@ -148,7 +152,7 @@ class Gate implements RememberingGate {
   }
 
   takeSitemaps(origin: string): readonly string[] {
-    return this.#sitemaps.take(origin)
+    return [...this.#sitemaps.take(origin), ...this.#sitemapsOfAll]
   }
 
   record(origin: string): RobotsRecord | undefined {

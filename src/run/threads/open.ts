@@ -4,22 +4,21 @@ import { AbortGrace } from '../../engine/abort-grace.js'
 import type { CrawlEvents } from '../../engine/events.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
-import { asKumoError, KumoError, messageOf } from '../../errors.js'
+import { asKumoError } from '../../errors.js'
 import { completePage, FetchedPage } from '../../extract/page.js'
 import { productName } from '../../fetch/robots/gate.js'
 import { loadShared } from '../../modules/load.js'
 import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
 import type { GivenOptions } from '../../options/options.js'
 import type { SharedStore, StateSpace, StateStore, StoreEvent } from '../../stores/contract.js'
-import { memory } from '../../stores/memory.js'
-import { memoryState } from '../../stores/memory-state.js'
 import { type Clock, Waits } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
 import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
-import { clockOf } from '../plan.js'
-import { partitionerOf, storeContext } from '../plan-store.js'
+import { openPart } from '../plan.js'
+import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
+import { storeContext } from '../plan-store.js'
 import type { RunOutputs } from '../run-events.js'
 
 /** What a workerRun works with. */
@@ -61,12 +60,12 @@ export async function openWorkerRun(
   try {
     const options = { ...given, ...(await loadShared(given)) }
     const partitioner = await partitionerOf(options)
-    const store = options.store ?? memory()
+    const store = storeOf(options)
     const shards = Math.min(given.workers.count, given.concurrency)
     const context = { ...storeContext(options, partitioner, clock), report }
     const shared = await share(store.name, () => store.share?.(context, shards))
     if (shared !== undefined) closers.push([`the ${store.name} store`, () => shared.close()])
-    const state = new WatchedState(shared?.state ?? memoryState())
+    const state = new WatchedState(stateOf(shared?.state))
     const closures = await openClosures(given, outputs, state, shared, closers)
     return {
       options: given,
@@ -116,11 +115,11 @@ async function openClosures(
 ): Promise<Closures> {
   const { extractors, hooks } = closuresOf(options)
   for (const extractor of extractors) {
-    await opened('an extractor', () => extractor.open?.())
+    await openPart('an extractor', () => extractor.open?.())
     closers.push(['an extractor', () => extractor.close?.()])
   }
   for (const hook of hooks) {
-    await opened(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
+    await openPart(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
     closers.push([`hook '${hook.name}'`, () => hook.close?.()])
   }
   const product = productName(options.userAgent)
@@ -132,14 +131,6 @@ async function openClosures(
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
     kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),
-  }
-}
-
-async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
-  try {
-    await open()
-  } catch (cause) {
-    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(cause)}`, { cause })
   }
 }
 

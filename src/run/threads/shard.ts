@@ -129,10 +129,7 @@ export class WorkerShard {
   async #options(): Promise<CrawlOptions> {
     const data = this.#data
     const portable = data.options as PortableOptions
-    const given = fromPortable(portable, {
-      extractor: (what) => this.#closureProxy.extractor(what),
-      hook: (what) => this.#closureProxy.hook(what),
-    })
+    const given = fromPortable(portable, this.#closureProxy)
     return loadModules({ ...given, concurrency: data.concurrency })
   }
 

@@ -1,6 +1,6 @@
 /** Worlds for `simulateRefresh`: from a few figures, or from what a crawl has learned. */
 
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import { hostOf } from '../../url/canonicalize.js'
@@ -118,8 +118,7 @@ function drawer(name: string, distribution: Distribution, random: Random): () =>
 
 function assert(name: string, isFit: boolean, distribution: Distribution): void {
   if (isFit) return
-  const message = `${name}: got ${JSON.stringify(distribution)}; allowed: figures above 0, the larger last`
-  throw new KumoError('KUMO_INVALID_OPTION', message)
+  throw invalidOption(name, distribution, 'figures above 0, the larger last')
 }
 
 /** How long a visit holds its socket. */

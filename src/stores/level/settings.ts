@@ -1,7 +1,7 @@
 /** The options of the store on disk, checked once. */
 
 import { resolve } from 'node:path'
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import { type Duration, parseDuration } from '../../time.js'
 
 /** How a crawl on disk is kept. */
@@ -48,9 +48,10 @@ export type Settings = Required<Omit<LevelOptions, 'commitEvery'>> & {
 }
 
 export function check(path: string, options: LevelOptions): Settings {
-  if (typeof path !== 'string' || path === '') throw invalid('path', path, 'the path of a folder')
+  if (typeof path !== 'string' || path === '')
+    throw invalidOption('level: path', path, 'the path of a folder')
   if (typeof options !== 'object' || options === null) {
-    throw invalid('options', options, "an object such as { resume: 'must' }")
+    throw invalidOption('level: options', options, "an object such as { resume: 'must' }")
   }
   const known = [
     'durability',
@@ -63,25 +64,26 @@ export function check(path: string, options: LevelOptions): Settings {
     'verify',
   ]
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw invalid('option', name, known.join(', '))
+    if (!known.includes(name)) throw invalidOption('level: option', name, known.join(', '))
   }
   const { durability = 'process', resume = 'auto', repair = false, verify = true } = options
   const { commitEvery = DEFAULT_COMMIT_MS, hostsInMemory = DEFAULT_HOSTS_IN_MEMORY } = options
   if (durability !== 'process' && durability !== 'machine') {
-    throw invalid('durability', durability, "'process' or 'machine'")
+    throw invalidOption('level: durability', durability, "'process' or 'machine'")
   }
   if (!['auto', 'never', 'must'].includes(resume))
-    throw invalid('resume', resume, "'auto', 'never' or 'must'")
+    throw invalidOption('level: resume', resume, "'auto', 'never' or 'must'")
   for (const [name, value] of Object.entries({ repair, verify })) {
-    if (typeof value !== 'boolean') throw invalid(name, value, 'true or false')
+    if (typeof value !== 'boolean') throw invalidOption(`level: ${name}`, value, 'true or false')
   }
   const commitMs = parseDuration(commitEvery)
   if (commitMs === undefined || commitMs > 60_000) {
-    throw invalid('commitEvery', commitEvery, "a duration up to a minute, such as '100ms'")
+    throw invalidOption('level: commitEvery', commitEvery, "a duration up to a minute, such as '100ms'")
   }
   const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY, seenInMemory = DEFAULT_SEEN_IN_MEMORY } = options
   for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory, seenInMemory })) {
-    if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'a whole number from 1 on')
+    if (!Number.isInteger(value) || value < 1)
+      throw invalidOption(`level: ${name}`, value, 'a whole number from 1 on')
   }
   return {
     path: resolve(path),
@@ -94,9 +96,4 @@ export function check(path: string, options: LevelOptions): Settings {
     requestsInMemory,
     seenInMemory,
   }
-}
-
-function invalid(option: string, given: unknown, allowed: string): KumoError {
-  const shown = typeof given === 'string' ? `'${given}'` : String(given)
-  return new KumoError('KUMO_INVALID_OPTION', `level: ${option}: got ${shown}; allowed: ${allowed}`)
 }

@@ -1,6 +1,6 @@
 /** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
 
-import { KumoError } from '../../errors.js'
+import { KumoError, optionError } from '../../errors.js'
 import { type Recipe, withRecipe } from '../../modules/recipe.js'
 import {
   anywhere,
@@ -72,9 +72,7 @@ export function toRule(like: ScopeLike, place = ''): ScopeRule {
   if (like instanceof RegExp) return matching(like)
   if (typeof like === 'function') {
     if (MAKERS.has(like)) {
-      throw invalid(
-        `"${like.name}" is a function that makes a scope rule: write ${like.name}(), with parentheses`,
-      )
+      throw notAllowed(place, `the function ${like.name}`, `; write ${like.name}(), with parentheses`)
     }
     return predicate(like)
   }
@@ -125,7 +123,7 @@ function combined(
   decide: (parts: readonly ScopeTest[]) => ScopeTest['test'],
 ): ScopeRule {
   // No rules at all is more often an empty list in a configuration than a wish for everything or nothing.
-  if (likes.length === 0) throw invalid(`${word}() needs at least one scope rule`)
+  if (likes.length === 0) throw optionError(`${word}()`, 'nothing', 'at least one scope rule')
   const rules = likes.map((like) => toRule(like, `${word}(): `))
   const rule: ScopeRule = {
     name: `${word}(${rules.map((rule) => rule.name).join(', ')})`,
@@ -166,8 +164,4 @@ function describe(value: unknown): string {
 
 function notAllowed(place: string, given: string, hint = ''): KumoError {
   return new KumoError('KUMO_INVALID_OPTION', `${place}got ${given}; allowed: ${ALLOWED}${hint}`)
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `${message}.`)
 }

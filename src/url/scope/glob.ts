@@ -43,13 +43,13 @@ const MOST_ALTERNATIVES = 256
 
 function check(pattern: unknown): asserts pattern is string {
   if (typeof pattern !== 'string' || pattern === '') {
-    throw invalid(pattern, 'it must be a text such as "/blog/**" or "*.example.com"')
+    throw unusable(pattern, 'it must be a text such as "/blog/**" or "*.example.com"')
   }
-  if (/\p{Surrogate}/u.test(pattern)) throw invalid(pattern, 'it holds half a character')
+  if (/\p{Surrogate}/u.test(pattern)) throw unusable(pattern, 'it holds half a character')
   if (pattern.includes('#'))
-    throw invalid(pattern, 'URLs are compared without their fragment, so "#" never fits')
+    throw unusable(pattern, 'URLs are compared without their fragment, so "#" never fits')
   if (pattern.includes('\\'))
-    throw invalid(pattern, 'a backslash has no meaning here; "?" and "." are plain already')
+    throw unusable(pattern, 'a backslash has no meaning here; "?" and "." are plain already')
 }
 
 /** The pattern without braces, once for each way to choose. */
@@ -62,12 +62,12 @@ function alternatives(pattern: string): string[] {
   function expand(text: string): void {
     const open = text.indexOf('{')
     const stray = text.indexOf('}')
-    if (stray >= 0 && (open < 0 || stray < open)) throw invalid(pattern, 'a "}" has no "{" before it')
+    if (stray >= 0 && (open < 0 || stray < open)) throw unusable(pattern, 'a "}" has no "{" before it')
     if (open >= 0) {
       const { choices, end } = readBraces(text, open, pattern)
       for (const choice of choices) expand(text.slice(0, open) + choice + text.slice(end))
     } else if (found.push(text) > MOST_ALTERNATIVES) {
-      throw invalid(
+      throw unusable(
         pattern,
         `its braces make more than ${MOST_ALTERNATIVES} alternatives; combine globs with any()`,
       )
@@ -88,7 +88,7 @@ function readBraces(text: string, open: number, pattern: string): { choices: str
     }
     if (closes) return { choices, end: from }
   }
-  throw invalid(pattern, 'a "{" has no "}" behind it')
+  throw unusable(pattern, 'a "{" has no "}" behind it')
 }
 
 /** Compiles a pattern without braces. */
@@ -121,7 +121,7 @@ function spellAddress(
   if (address.startsWith('/')) return spellPathPattern(address)
   const front = scheme === undefined ? '' : `${scheme}://`
   if (scheme !== undefined && !['http', 'https'].some(compileWildcard(scheme))) {
-    throw invalid(pattern, 'only http and https URLs are crawled')
+    throw unusable(pattern, 'only http and https URLs are crawled')
   }
   const slash = address.indexOf('/', front.length)
   const host = slash < 0 ? address.slice(front.length) : address.slice(front.length, slash)
@@ -130,7 +130,7 @@ function spellAddress(
 }
 
 function spellHost(host: string, scheme: string | undefined, pattern: string): string {
-  if (host === '' || /[\s@%<>"^`|]/.test(host)) throw invalid(pattern, `"${host}" cannot be a host`)
+  if (host === '' || /[\s@%<>"^`|]/.test(host)) throw unusable(pattern, `"${host}" cannot be a host`)
   const ownPort = scheme === 'https' ? ':443' : scheme === 'http' ? ':80' : undefined
   const name = ownPort !== undefined && host.endsWith(ownPort) ? host.slice(0, -ownPort.length) : host
   return name.split('.').map(spellLabel).join('.').toLowerCase()
@@ -138,7 +138,7 @@ function spellHost(host: string, scheme: string | undefined, pattern: string): s
   function spellLabel(label: string): string {
     if (isAscii(label)) return label
     const url = label.includes('*') ? undefined : canonicalizeUrl(`http://${label}/`)
-    if (url === undefined) throw invalid(pattern, `write the host label "${label}" in ASCII (xn--…)`)
+    if (url === undefined) throw unusable(pattern, `write the host label "${label}" in ASCII (xn--…)`)
     return hostOf(url)
   }
 }
@@ -156,6 +156,6 @@ function spellQuery(query: string): string {
   return spellEscapes(escaped.replaceAll("'", '%27'))
 }
 
-function invalid(pattern: unknown, reason: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `The glob ${JSON.stringify(pattern)} is not usable: ${reason}.`)
+function unusable(pattern: unknown, reason: string): KumoError {
+  return new KumoError('KUMO_INVALID_OPTION', `the glob ${JSON.stringify(pattern)} cannot be used: ${reason}`)
 }

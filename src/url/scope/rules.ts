@@ -1,6 +1,6 @@
 /** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
 
-import { KumoError } from '../../errors.js'
+import { invalidOption, KumoError } from '../../errors.js'
 import { withRecipe } from '../../modules/recipe.js'
 import { canonicalizeUrl, hostOf, originOf, parseUrl, pathOf } from '../canonicalize.js'
 import { loadSiteOf } from '../site.js'
@@ -59,7 +59,7 @@ export function domain(name: string): ScopeRule {
   const written = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
   const url = parseUrl(`http://${written}/`)
   if (url?.href !== `http://${url?.hostname}/`) {
-    throw new KumoError('KUMO_INVALID_OPTION', `domain('${name}') takes a host name such as 'example.com'`)
+    throw invalidOption('domain()', name, "a host name such as 'example.com'")
   }
   const host = nameOf(url.hostname)
   const below = `.${host}`
@@ -133,10 +133,8 @@ export function pathPrefix(...prefixes: string[]): ScopeRule {
     const isPath = typeof prefix === 'string' && /^\/(?!\/)/.test(prefix)
     const url = isPath ? canonicalizeUrl(prefix, 'http://any.example/') : canonicalizeUrl(prefix)
     if (url === undefined) {
-      const given = typeof prefix === 'string' ? `"${prefix}"` : String(prefix)
-      throw invalid(
-        `pathPrefix() takes URLs such as "https://example.com/docs/" or paths such as "/docs/", not ${given}`,
-      )
+      const allowed = "URLs such as 'https://example.com/docs/' or paths such as '/docs/'"
+      throw invalidOption('pathPrefix()', prefix, allowed)
     }
     if (isPath) ofPaths.add(withoutQuery(pathOf(url)))
     else ofUrls.add(withoutQuery(url))
@@ -188,8 +186,7 @@ export function glob(pattern: string): ScopeRule {
  * matching(/\/20\d\d\//) // https://example.com/2024/title
  */
 export function matching(pattern: RegExp): ScopeRule {
-  if (!(pattern instanceof RegExp))
-    throw invalid(`matching() takes a regular expression, not ${String(pattern)}`)
+  if (!(pattern instanceof RegExp)) throw invalidOption('matching()', pattern, 'a regular expression')
   // A copy, so that the position kept by the flags g and y is nobody else's.
   const own = new RegExp(pattern)
   const test = ({ url }: ScopeTarget) => {
@@ -211,21 +208,17 @@ export function matching(pattern: RegExp): ScopeRule {
  * predicate((target) => target.depth < 3 || target.host === 'example.com', 'shallow')
  */
 export function predicate(accepts: ScopePredicate, name = accepts?.name): ScopeRule {
-  if (typeof accepts !== 'function') throw invalid(`predicate() takes a function, not ${String(accepts)}`)
+  if (typeof accepts !== 'function') throw invalidOption('predicate()', accepts, 'a function')
   const title = name === '' ? 'a function' : name
   const test = (target: ScopeTarget) => {
     const answer: unknown = accepts(target)
     // A promise, or a rule made but not asked, would count as yes and let the crawl out into the whole web.
     if (typeof answer === 'object' && answer !== null && ('then' in answer || 'start' in answer)) {
-      throw invalid(
-        `The scope function "${title}" must return true or false at once, not a promise or a rule`,
-      )
+      const returned = 'then' in answer ? 'a promise' : 'a scope rule'
+      const message = `the scope function '${title}' returned ${returned}; it must return true or false at once`
+      throw new KumoError('KUMO_INVALID_OPTION', message)
     }
     return Boolean(answer)
   }
   return { name: title, start: () => ({ perOrigin: false, test }) }
-}
-
-function invalid(message: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `${message}.`)
 }

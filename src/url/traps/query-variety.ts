@@ -54,7 +54,7 @@ export class QueryVariety {
     this.#uncounted = halvings === 0 ? 0 : (2 ** Math.min(halvings, 20) - 1) << 11
     const counted = limit / 2 ** halvings
     this.#mostBits = Math.max(1, Math.round(ROW_BITS * (1 - Math.exp(-counted / ROW_BITS))))
-    if (identifiers.length > 0) this.#isIdentifier = parameterTest(identifiers, 'traps({ identifiers })')
+    if (identifiers.length > 0) this.#isIdentifier = parameterTest(identifiers, 'traps.identifiers')
   }
 
   /** Counts the query that begins at `query`; true once its path has had more than it may, whatever the query. */

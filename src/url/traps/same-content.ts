@@ -7,7 +7,7 @@
  * pays for the sample only, and a trap is found out some dozen pages later than it could have been.
  */
 
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import { fingerprint } from '../fingerprint.js'
 import { contentDigest } from './content-digest.js'
 
@@ -47,8 +47,7 @@ const DIGESTS = 32_768
  */
 export function sameContent({ repeats = DEFAULT_REPEATS }: SameContentOptions = {}): SameContent {
   if (!(repeats >= 1)) {
-    const message = `sameContent({ repeats }) takes a number of at least 1, or Infinity, not ${String(repeats)}.`
-    throw new KumoError('KUMO_INVALID_OPTION', message)
+    throw invalidOption('sameContent.repeats', repeats, 'a number, 1 or more, or Infinity')
   }
   if (repeats === Number.POSITIVE_INFINITY) return { isRepeated: () => false }
   return new Contents(repeats)

@@ -4,7 +4,7 @@
  * themselves, and these bounds are set where people have long stopped.
  */
 
-import { KumoError } from '../../errors.js'
+import { invalidOption } from '../../errors.js'
 import type { SkipReason } from '../../types.js'
 import { QueryVariety } from './query-variety.js'
 
@@ -118,6 +118,5 @@ function bound(name: string, given: number | undefined, fallback: number): numbe
   if (given === undefined) return fallback
   const isCount = Number.isInteger(given) && given >= 1
   if (isCount || given === Number.POSITIVE_INFINITY) return given
-  const message = `traps({ ${name} }) takes a whole number of at least 1, or Infinity, not ${String(given)}.`
-  throw new KumoError('KUMO_INVALID_OPTION', message)
+  throw invalidOption(`traps.${name}`, given, 'a whole number, 1 or more, or Infinity')
 }

@@ -54,7 +54,7 @@ const ROWS: [
   [['--no-robots'], ({ robots }) => robots.obey, false],
   [['--header', 'X-Key: a:b'], ({ headers }) => headers, { 'x-key': 'a:b' }],
   [['--cookies'], ({ access }) => access.cookies, true],
-  [['--proxy', 'http://proxy.example:3128'], ({ access }) => access.proxy, 'http://proxy.example:3128'],
+  [['--proxy', 'http://proxy.example:3128'], ({ proxy }) => proxy, 'http://proxy.example:3128'],
   [['--timeout', '5s'], ({ timeout }) => timeout.fetchMs, 5000],
   [['--retries', '0'], ({ retries }) => retries.times, 0],
   [['--allow-private'], ({ access }) => access.allowPrivate, 'all'],
@@ -111,7 +111,7 @@ describe('what cannot be had', () => {
       [URL, '--scope', 'hots'],
       "--scope: got 'hots'; allowed: site, host, origin, path, all, or a glob (for the path: /hots; for the host: 'hots/**')",
     ],
-    [[URL, '--exclude', '/a{b'], '--exclude: The glob "/a{b" is not usable: a "{" has no "}" behind it.'],
+    [[URL, '--exclude', '/a{b'], '--exclude: the glob "/a{b" cannot be used: a "{" has no "}" behind it'],
     [[URL, '--depth', '-1'], '--depth: got -1; allowed: a whole number, 0 or more, or Infinity'],
     [[URL, '--depth', 'deep'], "--depth: got 'deep'; allowed: a whole number, 0 or more, or Infinity"],
     [[URL, '--limit', '0'], '--limit: got 0; allowed: a whole number, 1 or more, or Infinity'],
@@ -121,12 +121,15 @@ describe('what cannot be had', () => {
     ],
     [[URL, '--delay', '5'], "--delay: got '5'; allowed: a number with its unit, such as 500ms, 5s, 2m, 1h"],
     [[URL, '--concurrency', '0'], '--concurrency: got 0; allowed: a whole number, 1 to 100000'],
-    [[URL, '--from', 'me'], "--from: got me; allowed: an e-mail address such as 'bot@example.com'"],
+    [[URL, '--from', 'me'], "--from: got 'me'; allowed: an e-mail address such as 'bot@example.com'"],
     [
       [URL, '--header', 'secret'],
       "--header: got a line without a name; allowed: 'Name: value', such as 'Accept-Language: ja'",
     ],
-    [[URL, '--header', 'Host: a'], '--header: The header "Host" cannot be set: it follows from the URL.'],
+    [
+      [URL, '--header', 'Host: a'],
+      "--header: got 'Host'; allowed: headers that Kumo does not set itself; it follows from the URL",
+    ],
   ])('%j', async (args, message) => {
     await expect(readOrder(args)).rejects.toThrow(new Misuse(message))
   })

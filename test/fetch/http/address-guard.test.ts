@@ -132,8 +132,12 @@ describe('isTrustable', () => {
 
 describe('AddressRefusedError', () => {
   it.each([
-    ['wiki.test', '10.0.0.1', /^wiki\.test has the address 10\.0\.0\.1, .*seed.*allowPrivate\(host\)\.$/],
-    ['10.0.0.1', '10.0.0.1', /^10\.0\.0\.1 is not .*seed.*allowPrivate\(host\)\.$/],
+    [
+      'wiki.test',
+      '10.0.0.1',
+      /^wiki\.test has the address 10\.0\.0\.1, .*seed.*allowPrivate\('wiki\.test'\)\.$/,
+    ],
+    ['10.0.0.1', '10.0.0.1', /^10\.0\.0\.1 is not .*seed.*allowPrivate\('10\.0\.0\.1'\)\.$/],
   ])('says what happened to %s and what to do', (host, address, message) => {
     const error = new AddressRefusedError(host, address)
     expect(error.message).toMatch(message)
@@ -146,7 +150,7 @@ describe('AddressRefusedError', () => {
   it('does not advise to name a seed that was named', () => {
     const { message } = new AddressRefusedError('wiki.test', '10.0.0.1', true)
     expect(message).toMatch(
-      /^wiki\.test has the address 10\.0\.0\.1, .*from the start.*allowPrivate\(host\)\.$/,
+      /^wiki\.test has the address 10\.0\.0\.1, .*from the start.*allowPrivate\('wiki\.test'\)\.$/,
     )
     expect(message).not.toMatch(/name host/)
   })

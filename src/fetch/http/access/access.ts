@@ -3,7 +3,7 @@
  * Messages never repeat a value that may hold a password or a key.
  */
 
-import { KumoError } from '../../../errors.js'
+import { invalidOption, optionError } from '../../../errors.js'
 import { LINE_TEXT } from '../headers.js'
 import { type ProxyOption, parseProxy } from '../proxy.js'
 
@@ -54,29 +54,34 @@ export interface AccessOptions {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\x00-\x1f\x7f]/
 
-const CHECKS: { readonly [Key in keyof AccessOptions]-?: (value: unknown) => void } = {
-  from(value) {
+/** `name` is the full name of the option in messages. */
+type Check = (value: unknown, name: string) => void
+
+const CHECKS: { readonly [Key in keyof AccessOptions]-?: Check } = {
+  from(value, name) {
     const fits = typeof value === 'string' && /^\S.*@.*\S$/.test(value) && LINE_TEXT.test(value)
-    if (!fits) throw invalid('from', String(value), "an e-mail address such as 'bot@example.com'")
+    if (!fits) throw invalidOption(name, value, "an e-mail address such as 'bot@example.com'")
   },
-  headersFor(value) {
-    if (typeof value !== 'function') throw invalid('headersFor', typeof value, 'a function of the origin')
+  headersFor(value, name) {
+    if (typeof value !== 'function') throw optionError(name, typeof value, 'a function of the origin')
   },
-  auth(value) {
-    if (!isRecord(value)) throw invalid('auth', typeof value, '{ [origin]: { username, password } }')
-    for (const [origin, credentials] of Object.entries(value)) checkCredentials(origin, credentials)
+  auth(value, name) {
+    if (!isRecord(value)) throw optionError(name, typeof value, '{ [origin]: { username, password } }')
+    for (const [origin, credentials] of Object.entries(value)) {
+      checkCredentials(origin, credentials, `${name}[${JSON.stringify(hideCredentials(origin))}]`)
+    }
   },
-  cookies: (value) => checkBoolean('cookies', value),
-  proxy(value) {
-    if (typeof value !== 'function') parseProxy(value)
+  cookies: checkBoolean,
+  proxy(value, name) {
+    if (typeof value !== 'function') parseProxy(value, name)
   },
-  http2: (value) => checkBoolean('http2', value),
-  tls(value) {
-    if (!isRecord(value)) throw invalid('tls', typeof value, '{ ca, cert, key, rejectUnauthorized }')
-    for (const [key, each] of Object.entries(value)) checkTls(key, each)
+  http2: checkBoolean,
+  tls(value, name) {
+    if (!isRecord(value)) throw optionError(name, typeof value, '{ ca, cert, key, rejectUnauthorized }')
+    for (const [key, each] of Object.entries(value)) checkTls(key, each, name)
     const { cert, key } = value
     if ((cert === undefined) !== (key === undefined)) {
-      throw invalid('tls', cert === undefined ? 'key alone' : 'cert alone', 'cert and key together')
+      throw optionError(name, cert === undefined ? 'key alone' : 'cert alone', 'cert and key together')
     }
   },
 }
@@ -84,40 +89,43 @@ const CHECKS: { readonly [Key in keyof AccessOptions]-?: (value: unknown) => voi
 /** The names of these options. */
 export const ACCESS_KEYS: readonly string[] = Object.keys(CHECKS)
 
-/** @throws KumoError `KUMO_INVALID_OPTION`, naming the option. */
-export function checkAccess(options: AccessOptions): void {
+/**
+ * Checks the options that are present. `prefix` precedes their names in messages.
+ *
+ * @throws KumoError `KUMO_INVALID_OPTION`, naming the option.
+ */
+export function checkAccess(options: AccessOptions, prefix: string): void {
   for (const [key, check] of Object.entries(CHECKS)) {
     const value = options[key as keyof AccessOptions]
-    if (value !== undefined) check(value)
+    if (value !== undefined) check(value, `${prefix}${key}`)
   }
 }
 
-function checkCredentials(origin: string, credentials: unknown): void {
-  const name = `auth[${JSON.stringify(hideCredentials(origin))}]`
+function checkCredentials(origin: string, credentials: unknown, name: string): void {
   const url = URL.canParse(origin) ? new URL(origin) : undefined
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
-  if (!isOrigin) throw invalid(name, 'what is no origin', "an origin such as 'https://example.com'")
+  if (!isOrigin) throw optionError(name, 'something else', "an origin such as 'https://example.com'")
   const { username, password } = isRecord(credentials) ? credentials : {}
   if (typeof username !== 'string' || username.includes(':') || CONTROL.test(username)) {
-    throw invalid(`${name}.username`, typeof username, 'a text without colon and control characters')
+    throw optionError(`${name}.username`, typeof username, 'a text without colons and control characters')
   }
   if (typeof password !== 'string' || CONTROL.test(password)) {
-    throw invalid(`${name}.password`, typeof password, 'a text without control characters')
+    throw optionError(`${name}.password`, typeof password, 'a text without control characters')
   }
 }
 
-function checkTls(key: string, value: unknown): void {
+function checkTls(key: string, value: unknown, name: string): void {
   if (value === undefined) return
   if (key === 'rejectUnauthorized') {
-    checkBoolean('tls.rejectUnauthorized', value)
+    checkBoolean(value, `${name}.${key}`)
     return
   }
   if (key !== 'ca' && key !== 'cert' && key !== 'key') {
-    throw invalid('tls', `'${key}'`, 'the keys ca, cert, key, rejectUnauthorized')
+    throw invalidOption(name, key, 'the keys ca, cert, key, rejectUnauthorized')
   }
   const parts = Array.isArray(value) ? value : [value]
   if (!parts.every(isPem)) {
-    throw invalid(`tls.${key}`, 'what is not PEM', 'PEM as text or bytes, or a list of them')
+    throw optionError(`${name}.${key}`, 'something other than PEM', 'PEM as text or bytes, or a list of them')
   }
 }
 
@@ -127,8 +135,8 @@ function isPem(part: unknown): boolean {
   return typeof part === 'string' && part.includes('-----BEGIN ')
 }
 
-function checkBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw invalid(name, String(value), 'true or false')
+function checkBoolean(value: unknown, name: string): void {
+  if (typeof value !== 'boolean') throw invalidOption(name, value, 'true or false')
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -138,8 +146,4 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Whoever writes credentials into the origin does not want to read them in a log. */
 function hideCredentials(origin: string): string {
   return origin.replace(/\/\/[^/]*@/, '//…@')
-}
-
-function invalid(name: string, got: string, allowed: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `httpFetcher.${name}: got ${got}; allowed: ${allowed}`)
 }

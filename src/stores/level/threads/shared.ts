@@ -1,6 +1,6 @@
 /** The store as the thread has it that starts the shards: it opens first, looks whether all is well, and closes last. */
 
-import { KumoError } from '../../../errors.js'
+import { invalidOption } from '../../../errors.js'
 import type { SharedStore, StoreContext } from '../../contract.js'
 import { Database } from '../db/database.js'
 import { locked } from '../db/errors.js'
@@ -39,7 +39,7 @@ export const NEW_WRITER: WriterEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
 
 export async function share(settings: Settings, context: StoreContext, shards: number): Promise<SharedStore> {
   if (!Number.isInteger(shards) || shards < 1) {
-    throw new KumoError('KUMO_INVALID_OPTION', `shards is a whole number from 1 on, not ${String(shards)}`)
+    throw invalidOption('shards', shards, 'a whole number, 1 or more')
   }
   const crawl = await openCrawl(settings, context)
   const { count, wasCut } = crawl

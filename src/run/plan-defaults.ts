@@ -1,0 +1,100 @@
+/** The parts that a crawl uses where the user chose none. Nothing else builds a default, in any thread. */
+
+import { contentDigest } from '../extract/digest/content-digest.js'
+import { cachingResolver, type Resolver } from '../fetch/dns/resolver.js'
+import { httpFetcher } from '../fetch/http/http.js'
+import type { CrawlOptions } from '../options/options.js'
+import { byDomain, byHost } from '../partition/by-host.js'
+import type { HostPartitioner } from '../partition/contract.js'
+import type { TrustedNames } from '../seen/trusted-names.js'
+import type { StateStore, Store } from '../stores/contract.js'
+import { memory } from '../stores/memory.js'
+import { forgetful, memoryState } from '../stores/memory-state.js'
+import { type Clock, type Random, systemClock, systemRandom } from '../time.js'
+import { sameSite } from '../url/scope/rules.js'
+import type { ScopeRule } from '../url/scope/scope.js'
+import { loadSiteOf } from '../url/site.js'
+import type { Closer } from './closing.js'
+
+/** Idle connections beyond those in use, so that the next visit to a host finds its connection open. */
+const SPARE_CONNECTIONS = 500
+
+/** As many as a sitemap may have. Real pages have hundreds of links; the index of a large handbook has 17,000. */
+const LINKS_PER_PAGE = 50_000
+
+export function clockOf({ clock }: Pick<CrawlOptions, 'clock'>): Clock {
+  return clock ?? systemClock()
+}
+
+export function randomOf({ random }: Pick<CrawlOptions, 'random'>): Random {
+  return random ?? systemRandom()
+}
+
+export function storeOf({ store }: Pick<CrawlOptions, 'store'>): Store {
+  return store ?? memory()
+}
+
+/** The state that hooks and revisits write to. It ends with the run if the store keeps none. */
+export function stateOf(state: StateStore | undefined): StateStore {
+  return state === undefined || state === forgetful ? memoryState() : state
+}
+
+/** With a limit per site, all hosts of a site share a partition, because one shard counts its pages. */
+export async function partitionerOf(
+  options: Pick<CrawlOptions, 'partitioner' | 'limit'>,
+): Promise<HostPartitioner> {
+  if (options.partitioner !== undefined) return options.partitioner
+  return limitsSites(options) ? byDomain(await loadSiteOf()) : byHost()
+}
+
+export function limitsSites({ limit }: Pick<CrawlOptions, 'limit'>): boolean {
+  return limit.pagesPerSite < Number.POSITIVE_INFINITY
+}
+
+export function scopeOf({ scope }: Pick<CrawlOptions, 'scope'>): ScopeRule {
+  return scope ?? sameSite()
+}
+
+export function digestOf({ digest }: Pick<CrawlOptions, 'digest'>): typeof contentDigest {
+  return digest ?? contentDigest
+}
+
+export function maxLinksPerPage({ traps }: Pick<CrawlOptions, 'traps'>): number {
+  return traps?.linksPerPage ?? LINKS_PER_PAGE
+}
+
+/** The caller closes the resolver that this makes, but not the user's own. */
+export function resolverOf({ resolver, access }: CrawlOptions, clock: Clock, closers: Closer[]): Resolver {
+  if (resolver !== undefined) return resolver
+  const { dnsServers: servers } = access
+  const made = cachingResolver({ clock, ...(servers && { servers }) })
+  closers.push(['the resolver', () => made.close()])
+  return made
+}
+
+/** `trusted` are the hosts and origins of the seeds: they may be private, and get the headers that may hold a secret. */
+export function httpFetcherOf(
+  options: CrawlOptions,
+  trusted: TrustedNames,
+  clock: Clock,
+  resolver: Resolver,
+): ReturnType<typeof httpFetcher> {
+  const { allowPrivate, dnsServers: _, ...access } = options.access
+  const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
+  const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
+  return httpFetcher({
+    ...access,
+    proxy: options.proxy,
+    userAgent: options.userAgent,
+    headers: options.headersEverywhere,
+    headersFor: secret && ((origin) => (trusted.hasOrigin(origin) ? secret : undefined)),
+    maxBodyBytes: options.maxBodyBytes,
+    connectionsPerHost: options.perHost.connections,
+    maxConnections: options.concurrency + SPARE_CONNECTIONS,
+    connectTimeoutMs: options.timeout.fetchMs,
+    resolver,
+    clock,
+    allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
+    trusted,
+  })
+}
