@@ -2,6 +2,7 @@ import { defineConfig } from 'tsup'
 
 const library = {
   index: 'src/index.ts',
+  adapters: 'src/adapters.ts',
   conformance: 'src/conformance/index.ts',
   sim: 'src/sim/index.ts',
 }

@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^kumo$/, replacement: source('index.ts') },
+      { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],
@@ -35,7 +36,12 @@ export default defineConfig({
       // What is published behaves as its sources do, also as CommonJS.
       {
         extends: true,
-        resolve: { alias: [{ find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` }] },
+        resolve: {
+          alias: [
+            { find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` },
+            { find: /^kumo\/adapters$/, replacement: `${INSTALLED}/dist/adapters.cjs` },
+          ],
+        },
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts', 'test/crawler/**/*.test.ts'],

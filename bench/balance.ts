@@ -7,7 +7,7 @@
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { byHost } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { addressOf, shapeOf } from '../test/loopback/shape.mjs'
 import { type LoopbackWeb, startWeb } from '../test/loopback/web.js'
 import { crawlWhole, type Whole } from './crawls.js'

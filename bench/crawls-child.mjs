@@ -35,20 +35,20 @@ const STEPS = {
    * until so many: at the end one thread may have nothing left while another has.
    */
   async whole({ settledAt = 0, settledUntil = Number.POSITIVE_INFINITY, ...order }) {
-    const crawler = crawlerOf(order)
+    const start = performance.now()
+    const run = crawlerOf(order).start()
     const deviations = []
     const marks = []
     const looking = setInterval(() => {
-      const pages = crawler.stats()?.pages ?? 0
+      const pages = run.stats()?.pages ?? 0
       if (marks.length < 2 && pages >= (marks.length === 0 ? settledAt : settledUntil))
         marks.push(markAt(pages))
     }, LOOK_MS)
     const comparing = setInterval(() => {
-      const loads = crawler.stats()?.workers.map(({ pending }) => pending) ?? []
+      const loads = run.stats()?.workers.map(({ pending }) => pending) ?? []
       if (loads.length > 1) deviations.push(deviationOf(loads))
     }, LOADS_MS)
-    const start = performance.now()
-    const { pages, failed, lost, workers } = await crawler.run()
+    const { pages, failed, lost, workers } = await run.done
     const end = performance.now()
     clearInterval(looking)
     clearInterval(comparing)
@@ -70,16 +70,15 @@ const STEPS = {
 
   /** Pages a second in the midst of a crawl that has more to do than time for it. It settles from its first page on. */
   async window({ settleMs, windowMs, ...order }) {
-    const crawler = crawlerOf(order)
-    const run = crawler.run()
-    const isOver = run.then(overTooSoon)
-    while ((crawler.stats()?.pages ?? 0) === 0) await Promise.race([sleep(LOOK_MS), isOver])
+    const run = crawlerOf(order).start()
+    const isOver = run.done.then(overTooSoon)
+    while ((run.stats()?.pages ?? 0) === 0) await Promise.race([sleep(LOOK_MS), isOver])
     await Promise.race([sleep(settleMs), isOver])
-    const before = { at: performance.now(), pages: crawler.stats()?.pages ?? 0 }
+    const before = { at: performance.now(), pages: run.stats()?.pages ?? 0 }
     await Promise.race([sleep(windowMs), isOver])
-    const after = { at: performance.now(), pages: crawler.stats()?.pages ?? 0 }
-    crawler.stop()
-    const { failed, lost } = await run
+    const after = { at: performance.now(), pages: run.stats()?.pages ?? 0 }
+    run.stop()
+    const { failed, lost } = await run.done
     return { pagesPerSecond: (1000 * (after.pages - before.pages)) / (after.at - before.at), failed, lost }
   },
 

@@ -4,7 +4,8 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { byHost, Crawler, level, systemClock } from 'kumo'
+import { Crawler, level } from 'kumo'
+import { byHost, systemClock } from 'kumo/adapters'
 
 const HEADERS = {
   get: (name) => (name === 'content-type' ? 'text/html' : undefined),

@@ -6,15 +6,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  byHost,
-  type CrawlRequest,
-  type LevelOptions,
-  level,
-  memory,
-  type OpenStore,
-  systemClock,
-} from 'kumo'
+import { type CrawlRequest, type LevelOptions, level, memory } from 'kumo'
+import { byHost, type OpenStore, systemClock } from 'kumo/adapters'
 import { firstCome } from '../src/frontier/selection.js'
 import type { Bench, Figure } from './report.js'
 

@@ -40,15 +40,16 @@ process.once('message', async ({ folder, pages, hosts, linksPerPage }) => {
     .delay(0)
     .concurrency(64)
     .traps(false)
-    .fetch(fetch)
+    .fetcher(fetch)
     .store(level(folder))
     .refresh({ min: '1d', first: '1d' })
-    .on('page', () => {
-      const known = crawler.stats().changes.new ?? 0
-      if (known < pages[marks.length]) return
-      marks.push(memory())
-      if (marks.length === pages.length) crawler.stop()
-    })
-  await crawler.run()
+  const run = crawler.start()
+  run.on('page', () => {
+    const known = run.stats().changes.new ?? 0
+    if (known < pages[marks.length]) return
+    marks.push(memory())
+    if (marks.length === pages.length) run.stop()
+  })
+  await run.done
   process.send?.(marks, () => process.disconnect())
 })

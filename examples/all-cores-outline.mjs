@@ -1,4 +1,4 @@
-/** The headings of a page: building its DOM takes a hundred times as long as finding its links, so it is done in workers. */
+/** Extracts headings. Building the DOM takes a hundred times as long as finding the links, so it runs in the workers. */
 
 import { threadId } from 'node:worker_threads'
 

@@ -1,6 +1,6 @@
 /**
- * A crawl over all cores: what is made of pages runs inside worker threads, because it is in a module of its own. The
- * listener stays here, and gets what was made.
+ * A crawl on all cores. The extractor is in a module, so it runs inside the worker threads. The listener runs in this
+ * thread and receives the extracted data.
  *
  *   npx tsx examples/all-cores.ts https://example.com/
  */
@@ -21,7 +21,7 @@ const summary = await new Crawler()
     console.log(`${url}: ${data.headings.join(', ') || '(no headings)'}, read by thread ${data.thread}`)
   })
   .on('worker', ({ worker, message, retried }) => {
-    console.log(`worker ${worker} was replaced: ${message}; ${retried} pages are tried again`)
+    console.log(`worker ${worker} was replaced: ${message}; ${retried} pages will be retried`)
   })
   .run()
 

@@ -1,6 +1,5 @@
 /**
- * A crawl as a loop. Pages come as they arrive; a slow loop slows the crawl down instead of filling the memory, and
- * leaving the loop ends the crawl.
+ * A crawl as a loop. If the loop is slow, the crawl waits for it (back-pressure). Leaving the loop ends the crawl.
  *
  *     npx tsx examples/async-iteration.ts https://example.com/
  */
@@ -10,13 +9,13 @@ import { Crawler } from 'kumo'
 const start = process.argv[2] ?? 'https://example.com/'
 const ENOUGH = 3
 
-const crawler = new Crawler().seeds(start).depth(2)
+const run = new Crawler().seeds(start).depth(2).start()
 let read = 0
 
-for await (const page of crawler) {
+for await (const page of run) {
   console.log(`${'  '.repeat(page.depth)}${page.url} has ${page.links.length} links`)
   if (++read === ENOUGH) break
 }
 
-// After the loop nothing is left running, and the crawler still knows how it stood.
-console.log(`read ${read} pages; ${crawler.stats()?.pending ?? 0} known URLs were left`)
+// After the loop nothing is left running, and the run still has its statistics.
+console.log(`read ${read} pages; ${run.stats()?.pending ?? 0} known URLs were left`)

@@ -1,8 +1,8 @@
 /**
- * A seen-set of one's own: here one that keeps the URLs themselves, so that they can be listed when the crawl is over.
- * (The default keeps eight-byte fingerprints: far smaller, but it cannot say what it has seen.)
+ * A custom seen store. It keeps the URLs themselves, so that they can be listed after the crawl. (The default keeps
+ * eight-byte fingerprints, which are far smaller but cannot be listed.)
  *
- * test/examples.test.ts proves it with the suite that our own seen-set passes:
+ * test/examples.test.ts tests it with the suite that the built-in seen store passes:
  *
  *     import { it } from 'node:test'
  *     import { seenStoreSuite } from 'kumo/conformance'
@@ -20,7 +20,7 @@ export class ListedSeen implements SeenStore {
     return this.#urls.size
   }
 
-  /** For each URL, in the same order, whether it was new. A store on disk would answer with a promise. */
+  /** Returns, for each URL in order, whether it was new. A store on disk would return a promise. */
   addAll(urls: readonly string[]): boolean[] {
     return urls.map((url) => {
       const before = this.#urls.size
@@ -28,12 +28,12 @@ export class ListedSeen implements SeenStore {
     })
   }
 
-  /** All that was ever added, sorted. */
+  /** All known URLs, sorted. */
   list(): string[] {
     return [...this.#urls].sort()
   }
 
-  /** Nothing to let go of: the list is still wanted after the crawl. */
+  /** Nothing to release: the list is read after the crawl. */
   close(): void {}
 }
 

@@ -1,16 +1,16 @@
 /**
- * A durable store from scratch: a log of what the crawl did, read back when it is opened. Kill the program, run it again
- * with the same file, and it goes on where it was; test/examples.test.ts proves it with suites of kumo/conformance.
+ * A durable store from scratch: a log of what the crawl did, replayed when the store is opened. Kill the program, run it
+ * again with the same file, and it resumes. test/examples.test.ts tests it with the suites of kumo/conformance.
  *
  *     npx tsx examples/custom-store.ts https://example.com/ crawl.log
  */
 
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
-import type { CrawlRequest, Frontier, SeenStore, Settlement, Store } from 'kumo'
-import { Crawler, fingerprintTable, knownAs, memoryFrontier } from 'kumo'
+import { Crawler, type CrawlRequest, type Frontier, type SeenStore, type Store } from 'kumo'
+import { fingerprintTable, knownAs, memoryFrontier, type Settlement } from 'kumo/adapters'
 
 type Outcome = Omit<Settlement, 'request' | 'visitedAt'>
-/** A call is a line: a settlement and what it found are kept together or, if the line was cut off, not at all. */
+/** One call, one line: a settlement and the links it found are stored together or, if the line is cut off, not at all. */
 type Line = [added: readonly CrawlRequest[], settled: (Omit<Settlement, 'request'> & { key: string })[]]
 
 const keyOf = ({ url, purpose, via }: CrawlRequest) => JSON.stringify([url, purpose, via])
@@ -55,13 +55,13 @@ export function logStore(path: string): Store {
         },
         close: () => inner.close(),
       }
-      // What is written outlives the process. To outlive the machine, flush would have to wait for the disk.
+      // Written data survives the process. To survive a power failure, flush would have to wait for the disk.
       return { frontier, seen, flush() {}, close() {} }
     },
   }
 }
 
-/** Brings both to where the log ends. Neither names nor leases have lines: what was added is known, and pending. */
+/** Replays the log. It has no lines for known URLs or leases: a request that was added is known and pending. */
 async function restore(frontier: Frontier, seen: SeenStore, log: string, delayMs: number): Promise<void> {
   const pending = new Map<string, [request: CrawlRequest, again: Outcome | undefined][]>()
   const hosts = new Map<string, [request: CrawlRequest, clock: Outcome]>()
@@ -84,7 +84,7 @@ async function restore(frontier: Frontier, seen: SeenStore, log: string, delayMs
       for (const each of found) add(each)
     }
   }
-  // Only settlements set a host's clock and the time of a further try, so these are visits, made in memory.
+  // Only settlements set a host's clock and the time of a retry, so these requests are leased and settled in memory.
   const waiting = [...pending.values()].flat()
   for (const [request, outcome] of [...waiting.filter(([, again]) => again), ...hosts.values()]) {
     await frontier.add([request])

@@ -1,6 +1,6 @@
 /**
- * An extractor with media types, links and a life cycle of its own: it reads plain-text lists of links, one a line,
- * which a crawl would otherwise not even download.
+ * An extractor with its own media types, links and life cycle. It reads plain-text lists of links, one per line, which
+ * a crawl does not download by default.
  *
  *     npx tsx examples/extractor-plugin.ts https://example.com/links.txt
  */
@@ -14,7 +14,7 @@ function linkLists(): Extractor<{ listed: number }> {
   return {
     name: 'link lists',
     mediaTypes: ['text/plain'],
-    /** Before the first page: the place for opening files, loading models. */
+    /** Runs before the first page: open files and load models here. */
     open() {
       lists = 0
     },
@@ -22,10 +22,10 @@ function linkLists(): Extractor<{ listed: number }> {
       lists++
       const lines = page.content.split('\n').map((line) => line.trim())
       const links = lines.filter((line) => line !== '' && !line.startsWith('#'))
-      // Links may be relative to the page; the scope decides which of them are followed.
+      // Links may be relative to the page. The scope decides which of them are followed.
       return { links, data: { listed: links.length } }
     },
-    /** After the last page, also if the crawl was aborted. */
+    /** Runs after the last page, even if the crawl was aborted. */
     close() {
       console.log(`${lists} lists were read`)
     },
@@ -35,7 +35,7 @@ function linkLists(): Extractor<{ listed: number }> {
 const crawler = new Crawler().seeds(start).limit({ pages: 10 }).extract(linkLists())
 
 for await (const page of crawler) {
-  // Pages of other types do not pass this extractor, so the field may be missing there.
+  // This extractor does not run on other media types, so the field may be missing there.
   const listed = page.mediaType === 'text/plain' ? `lists ${page.data.listed} links` : page.title
   console.log(page.url, listed)
 }

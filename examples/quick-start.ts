@@ -1,6 +1,6 @@
 /**
- * The shortest useful crawl: the pages of a site, one after the other, with the default manners (robots.txt, one
- * connection and one second a host, links followed only within the site).
+ * The shortest useful crawl: the pages of one site, with the default politeness (robots.txt, one connection and one
+ * second between requests per host, only links within the site).
  *
  *     npx tsx examples/quick-start.ts https://example.com/
  */

@@ -1,6 +1,6 @@
 /**
- * A copy that stays up to date. The first run crawls the site; each further run asks once, conditionally, for every page
- * that is known, and tells only what is new, changed or gone. Run it twice:
+ * A copy that stays up to date. The first run crawls the site. Each further run sends one conditional request for every
+ * known page and reports only what is new, changed or gone. Run it twice:
  *
  *   npx tsx examples/refresh.ts https://example.com/
  */
@@ -9,8 +9,8 @@ import { Crawler, level } from 'kumo'
 
 const [seed = 'https://example.com/', folder = './refreshed'] = process.argv.slice(2)
 
-// Counted here, because most counts of a stored crawl, `statuses` among them, are of all its runs. `changes` are of this one.
-let saidSo = 0
+// Counted here because `statuses`, like most counts of a stored crawl, covers all runs. `changes` covers this run.
+let notModified = 0
 
 const { changes } = await new Crawler()
   .userAgent('KumoExample/1.0 (+https://example.com/bot)')
@@ -20,8 +20,8 @@ const { changes } = await new Crawler()
   .refresh({ rounds: 1, unchanged: true })
   .on('page', ({ change, status, url, title }) => {
     if (change !== 'unchanged') console.log(change, url, title)
-    else if (status === 304) saidSo++
+    else if (status === 304) notModified++
   })
   .run()
 
-console.log(`${changes.unchanged ?? 0} unchanged; the server said so itself ${saidSo} times`)
+console.log(`${changes.unchanged ?? 0} unchanged, ${notModified} of them by status 304`)

@@ -1,6 +1,6 @@
 /**
- * A crawl in a folder. Run it, kill it in whatever way you like, and run it again: it goes on where it was. A page that
- * was in flight when it was killed comes again. When nothing is left it says so, and fetches nothing.
+ * A crawl that is kept in a folder. Run it, kill it in any way you like, and run it again: it resumes. Pages that were
+ * in flight are fetched again. Once the crawl is complete, another run fetches nothing.
  *
  *     npx tsx examples/resumable-crawl.ts https://example.com/ ./crawl
  */
@@ -10,13 +10,13 @@ import { Crawler, inspectCrawl, KumoError, level } from 'kumo'
 const start = process.argv[2] ?? 'https://example.com/'
 const folder = process.argv[3] ?? './crawl'
 
-/** Looks into the folder before anything is fetched. */
+/** Inspects the folder before anything is fetched. */
 async function before(): Promise<string> {
   try {
     const { pages, pending, runs } = await inspectCrawl(folder)
-    return `goes on after ${runs} runs: ${pages} pages done, ${pending} URLs pending`
+    return `resuming after ${runs} runs: ${pages} pages done, ${pending} URLs pending`
   } catch (error) {
-    if (error instanceof KumoError && error.code === 'KUMO_STORE_RESUME') return 'begins a new crawl'
+    if (error instanceof KumoError && error.code === 'KUMO_STORE_RESUME') return 'starting a new crawl'
     throw error
   }
 }
@@ -25,12 +25,13 @@ console.log(await before())
 
 const crawler = new Crawler()
   .seeds(start)
-  .limit({ pages: 20 }) // of all runs together
+  .limit({ pages: 20 }) // over all runs
   .store(level(folder))
   .on('page', ({ id, url }) => console.log(id, url)) // the id of a URL is the same in every run
   .on('store', ({ kind, message }) => console.error(kind, message)) // a full disk pauses the crawl
 
-process.on('SIGINT', () => crawler.stop())
+const run = crawler.start()
+process.on('SIGINT', () => run.stop())
 
-const { pages, pending, reason } = await crawler.run()
+const { pages, pending, reason } = await run.done
 console.log(`ended with: ${reason}; ${pages} pages in all, ${pending} URLs left`)

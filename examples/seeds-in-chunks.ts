@@ -1,8 +1,8 @@
 /**
- * Seeds from a database, a chunk a day. Each run takes the next rows, and the crawl in the folder goes on with them and
- * with what was left. A row whose URL is known already, by an earlier row or by a link, is not fetched again.
+ * Seeds from a database, a chunk per day. Each run adds the next rows to the crawl in the folder, which also continues
+ * with its pending URLs. A URL that is already known, from an earlier row or a link, is not fetched again.
  *
- * The table here is a file with a row of JSON a line, {"id":1,"url":"https://example.com/"}, ordered by id.
+ * Here the table is a JSON Lines file, {"id":1,"url":"https://example.com/"}, ordered by id.
  *
  *     npx tsx examples/seeds-in-chunks.ts seeds.jsonl ./crawl 1000
  */
@@ -36,7 +36,7 @@ const cursorFile = `${table}.cursor`
 const first = existsSync(cursorFile) ? Number(readFileSync(cursorFile, 'utf8')) : 0
 let cursor = first
 
-/** Whoever asks for the next seed has taken in the one before, so the cursor moves then and not earlier. */
+/** The crawl requests a seed only after it has accepted the one before, so the cursor moves then and not earlier. */
 async function* chunk(): AsyncGenerator<string> {
   for await (const { id, url } of rows(first, rowsPerDay)) {
     yield url
@@ -46,11 +46,11 @@ async function* chunk(): AsyncGenerator<string> {
 
 const { pages, known, reason } = await new Crawler()
   .seeds(chunk())
-  .limit({ time: '20h' }) // of this run; what is left is pending tomorrow
+  .limit({ time: '20h' }) // per run; the rest stays pending until tomorrow
   .store(level(folder))
   .on('page', ({ url }) => console.log(url))
   .run()
 
-// The store is closed and holds them. If the program is killed before this line, the next run reads the same rows.
+// The store is closed and has the seeds. If the program is killed before this line, the next run reads the same rows.
 writeFileSync(cursorFile, String(cursor))
 console.log(`rows ${first + 1} to ${cursor}: ${reason}; ${pages} pages and ${known} URLs so far`)

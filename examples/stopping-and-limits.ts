@@ -1,6 +1,6 @@
 /**
- * The ways in which a crawl ends before it is done. Limits are promises about how much it takes; stop() is gentle,
- * an abort is quick. `summary.reason` tells which it was, and `summary.pending` how many known URLs were left.
+ * How to end a crawl early. Limits bound how much it fetches, stop() lets visits in flight finish, an abort ends them.
+ * `summary.reason` says why the crawl ended, and `summary.pending` how many known URLs are left.
  *
  *     npx tsx examples/stopping-and-limits.ts https://example.com/     (try Ctrl-C, once and twice)
  */
@@ -13,21 +13,23 @@ const crawler = new Crawler()
   .seeds(start)
   .limit({
     pages: 5, // exact: never one more
-    bytes: 50_000_000, // of bodies on the wire; what is in flight may finish
-    time: '2m', // at this moment fetches are ended
+    bytes: 50_000_000, // bodies on the wire; visits in flight still finish
+    time: '2m', // fetches in flight are aborted
     pagesPerHost: 100,
   })
   .on('page', (page) => console.log(page.url))
 
 const controller = new AbortController()
+// AbortSignal.timeout(60_000) works too.
+const run = crawler.start({ signal: controller.signal })
+
 let interrupts = 0
 process.on('SIGINT', () => {
-  // Once: no new visits, and what is in flight comes to its end. Twice: within a second it is over, though the
-  // reason stays what was asked first.
-  if (interrupts++ === 0) crawler.stop()
+  // The first Ctrl-C starts no new visits and lets those in flight finish. The second aborts them within a second; the
+  // reason stays `stopped`.
+  if (interrupts++ === 0) run.stop()
   else controller.abort()
 })
 
-// AbortSignal.timeout(60_000) would do as well.
-const summary = await crawler.run({ signal: controller.signal })
+const summary = await run.done
 console.log(`ended with: ${summary.reason}; ${summary.pages} pages, ${summary.pending} URLs left`)

@@ -1,6 +1,6 @@
 /**
- * Functions that make the fields of `page.data`. Their return types become its type: hover over `data` in an editor,
- * or misspell a field and see it refused.
+ * Functions that compute the fields of `page.data`. Their return types become its type: hover over `data` in an editor,
+ * or misspell a field and see the error.
  *
  *     npx tsx examples/typed-extraction.ts https://example.com/
  */
@@ -9,7 +9,7 @@ import { Crawler, type Page } from 'kumo'
 
 const start = process.argv[2] ?? 'https://example.com/'
 
-/** Cheap: it needs no DOM. */
+/** Cheap, because it needs no DOM. */
 function wordCount(page: Page): number {
   return page.text.split(/\s+/).filter(Boolean).length
 }
@@ -19,7 +19,7 @@ const crawler = new Crawler()
   .limit({ pages: 5 })
   .extract({
     words: wordCount,
-    // The DOM is built on the first touch of `document`, for this page only.
+    // The DOM is built on the first access to `document`, for this page only.
     heading: (page) => page.document.querySelector('h1')?.textContent.trim(),
     images: (page) => page.document.querySelectorAll('img').length,
   })

@@ -1,6 +1,5 @@
-import type { PageReader } from './engine/delivery.js'
-import { type CrawlEvents, EVENT_NAMES } from './engine/events.js'
-import type { Stats, Summary } from './engine/stats/stats.js'
+import type { CrawlEvents } from './engine/events.js'
+import type { Summary } from './engine/stats/stats.js'
 import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
@@ -8,17 +7,28 @@ import type { Module } from './modules/module.js'
 import { signal as abortSignal, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
 import { Settings } from './options/settings.js'
-import type { Feasibility } from './refresh/contract.js'
-import { iterate, type PageIterator } from './run/iterate.js'
-import { Run } from './run/run.js'
+import { CrawlRun } from './run/crawl-run.js'
+import { noteListener, noteStart } from './run/discarded-listeners.js'
+import type { PageIterator } from './run/iterate.js'
+import { checkedListener } from './run/run-events.js'
 import type { Clock, Random } from './time.js'
 
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
 
+export interface RunOptions {
+  /** Aborts the crawl: visits in flight are abandoned and stay pending. */
+  signal?: AbortSignal | undefined
+}
+
 /** What `.extract({ … })` adds to the type of `page.data`. */
 type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awaited<V> : never }
+
+/** `page.data` with more: written out, so that an editor shows `{ a: string }` and not the types that led to it. */
+type With<Data, More> = keyof More extends never
+  ? Data
+  : { [K in keyof Data | keyof More]: (Data & More)[K & keyof (Data & More)] }
 
 /**
  * A crawl, described. A crawler is a value: every step returns a new one and changes nothing, so a half-made crawler
@@ -32,8 +42,6 @@ type FieldData<F> = { [K in keyof F]: F[K] extends (page: Page) => infer V ? Awa
  *   .run()
  */
 export class Crawler<Data extends object = object> extends Settings {
-  #run: Run | undefined = undefined
-
   constructor(...none: []) {
     super()
     const [given] = none as unknown[]
@@ -46,7 +54,7 @@ export class Crawler<Data extends object = object> extends Settings {
    * What to make of a page, as an extractor with media types, links and a life cycle of its own. It runs in this thread,
    * also with workers. Each call adds.
    */
-  extract<D extends object>(extractor: Extractor<D>): Crawler<Data & D>
+  extract<D extends object>(extractor: Extractor<D>): Crawler<With<Data, D>>
   /**
    * What to make of a page, as functions for the fields of `page.data`. They run in this thread, also with workers. Each
    * call adds.
@@ -54,7 +62,7 @@ export class Crawler<Data extends object = object> extends Settings {
    * @example
    * new Crawler().extract({ heading: (page) => page.document.querySelector('h1')?.textContent })
    */
-  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<Data & FieldData<F>>
+  extract<F extends Record<string, (page: Page) => unknown>>(fields: F): Crawler<With<Data, FieldData<F>>>
   /**
    * A module, or the name of a package, whose export is an extractor, fields, or a function that makes one of these. It
    * runs inside the workers. The compiler cannot look into it: say what data it makes.
@@ -62,7 +70,7 @@ export class Crawler<Data extends object = object> extends Settings {
    * @example
    * new Crawler().extract<{ price: number }>(new URL('./prices.js', import.meta.url))
    */
-  extract<D extends object = object>(module: Module | string): Crawler<Data & D>
+  extract<D extends object = object>(module: Module | string): Crawler<With<Data, D>>
   extract(what: Extractor | Record<string, (page: Page) => unknown> | Module | string): Crawler<Data> {
     return this.withExtractor(what)
   }
@@ -81,9 +89,9 @@ export class Crawler<Data extends object = object> extends Settings {
 
   /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
-    if (!EVENT_NAMES.includes(event)) throw invalidOption('on: event', event, EVENT_NAMES.join(', '))
-    if (typeof listener !== 'function') throw invalidOption(`on('${event}')`, listener, 'a function')
-    return this.with({ listeners: [...this.options.listeners, [event, listener] as unknown as Listener] })
+    const added = [event, checkedListener('on', event, listener)] as unknown as Listener
+    noteListener(this, added)
+    return this.with({ listeners: [...this.options.listeners, added] })
   }
 
   /** Another clock: for simulations and tests. Not with workers. */
@@ -96,50 +104,37 @@ export class Crawler<Data extends object = object> extends Settings {
     return this.with({ random: part('random', random, ['next'], 'a Random') })
   }
 
+  /**
+   * Starts a crawl and returns its handle, with events, statistics, `pause()`, `resume()`, `stop()` and `done`. The
+   * crawler itself stays as it is: each call starts another, independent run. Aborting the signal ends the run within a
+   * second, with a summary whose reason is `aborted`.
+   *
+   * @throws KumoError `KUMO_NO_SEEDS` if there is nothing to crawl.
+   *
+   * @example
+   * const run = crawler.start()
+   * run.on('progress', ({ pages }) => console.log(pages))
+   * const summary = await run.done
+   */
+  start(options: RunOptions = {}): CrawlRun<Data> {
+    return this.#start('start', options)
+  }
+
   /** Crawls to the end. Aborting the signal ends it within a second, with a summary whose reason is `aborted`. */
-  async run(options: { signal?: AbortSignal } = {}): Promise<Summary> {
-    const { signal } = record('run', options, ['signal'])
-    return this.#begin(undefined).finish(abortSignal('run.signal', signal))
+  async run(options: RunOptions = {}): Promise<Summary> {
+    return this.#start('run', options).done
   }
 
-  /** Crawls while you read. A slow loop slows the crawl; leaving the loop ends it. */
+  /** Crawls while you iterate. A slow loop slows the crawl (back-pressure); leaving the loop aborts it. */
   [Symbol.asyncIterator](): PageIterator<Page<Data>> {
-    return iterate((reader) => this.#begin(reader)) as PageIterator<Page<Data>>
+    return CrawlRun.pages(() => this.start())
   }
 
-  /** How the run stands; undefined before the first. After a run it tells how it ended. */
-  stats(): Stats | undefined {
-    return this.#run?.stats()
-  }
-
-  /** With `refresh()`: whether what is wished can be done, and the correction if not; undefined before the first visits. */
-  feasibility(): Feasibility | undefined {
-    return this.stats()?.feasibility
-  }
-
-  /** No new visits; what is in flight finishes, and `run()` resolves. */
-  stop(): void {
-    this.#run?.command((engine) => engine.stop())
-  }
-
-  /** No new visits until `resume()`. */
-  pause(): void {
-    this.#run?.command((engine) => engine.pause())
-  }
-
-  resume(): void {
-    this.#run?.command((engine) => engine.resume())
-  }
-
-  #begin(reader: PageReader | undefined): Run {
-    if (this.options.seeds.length === 0) {
-      throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
-    }
-    if (this.#run?.isGoingOn) {
-      const message = 'this crawler is running; wait for it, or run another value, e.g. crawler.seeds(…)'
-      throw new KumoError('KUMO_ALREADY_RUNNING', message)
-    }
-    this.#run = new Run(this.options, reader)
-    return this.#run
+  #start(method: 'start' | 'run', options: RunOptions): CrawlRun<Data> {
+    const { signal } = record(method, options, ['signal'])
+    const abort = abortSignal(`${method}.signal`, signal)
+    if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    noteStart(this, this.options.listeners)
+    return new CrawlRun(this.options, abort)
   }
 }

@@ -7,13 +7,11 @@
 export type KumoErrorCode =
   /** An option was given a value that it does not take. */
   | 'KUMO_INVALID_OPTION'
-  /** `run()` was called on a crawler without seeds. */
+  /** A crawler without seeds was started. */
   | 'KUMO_NO_SEEDS'
   /** The iterable given to `.seeds()` threw; the crawl ended. */
   | 'KUMO_SEEDS_FAILED'
-  /** `run()` was called while a run of the same crawler is going on. */
-  | 'KUMO_ALREADY_RUNNING'
-  /** A store (frontier or seen-set) threw or rejected; the crawl has ended. */
+  /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
   | 'KUMO_STORE_FAILED'
   /** Another process, or another run of this one, uses the store's folder. */
   | 'KUMO_STORE_LOCKED'

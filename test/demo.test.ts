@@ -1,4 +1,4 @@
-/** The demo runs as a stranger runs it, and its summary can be believed. */
+/** Runs the demo as a user does, and checks that its summary is right. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startSite } from './loopback/site.js'
@@ -8,43 +8,43 @@ const demo = (args: readonly string[], options?: RunOptions) =>
   runProgram('examples/demo/main.ts', args, options)
 
 describe('npm run demo', { timeout: 60_000 }, () => {
-  test('crawls its own web and tells what came of it', async () => {
+  test('crawls a local web and prints a summary', async () => {
     const { code, stdout, stderr } = await demo(['--hosts', '20', '--pages', '9'])
     expect(stderr).toBe('')
     expect(code).toBe(0)
     const lines = stdout.split('\n')
-    expect(lines[0]).toBe('A web of 20 hosts with 180 pages; 1 seed, at least 200 ms between visits to a')
+    expect(lines[0]).toBe('Crawling a local web of 20 hosts and 180 pages from 1 seed, at least 200 ms')
     expect(stdout).toMatch(
       /^\d+ pages · [\d.]+\/s · \d+ hosts · \d+ pending · \d+ in flight · bottleneck: \w+$/m,
     )
     expect(stdout).toMatch(/^160 pages from 20 hosts in \d\.\d s$/m)
     expect(stdout).toMatch(/^[\d.]+ pages\/s, 1\.6 MB of bodies$/m)
     expect(stdout).toMatch(/^ {2}politeness {2}█+.* +\d+ %$/m)
-    expect(stdout).toMatch(/^Bottleneck: politeness\n {2}Hosts are resting/m)
-    expect(stdout).toMatch(/^ {2}20 {2}robots {2}closed by robots\.txt/m)
+    expect(stdout).toMatch(/^Bottleneck: politeness\n {2}Most slots wait/m)
+    expect(stdout).toMatch(/^ {2}20 {2}robots {2}disallowed by robots\.txt/m)
     expect(lines).toContain('Failed: none')
-    expect(lines).toContain('  visit interval           200.0 ms')
+    expect(lines).toContain('  configured delay         200.0 ms')
     for (const side of ["crawler's", "server's "]) {
       const gap = new RegExp(`^ {2}shortest gap, ${side} +([\\d.]+) ms$`, 'm').exec(stdout)?.[1]
       expect(Number(gap)).toBeGreaterThanOrEqual(200)
       expect(Number(gap)).toBeLessThan(400)
     }
-    expect(lines).toContain('  gaps below the interval  0')
-    expect(lines).toContain('  overlaps on a host       0')
+    expect(lines).toContain('  gaps below the delay     0')
+    expect(lines).toContain('  overlapping visits       0')
     expect(stdout).not.toContain('\x1b')
   })
 
-  test('has several hosts also where loopback is a single address', async () => {
+  test('uses several hosts if loopback has a single address', async () => {
     const { code, stdout } = await demo(['--hosts', '3', '--pages', '3'], {
       env: { KUMO_DEMO_ONE_ADDRESS: '1' },
     })
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^A web of 3 hosts with 9 pages; 3 seeds/)
+    expect(stdout).toMatch(/^Crawling a local web of 3 hosts and 9 pages from 3 seeds/)
     expect(stdout).toMatch(/^9 pages from 3 hosts in/m)
-    expect(stdout).toMatch(/overlaps on a host {7}0\n/)
+    expect(stdout).toMatch(/overlapping visits {7}0\n/)
   })
 
-  test('crawls the URLs that it is given', async () => {
+  test('crawls the given URLs', async () => {
     const site = await startSite({ '/': '<a href="/a">a</a><a href="/gone">b</a>', '/a': 'end' })
     onTestFinished(() => site.close())
     const { code, stdout } = await demo([site.url()])
@@ -70,17 +70,17 @@ describe('npm run demo', { timeout: 60_000 }, () => {
     })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[2-9] pages from 1 host in/m)
-    expect(stdout).toContain('\nStopping; what is in flight may finish.')
-    expect(stdout).toContain('\nIt was stopped.\n')
+    expect(stdout).toContain('\nStopping once the visits in flight have finished.')
+    expect(stdout).toContain('\nThe crawl was stopped.\n')
   })
 
-  test('says so where nothing came back', async () => {
+  test('says so if no page was fetched', async () => {
     const site = await startSite({})
     onTestFinished(() => site.close())
     const { code, stdout, stderr } = await demo([site.url()])
     expect(code).toBe(1)
     expect(stdout).toMatch(/^Failed\n {2}1 {2}http-status {2}.*404/m)
-    expect(stderr).toBe('No page came back; see above why.\n')
+    expect(stderr).toBe('No page was fetched. The summary above says why.\n')
   })
 
   test('--help lines up', async () => {
@@ -96,7 +96,7 @@ describe('npm run demo', { timeout: 60_000 }, () => {
     [['not a url'], /^seeds: got 'not a url'; allowed: absolute http\(s\) URLs/],
     [['--hosts', 'many'], /^--hosts: got 'many'; allowed: a whole number/],
     [['--host', '3'], /^Unknown option '--host'/],
-  ])('%j is refused with a sentence', async (args, message) => {
+  ])('%j is rejected with a message', async (args, message) => {
     const { code, stdout, stderr } = await demo(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')

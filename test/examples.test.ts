@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { durableStoreSuite, seenStoreSuite, storeSuite } from 'kumo/conformance'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { type Route, startSite } from './loopback/site.js'
@@ -90,6 +91,148 @@ const CASES: Record<string, () => Promise<void>> = {
     expect(lines).toEqual(['/: "Home", 4 words, 1 images', '/a: "(no heading)", 3 words, 0 images'])
   },
 
+  async 'broken-links'() {
+    const { lines, asked } = await run('broken-links', {
+      '/': html('Home', '/a', '/gone', '/moved', 'http://10.0.0.1/'),
+      '/a': html('A', '/gone', '/gone'),
+      '/moved': { status: 301, headers: { location: '/lost' } },
+    })
+    const text = lines.join('\n')
+    expect(text).toContain('/gone: HTTP 404\n  linked from /\n  linked from /a\n')
+    expect(text).toContain('/lost: HTTP 404\n  linked from /\n')
+    // A link to another site is checked too; this one leads into a private network.
+    expect(text).toContain('http://10.0.0.1/: address-refused\n  linked from /\n')
+    expect(lines.at(-1)).toBe('3 broken links on 2 pages')
+    expect(asked).toContain('/lost')
+  },
+
+  async 'json-lines-and-csv'() {
+    const name = newFile()
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('One, "two"') })
+    const { code, stderr } = await runProgram('examples/json-lines-and-csv.ts', [site.url(), name])
+    expect([code, stderr]).toEqual([0, ''])
+    const read = (path: string) =>
+      readFileSync(path, 'utf8').replaceAll(site.url(''), '').trimEnd().split('\n')
+    expect(read(`${name}.jsonl`).map((line) => JSON.parse(line))).toEqual([
+      { url: '/', status: 200, title: 'Home' },
+      { url: '/a', status: 200, title: 'One, "two"' },
+    ])
+    expect(read(`${name}.csv`)).toEqual(['url,status,title', '/,200,Home', '/a,200,"One, ""two"""'])
+    await site.close()
+  },
+
+  async login() {
+    const inside =
+      (title: string, ...hrefs: string[]): Route =>
+      ({ headers }, response) => {
+        const isIn = headers.cookie === 'session=1; theme=dark'
+        response.writeHead(isIn ? 200 : 403, { 'content-type': 'text/html' })
+        response.end(html(title, ...hrefs))
+      }
+    const { lines, asked } = await run('login', {
+      '/login': {
+        status: 303,
+        headers: { location: '/', 'set-cookie': ['session=1; HttpOnly', 'theme=dark; Path=/'] },
+      },
+      '/': inside('Home', '/account', '/logout'),
+      '/account': inside('Account'),
+      '/logout': 'bye',
+    })
+    expect(lines).toEqual(['/ Home', '/account Account', '2 pages as alice'])
+    expect(asked).toEqual(['/login', '/robots.txt', '/', '/account'])
+  },
+
+  async 'many-hosts'() {
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('A') })
+    const list = newFile()
+    const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
+    writeFileSync(list, hosts.map((host) => `${site.url('/', host)}\n`).join(''))
+    const { code, stdout } = await runProgram('examples/many-hosts.ts', [list])
+    expect(code).toBe(0)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.slice(0, -1).sort()).toEqual(
+      hosts.flatMap((host) => [site.url('/', host), site.url('/a', host)]).sort(),
+    )
+    expect(lines.at(-1)).toBe('6 pages from 3 hosts, 0 URLs failed')
+    await site.close()
+  },
+
+  async mirror() {
+    const routes: Record<string, Route> = {
+      '/': '<link rel=stylesheet href=/style.css><img src="/a%2e%2e/x.png"><a href="/b?q=1">b</a>',
+      '/style.css': 'p {}',
+      '/a../x.png': { headers: { 'content-type': 'image/png' }, body: 'PNG' },
+      '/b?q=1': html('B'),
+    }
+    const site = await startSite(routes)
+    const folder = newFile()
+    const copy = async () => {
+      const { code, stdout, stderr } = await runProgram('examples/mirror.ts', [site.url(), folder])
+      expect([code, stderr]).toEqual([0, ''])
+      return stdout.trimEnd().split('\n')
+    }
+    const lines = await copy()
+    const files = join(folder, 'files', new URL(site.url()).host.replace(':', '_'))
+    expect(lines.slice(0, -1).sort()).toEqual(
+      ['/index.html', '/style.css', '/a../x.png', '/b%3Fq%3D1'].map((path) => files + path).sort(),
+    )
+    expect(lines.at(-1)).toMatch(/^4 files, \d+ bytes; it ended with: done$/)
+    expect(readFileSync(`${files}/style.css`, 'utf8')).toBe('p {}')
+    expect((await copy()).at(-1)).toMatch(/^4 files, .*already-done$/)
+    await site.close()
+  },
+
+  async 'pdfs-and-media'() {
+    const pdf = '%PDF-1.7 a small one'
+    const site = await startSite({
+      '/': '<a href="/a.pdf">a</a> <a href="/b.png">b</a> <a href="/c.zip">c</a>',
+      '/a.pdf': { headers: { 'content-type': 'application/pdf' }, body: pdf },
+      '/b.png': { headers: { 'content-type': 'image/png' }, body: 'PNG' },
+      '/c.zip': { headers: { 'content-type': 'application/zip' }, body: 'PK' },
+    })
+    const folder = newFile()
+    const { code, stdout, stderr } = await runProgram('examples/pdfs-and-media.ts', [site.url(), folder])
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.replaceAll(site.url(''), '').trimEnd().split('\n')
+    expect(lines).toEqual([expect.stringMatching(/^\/a\.pdf -> .*\.pdf$/), '/b.png: 3 bytes'])
+    expect(readFileSync(lines[0]!.split(' -> ')[1]!, 'utf8')).toBe(pdf)
+    await site.close()
+  },
+
+  async 'crawl-delay'() {
+    const { lines } = await run('crawl-delay', {
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 0.4',
+      '/': html('Home', '/a', '/b'),
+      '/a': html('A'),
+      '/b': html('B'),
+    })
+    expect(lines.slice(0, -1)).toEqual(['/', '/a', '/b'])
+    const [, ms] = /^the shortest pause between two visits was (\d+) ms$/.exec(lines.at(-1)!)!
+    expect(Number(ms)).toBeGreaterThanOrEqual(400)
+  },
+
+  async 'http-service'() {
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('A') })
+    let ended: Promise<unknown> = Promise.resolve()
+    const [address, child] = await new Promise<[string, ChildProcess]>((resolve) => {
+      ended = runProgram('examples/http-service.ts', ['0'], {
+        onOutput: (stdout, child) => resolve([stdout.replace('listening on ', '').trim(), child]),
+      })
+    })
+    const ask = async (path: string, method = 'GET', body: string | null = null) =>
+      (await fetch(address + path, { method, body })).json() as Promise<{ pages?: number }>
+    expect(await ask('/crawls', 'POST', 'no url')).toEqual({
+      error: expect.stringMatching(/^seeds: got 'no url'/),
+    })
+    expect(await ask('/crawls', 'POST', site.url())).toEqual({ crawl: 1 })
+    while ((await ask('/crawls/1')).pages !== 2) await wait(100)
+    expect(await ask('/crawls/2')).toEqual({ error: 'no such crawl' })
+    expect(await ask('/crawls/1', 'DELETE')).toMatchObject({ pages: 2 })
+    child.kill()
+    await ended
+    await site.close()
+  },
+
   async 'custom-scope'() {
     const { lines } = await run('custom-scope', {
       '/': html(
@@ -164,27 +307,25 @@ const CASES: Record<string, () => Promise<void>> = {
     const routes: Record<string, Route> = { '/': html('Home', '/a', '/b'), '/a': steady, '/b': html('B') }
     const site = await startSite(routes)
     const folder = newFile()
-    const pass = async () => {
+    const round = async () => {
       const { code, stdout, stderr } = await runProgram('examples/refresh.ts', [site.url(), folder])
       expect([code, stderr]).toEqual([0, ''])
       return stdout.replaceAll(site.url(''), '').trimEnd().split('\n')
     }
-    const [first, ...more] = await pass()
+    const [first, ...more] = await round()
     expect([first, more.slice(0, -1).sort(), more.at(-1)]).toEqual([
       'new / Home',
       ['new /a A', 'new /b B'],
-      '0 unchanged; the server said so itself 0 times',
+      '0 unchanged, 0 of them by status 304',
     ])
     routes['/b'] = html('B, again')
-    expect(await pass()).toEqual([
+    expect(await round()).toEqual([
       'changed /b B, again',
-      expect.stringMatching(/^2 unchanged; the server said so itself [01] times$/),
+      expect.stringMatching(/^2 unchanged, [01] of them by status 304$/),
     ])
-    // Of this pass: one page has a tag, and now and then it is read as a whole.
+    // In this round, one page has a tag, and now and then it is read as a whole.
     for (let i = 0; i < 2; i++) {
-      expect(await pass()).toEqual([
-        expect.stringMatching(/^3 unchanged; the server said so itself [01] times$/),
-      ])
+      expect(await round()).toEqual([expect.stringMatching(/^3 unchanged, [01] of them by status 304$/)])
     }
     await site.close()
   },
@@ -212,13 +353,13 @@ const CASES: Record<string, () => Promise<void>> = {
         if (stdout.split('\n').length === 5) child.kill('SIGKILL')
       },
     })
-    expect(killed).toMatchObject({ code: null, first: 'begins a new crawl', paths: ['/', '/a'] })
+    expect(killed).toMatchObject({ code: null, first: 'starting a new crawl', paths: ['/', '/a'] })
     expect(killed.last).toMatch(/^\w{16} \/b$/)
 
     // Whether the page at which it was killed comes again depends on which was faster.
     const { code, first, paths, last } = await crawl()
     expect(code).toBe(0)
-    expect(first).toMatch(/^goes on after 1 runs: (2 pages done, 3|3 pages done, 2) URLs pending$/)
+    expect(first).toMatch(/^resuming after 1 runs: (2 pages done, 3|3 pages done, 2) URLs pending$/)
     expect(paths.filter((path) => path !== '/b')).toEqual(['/c', '/d'])
     expect(last).toBe('ended with: done; 5 pages in all, 0 URLs left')
     const asked = site.requests.map(({ path }) => path)
@@ -226,7 +367,7 @@ const CASES: Record<string, () => Promise<void>> = {
     expect(asked).toEqual(['/robots.txt', '/', '/a', '/b', ...repeated, '/c', '/d'])
 
     expect(await crawl()).toMatchObject({
-      first: 'goes on after 2 runs: 5 pages done, 0 URLs pending',
+      first: 'resuming after 2 runs: 5 pages done, 0 URLs pending',
       last: 'ended with: already-done; 5 pages in all, 0 URLs left',
     })
     expect(site.requests).toHaveLength(asked.length)

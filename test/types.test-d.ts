@@ -8,18 +8,15 @@ import {
   type Failure,
   fromModule,
   type Hook,
-  type Module,
-  type ModuleRef,
   not,
   type Page,
-  type PageDocument,
   type Redirect,
   type ScopeLike,
-  type ScopeName,
   type Skip,
   type Stats,
   type Summary,
 } from 'kumo'
+import type { Module, ModuleRef, PageDocument, ScopeName } from 'kumo/adapters'
 import { assertType, describe, expectTypeOf, test } from 'vitest'
 
 const crawler = new Crawler()
@@ -152,18 +149,19 @@ describe('modules', () => {
 
   test('leave functions as they were: typed, and free to speak of the crawler', () => {
     const self = crawler
-      .use({ name: 'h', page: ({ url }) => void (url.includes('end') && self.stop()) })
-      .proxy((url) => (url.includes('end') ? void self.stop() : undefined))
+      .use({ name: 'h', page: ({ url }) => void (url.includes('end') && run.stop()) })
+      .proxy((url) => (url.includes('end') ? void run.stop() : undefined))
       .fetcher((request) => {
         expectTypeOf(request.url).toEqualTypeOf<string>()
-        self.stop()
+        run.stop()
         throw new Error()
       })
       .frontier((context) => {
         expectTypeOf(context.partitions).toEqualTypeOf<number>()
-        self.pause()
+        run.pause()
         throw new Error()
       })
+    const run = self.start()
     expectTypeOf(self).toEqualTypeOf<Crawler<object>>()
   })
 })
@@ -208,7 +206,7 @@ describe('the builder', () => {
     expectTypeOf<Summary['reason']>().toEqualTypeOf<
       'done' | 'already-done' | 'limit' | 'stopped' | 'aborted'
     >()
-    expectTypeOf(crawler.stats()).toEqualTypeOf<Stats | undefined>()
+    expectTypeOf(crawler.start().stats()).toEqualTypeOf<Stats | undefined>()
   })
 
   test('takes seeds of every kind', () => {

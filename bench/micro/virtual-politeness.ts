@@ -8,7 +8,8 @@
 
 import { performance } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
-import { Crawler, type Fetcher, type Outcome, type ResponseHeaders, seededRandom } from '../../src/index.js'
+import { type Outcome, type ResponseHeaders, seededRandom } from '../../src/adapters.js'
+import { Crawler, type Fetcher } from '../../src/index.js'
 import { type VirtualClock, virtualClock } from '../../src/sim/index.js'
 
 export interface VirtualPoliteness {

@@ -1,4 +1,4 @@
-/** Figures and words as people like to read them. Pure: what it knows of the terminal, it is told. */
+/** Formats figures and text for people. Pure: the caller passes in the width and colours of the terminal. */
 
 /** 3800 → `3,800`. */
 export function count(value: number): string {
@@ -35,7 +35,7 @@ export function milliseconds(ms: number): string {
   return `${(Math.floor(ms * 10) / 10).toFixed(1)} ms`
 }
 
-/** A rate: `581`, but `0.8` where a whole number would say nothing. */
+/** A rate: `581`, or `0.8` below ten. */
 export function rate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : count(perSecond)
 }
@@ -46,7 +46,7 @@ export function percent(share: number): string {
   return `${text.padStart(3)} %`
 }
 
-/** A share as a bar of at most `width` cells; what is not nothing has at least a sliver. */
+/** A share as a bar of at most `width` cells. A share above zero is always visible. */
 export function bar(share: number, width: number): string {
   const eighths = Math.min(Math.round(share * width * 8), width * 8)
   const full = '█'.repeat(eighths >> 3)
@@ -70,7 +70,7 @@ export function wrap(text: string, width: number, indent: string): string[] {
   return lines
 }
 
-/** Ways to make words stand out. */
+/** Styles for text. */
 export interface Paint {
   strong(text: string): string
   faint(text: string): string
@@ -79,7 +79,7 @@ export interface Paint {
   accent(text: string): string
 }
 
-/** Terminal colours, or nothing at all. */
+/** Terminal colours, or plain text. */
 export function paint(coloured: boolean): Paint {
   const style = (code: number) => (text: string) => (coloured ? `\x1b[${code}m${text}\x1b[0m` : text)
   return { strong: style(1), faint: style(2), good: style(32), bad: style(31), accent: style(36) }

@@ -1,6 +1,6 @@
 /**
- * `npm run demo` crawls a synthetic web of many hosts on loopback; `npm run demo -- https://example.com/` crawls real
- * seeds. Either way it shows how the crawl stands, and tells at the end what it came to.
+ * `npm run demo` crawls a synthetic web of many hosts on loopback; `npm run demo -- https://example.com/` crawls a real
+ * site. Both show progress while the crawl runs and a summary at the end.
  */
 
 import { parseArgs } from 'node:util'
@@ -17,14 +17,14 @@ npm run demo -- <url> …               crawl from these URLs (at most 100 pages
 npm run demo -- --hosts 20 --pages 5  a smaller synthetic web
 npm run demo -- --hostile             a web that misbehaves in every way we know`
 
-/** A fifth of the default, so that the demo is over soon; the hosts are our own. */
+/** A fifth of the default keeps the demo short. The hosts are our own. */
 const LOOPBACK_DELAY_MS = 200
 const WEB_DELAY_MS = 1000
 const WEB_PAGES = 100
 const CONCURRENCY = 100
 const DEFAULT_HOSTS = 200
 const DEFAULT_PAGES = 20
-/** `npm run` passes on a Ctrl-C that the terminal has sent to everybody already. */
+/** `npm run` forwards a Ctrl-C that the terminal has already sent to every process. */
 const ECHO_MS = 500
 const NARROWEST = 20
 const USUAL_WIDTH = 80
@@ -39,7 +39,7 @@ await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<void> {
-  // A reader that leaves early, such as `| head`, is no reason for a stack trace.
+  // A reader that exits early, such as `| head`, must not cause a stack trace.
   process.stdout.on('error', () => process.exit())
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
       WEB_DELAY_MS,
     )
     if (pages > 0) return
-    console.error('No page came back; see above why.')
+    console.error('No page was fetched. The summary above says why.')
     process.exitCode = 1
     return
   }
@@ -68,10 +68,10 @@ async function main(): Promise<void> {
   )
   try {
     const introduction =
-      `A web of ${counted(web.hosts, 'host')} with ${counted(web.pages, 'page')}; ` +
-      `${counted(web.seeds.length, 'seed')}, at least ${LOOPBACK_DELAY_MS} ms between visits to a host.`
+      `Crawling a local web of ${counted(web.hosts, 'host')} and ${counted(web.pages, 'page')} from ` +
+      `${counted(web.seeds.length, 'seed')}, at least ${LOOPBACK_DELAY_MS} ms between two visits to a host.`
     console.log(wrap(introduction, width(), '').join('\n'))
-    // Its links lead nowhere else; the rule says so all the same.
+    // All links lead to loopback. The rule makes sure of it.
     const crawler = common
       .seeds(web.seeds)
       .allowPrivate('all')
@@ -84,12 +84,12 @@ async function main(): Promise<void> {
   }
 }
 
-/** A server that misbehaves in every way we know, each on a host of its own. */
+/** Crawls a server that misbehaves in every way we know, each on its own host. */
 async function crawlHostileWeb(): Promise<void> {
   const web = await startHostileWeb()
   try {
     console.log(
-      `A web that misbehaves in ${ROUTES.length} ways; each seed is one of them. docs/security.md lists them.`,
+      `Crawling a web that misbehaves in ${ROUTES.length} ways, one per seed. docs/security.md lists them.`,
     )
     const seeds = ROUTES.map(({ path, host }, i) =>
       web.url(path.replace('*', '1'), host ?? `127.1.0.${i + 1}`),
@@ -102,7 +102,7 @@ async function crawlHostileWeb(): Promise<void> {
   }
 }
 
-/** Runs the crawl with everything around it; answers with the number of pages. */
+/** Runs the crawl with progress, Ctrl-C and a summary. Returns the number of pages. */
 async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promise<number> {
   const out = process.stdout
   const examples = new Map<FailureCode, Failure>()
@@ -112,19 +112,20 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
   const interrupted = new AbortController()
   let firstAt: number | undefined
   const onInterrupt = () => {
-    // The first time gently: what is in flight may finish. Who asks twice is in a hurry.
+    // The first Ctrl-C lets visits in flight finish, the second aborts them.
     if (firstAt === undefined) {
       firstAt = performance.now()
-      progress.note('Stopping; what is in flight may finish. Ctrl-C again to hurry.')
-      crawler.stop()
+      progress.note('Stopping once the visits in flight have finished. Press Ctrl-C again to abort them.')
+      run.stop()
     } else if (performance.now() - firstAt > ECHO_MS) {
       interrupted.abort()
     }
   }
-  const progress = showProgress(() => crawler.stats(), out)
+  const run = crawler.start({ signal: interrupted.signal })
+  const progress = showProgress(() => run.stats(), out)
   process.on('SIGINT', onInterrupt).on('SIGTERM', onInterrupt)
   try {
-    const summary = await crawler.run({ signal: interrupted.signal })
+    const summary = await run.done
     progress.stop()
     const lines = summaryLines(summary, {
       delayMs,
@@ -143,7 +144,7 @@ async function crawl(described: Crawler, delayMs: number, web?: DemoWeb): Promis
 }
 
 function width(): number {
-  // Some terminals say that they have no columns at all.
+  // Some terminals report zero columns.
   return Math.max(NARROWEST, process.stdout.columns || USUAL_WIDTH)
 }
 

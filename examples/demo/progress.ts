@@ -1,4 +1,4 @@
-/** How the crawl stands while it runs: one line rewritten in a terminal, a line a second anywhere else. */
+/** Shows progress: one line that is rewritten in a terminal, one line a second elsewhere. */
 
 import type { WriteStream } from 'node:tty'
 import type { Stats } from 'kumo'
@@ -8,11 +8,11 @@ const REWRITE_MS = 100
 const LINE_MS = 1000
 /** A line that wraps cannot be rewritten, and the terminal may add `^C` to it. */
 const MARGIN = 3
-/** Some terminals say that they have no columns at all. */
+/** Some terminals report zero columns. */
 const USUAL_WIDTH = 80
 const ERASE_LINE = '\r\x1b[K'
 
-/** Each field with its rank: what is least worth knowing is the first to go where the terminal is narrow. */
+/** Each field with its rank: in a narrow terminal the field with the highest rank is dropped first. */
 function fields(stats: Stats): { text: string; rank: number }[] {
   return [
     { text: counted(stats.pages, 'page'), rank: 1 },
@@ -36,12 +36,12 @@ function progressLine(stats: Stats, width: number): string {
 }
 
 export interface Progress {
-  /** A line that stays, above the one that is rewritten. */
+  /** Prints a line that stays above the progress line. */
   note(text: string): void
   stop(): void
 }
 
-/** Shows progress until it is stopped. The cursor is never hidden, so that nothing can leave it so. */
+/** Shows progress until stopped. It never hides the cursor, so a crash cannot leave it hidden. */
 export function showProgress(stats: () => Stats | undefined, out: WriteStream): Progress {
   const rewrites = out.isTTY && process.env.TERM !== 'dumb'
   const show = () => {

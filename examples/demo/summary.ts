@@ -1,6 +1,7 @@
-/** What a crawl comes to, in words, bars and figures. Pure: it turns a summary into lines. */
+/** Turns the summary of a crawl into lines of text, bars and figures. Pure: it prints nothing. */
 
-import type { Bottleneck, EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { EndReason, Failure, FailureCode, SkipReason, Summary } from 'kumo'
+import type { Bottleneck } from 'kumo/adapters'
 import {
   bar,
   bytes,
@@ -20,7 +21,7 @@ export interface SummaryDetails {
   readonly concurrency: number
   /** The first failure of each kind. */
   readonly examples: ReadonlyMap<FailureCode, Failure>
-  /** What the server saw. Undefined: it is somebody else's. `gone`: it was ours, and ended before it could tell. */
+  /** What the server's log says. Undefined: the server is not ours. `gone`: it is ours, but has already exited. */
   readonly witness: Witness | 'gone' | undefined
   readonly paint: Paint
   /** Columns of the terminal. */
@@ -28,49 +29,47 @@ export interface SummaryDetails {
 }
 
 const ENDINGS: Record<EndReason, string> = {
-  'already-done': 'It had been finished before, and no seed was new.',
-  done: 'Nothing was left to fetch.',
-  limit: 'The limit was reached.',
-  stopped: 'It was stopped.',
-  aborted: 'It was aborted.',
+  'already-done': 'The crawl was already complete, and no seed is new.',
+  done: 'All reachable pages were fetched.',
+  limit: 'A limit was reached.',
+  stopped: 'The crawl was stopped.',
+  aborted: 'The crawl was aborted.',
 }
 
-/** What each bottleneck means, and what would change it. */
+/** What each bottleneck means and how to remove it. */
 const ADVICE: Record<Bottleneck, string> = {
   politeness:
-    'Hosts are resting between visits, as they should. More hosts would make the crawl faster; a shorter delay() ' +
-    'only suits hosts that are yours.',
-  schedule: 'Known pages wait for the time of their next visit: the crawl keeps up.',
-  discovery:
-    'Slots stood empty because nothing more was known to fetch. More seeds() or a wider scope() would fill them.',
+    'Most slots wait for the delay between two visits to a host. Crawl more hosts to go faster; shorten delay() ' +
+    'only for hosts that you own.',
+  schedule: 'Known pages are not due for their next visit yet: the crawl keeps up.',
+  discovery: 'Slots were idle because the queue was empty. Add seeds() or widen scope().',
   paused: 'The crawl was paused most of the time.',
-  store: 'The store could not keep up, or could not write: look at its disk.',
+  store: 'The store is slow or cannot write: check its disk.',
   fetch:
-    'Pages spend their time on the network. If the thread is not full, more concurrency() helps; if it is, this is ' +
-    'as fast as one thread gets.',
+    'Pages wait for the network. Raise concurrency() if the thread is not fully busy; if it is, add workers().',
   extract:
-    'Extractors take most of the time. Reading page.document costs a hundred times the link scan: use page.title, ' +
-    'page.links or page.text where they will do.',
-  hooks: 'Hooks and page listeners hold the pages back. Let them write in batches, or do less for each page.',
-  frontier: 'Choosing what is next takes most of the time: look at the store or the frontier that is used.',
-  admit: 'Checking links takes most of the time: look at scope functions and at the seen-set.',
+    'Extractors take most of the time. page.document costs a hundred times as much as the link scan: use ' +
+    'page.title, page.links or page.text where possible.',
+  hooks: 'Hooks and page listeners are slow. Write in batches, or do less for each page.',
+  frontier: 'Choosing the next request takes most of the time: check your store or frontier.',
+  admit: 'Checking links takes most of the time: check your scope functions and seen store.',
 }
 
 const SKIPS: Record<SkipReason, string> = {
-  scope: 'links that lead out of scope',
+  scope: 'links out of scope',
   depth: 'deeper than depth()',
-  robots: 'closed by robots.txt, or its robots.txt could not be had',
-  nofollow: 'pages or links that ask not to be followed',
-  blocked: 'on the block-list',
-  'media-type': 'of a media type that no extractor wants',
+  robots: 'disallowed by robots.txt, or robots.txt was unavailable',
+  nofollow: 'pages or links marked nofollow',
+  blocked: 'on the block list',
+  'media-type': 'a media type that no extractor accepts',
   'host-limit': 'beyond limit({ pagesPerHost })',
   'site-limit': 'beyond limit({ pagesPerSite })',
-  'url-too-long': 'longer than a URL needs to be',
-  'path-too-deep': 'deeper in directories than a site needs to be',
-  'path-repeats': 'with the same segments again and again',
-  'query-variety': 'one more query for a path that has had very many',
-  'too-many-links': 'beyond the links that are read of one page',
-  'same-content': 'pages with content that the host showed many times before',
+  'url-too-long': 'URLs that are too long',
+  'path-too-deep': 'paths with too many segments',
+  'path-repeats': 'paths that repeat the same segments',
+  'query-variety': 'too many different queries for one path',
+  'too-many-links': 'more links than are read from one page',
+  'same-content': 'pages with content that the host has served many times',
   'not-http': 'links that are not http(s)',
 }
 
@@ -100,7 +99,7 @@ function headline(summary: Summary, { paint, width }: SummaryDetails): string[] 
   return [...lines, ...wrap(ENDINGS[summary.reason], width, '').map(paint.faint)]
 }
 
-/** Slot time adds up to the whole: what pages spent in a stage, and what stood empty. */
+/** Slot time adds up to 100 %: the time that pages spent in each stage, and the idle time. */
 function slotTime(summary: Summary, details: SummaryDetails): string[] {
   const { stages, idle } = summary
   const shares: [string, number][] = [
@@ -111,12 +110,12 @@ function slotTime(summary: Summary, details: SummaryDetails): string[] {
     ['extract', stages.extract.slotShare],
     ['hooks', stages.hooks.slotShare],
   ]
-  return bars(`Where the time of ${counted(details.concurrency, 'slot')} went`, shares, summary, details)
+  return bars(`How ${counted(details.concurrency, 'slot')} spent their time`, shares, summary, details)
 }
 
 function threadTime(summary: Summary, details: SummaryDetails): string[] {
   if (summary.threadBusy === undefined) return []
-  const title = `What kept the thread busy, ${percent(summary.threadBusy).trim()} of the time`
+  const title = `What the thread did: it was busy ${percent(summary.threadBusy).trim()} of the time`
   const shares = Object.entries(summary.stages).map(([name, stage]): [string, number] => [
     name,
     stage.busyShare,
@@ -175,16 +174,16 @@ function politeness(summary: Summary, { delayMs, witness, paint }: SummaryDetail
   const none = (value: number) => (value === 0 ? paint.good : paint.bad)(count(value))
   const lines = [
     'Politeness',
-    `  visit interval           ${milliseconds(delayMs)}`,
+    `  configured delay         ${milliseconds(delayMs)}`,
     `  shortest gap, crawler's  ${gap(summary.shortestGapMs)}`,
   ]
   if (witness === undefined) return lines
-  if (witness === 'gone') return [...lines, paint.faint('  (the server has ended, and its log with it)')]
+  if (witness === 'gone') return [...lines, paint.faint('  (the server has exited; its log is gone)')]
   return [
     ...lines,
     `  shortest gap, server's   ${gap(witness.shortestGapMs)}`,
-    `  gaps below the interval  ${none(witness.belowGap)}`,
-    `  overlaps on a host       ${none(witness.overlaps)}`,
-    paint.faint(`  by the server's log of ${counted(witness.requests, 'request')}`),
+    `  gaps below the delay     ${none(witness.belowGap)}`,
+    `  overlapping visits       ${none(witness.overlaps)}`,
+    paint.faint(`  according to the server's log of ${counted(witness.requests, 'request')}`),
   ]
 }

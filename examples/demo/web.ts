@@ -1,4 +1,4 @@
-/** A web to crawl when no URLs are given: many hosts on loopback, whose server keeps a log of what was asked. */
+/** The web that the demo crawls if no URLs are given: many hosts on loopback, and a server that logs every request. */
 
 import { createServer } from 'node:net'
 import { type LoopbackWeb, startWeb, type WebOptions } from '../../test/loopback/web.js'
@@ -7,12 +7,12 @@ export interface DemoWeb {
   readonly seeds: readonly string[]
   readonly hosts: number
   readonly pages: number
-  /** What the server saw; undefined if it is gone, for Ctrl-C reaches it too. */
+  /** What the server's log says; undefined if the server has exited, because Ctrl-C reaches it too. */
   report(gapMs: number): Promise<Witness | undefined>
   close(): Promise<void>
 }
 
-/** Politeness as the other side saw it, requests for robots.txt included. */
+/** Politeness as the server saw it, including requests for robots.txt. */
 export interface Witness {
   readonly requests: number
   readonly shortestGapMs: number | undefined
@@ -20,15 +20,15 @@ export interface Witness {
   readonly overlaps: number
 }
 
-/** A page in twenty is closed to robots, so that the summary has something to tell. */
+/** One page in twenty is disallowed, so that the summary shows skipped URLs. */
 const ROBOTS = 'User-agent: *\nDisallow: /p/7\n'
 
 const SHAPE: WebOptions = { linksPerPage: 40, bytes: 10_240, latencyMs: [5, 40], robots: ROBOTS }
 
-/** Where all hosts share one address, each is a server process with a port of its own; so there are few. */
+/** If loopback has only one address, each host is a process on its own port, so there are fewer. */
 const MOST_PORTS = 8
 
-/** Starts the web. Its first host is the seed; links lead to all others. */
+/** Starts the web. Its first host is the seed; links lead to all other hosts. */
 export async function startDemoWeb(hosts: number, pagesPerHost: number): Promise<DemoWeb> {
   if (hosts > 1 && (await hasManyAddresses())) {
     const web = await startWeb({ ...SHAPE, hosts, pagesPerHost, crossHostShare: 0.1 })
@@ -40,7 +40,7 @@ export async function startDemoWeb(hosts: number, pagesPerHost: number): Promise
   return demoWeb(await Promise.all(ports))
 }
 
-/** Linux and Windows answer on all of 127.0.0.0/8, macOS on 127.0.0.1 alone. */
+/** Linux and Windows accept all of 127.0.0.0/8, macOS only 127.0.0.1. */
 function hasManyAddresses(): Promise<boolean> {
   if (process.env.KUMO_DEMO_ONE_ADDRESS !== undefined) return Promise.resolve(false)
   return new Promise((resolve) => {

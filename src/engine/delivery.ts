@@ -15,8 +15,8 @@ export interface DeliveryProblem {
 
 /** Reads pages one by one. */
 export interface PageReader {
-  /** True once the page has been taken; false if it will not be. */
-  put(page: Page): Promise<boolean>
+  /** True once the page has been read, false if it never will be; undefined if nothing reads pages now. */
+  put(page: Page): Promise<boolean> | undefined
   /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void
 }

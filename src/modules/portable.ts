@@ -4,7 +4,6 @@
  * through a proxy. Any other code must be in a module, because the engine needs its answer synchronously.
  */
 
-import type { CrawlEvents } from '../engine/events.js'
 import { KumoError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
@@ -32,8 +31,6 @@ export type PortableOptions = Omit<CrawlOptions, CodeOption | LocalOption> & {
 } & {
   /** The program's thread reads the seeds, but those known from the start define the scope in every worker. */
   readonly knownSeeds: readonly string[]
-  /** Events with a listener. */
-  readonly events: readonly (keyof CrawlEvents)[]
 }
 
 /** Code that stays in the program's thread, in its order. */
@@ -50,7 +47,7 @@ function isValue<T extends object>(given: T | ModuleRef): given is T {
 
 /** @throws KumoError `KUMO_NOT_PORTABLE` for code that must be in a module; the message shows the module. */
 export function toPortable(options: GivenOptions): PortableOptions {
-  const { seeds, clock, random, fields: _, listeners, ...rest } = options
+  const { seeds, clock, random, fields: _, listeners: __, ...rest } = options
   if (clock !== undefined) throw notWithWorkers('clock')
   if (random !== undefined) throw notWithWorkers('random')
   const given = { ...rest, extractors: allExtractors(options) }
@@ -58,7 +55,6 @@ export function toPortable(options: GivenOptions): PortableOptions {
     ...given,
     ...eachCode(given, (key, value, closure) => send(USER_CODE[key] as UserCode<unknown>, value, closure)),
     knownSeeds: [...knownSeeds(seeds)],
-    events: [...new Set(listeners.map(([event]) => event))],
   }
 }
 
@@ -70,7 +66,7 @@ export function fromPortable(
   portable: PortableOptions,
   closures: Pick<ClosureProxy, 'extractor' | 'hook'>,
 ): GivenOptions {
-  const { knownSeeds: seeds, events: _, ...rest } = portable
+  const { knownSeeds: seeds, ...rest } = portable
   const code = eachCode<unknown>(rest, (key, value) => receive(key, value as PortableCode, closures))
   return {
     ...rest,

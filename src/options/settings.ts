@@ -232,7 +232,7 @@ export abstract class Settings {
    * @example
    * new Crawler().allowPrivate('wiki.intranet.example', '10.0.0.7')
    */
-  allowPrivate(...hosts: string[]): this {
+  allowPrivate(...hosts: [string, ...string[]]): this {
     return this.#withAccess({ allowPrivate: access.privateHosts(hosts) })
   }
 

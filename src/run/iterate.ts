@@ -1,54 +1,53 @@
-import type { PageReader } from '../engine/delivery.js'
 import type { Page } from '../extract/contract.js'
-import { PageStream } from './page-stream.js'
-import type { Run } from './run.js'
+import type { PageStream } from './page-stream.js'
 
-/** Pages, as the crawl finds them. Leaving it early aborts the crawl, also while a `next` is waiting. */
+/** Pages, as the crawl finds them. Leaving the loop aborts the crawl, even while a call of `next` waits for a page. */
 export interface PageIterator<P extends Page = Page> extends AsyncIterableIterator<P> {
   return(): Promise<IteratorResult<P>>
   throw(error: unknown): Promise<IteratorResult<P>>
 }
 
+/** A run that is being iterated. */
+export interface IteratedRun {
+  readonly stream: PageStream
+  /** Settles when the run is over. */
+  readonly finished: Promise<unknown>
+  abort(): void
+}
+
 const DONE = { value: undefined, done: true } as const
 
 /**
- * A run as something to loop over. It starts with the first `next` and is aborted by leaving the loop. Not a generator,
- * because a generator lets `return` wait behind a `next` that may take for ever.
+ * The pages of a run, which starts with the first `next`. This is no generator, because the `return` of a generator
+ * waits for a pending `next`, and that may wait for a page forever.
  */
-export function iterate(begin: (reader: PageReader) => Run): PageIterator {
-  const stream = new PageStream()
-  let run: Run | undefined
-  let finished: Promise<void> | undefined
-  let left = false
-  let failure: { readonly error: unknown } | undefined
+export function iterate(start: () => IteratedRun): PageIterator {
+  let run: IteratedRun | undefined
+  let hasLeft = false
+  let hasThrown = false
 
-  const start = () => {
-    run = begin(stream)
-    finished = run.finish(undefined).then(
-      () => stream.end(),
-      (error) => {
-        failure = { error }
-        stream.end()
-      },
-    )
-  }
   const leave = async () => {
-    left = true
-    run?.abort()
-    stream.withdraw()
-    stream.end()
-    await finished
+    hasLeft = true
+    if (run === undefined) return
+    run.abort()
+    run.stream.withdraw()
+    run.stream.end()
+    await run.finished.catch(() => {})
   }
   return {
     async next() {
-      if (left) return DONE
-      if (run === undefined) start()
-      const page = await stream.take()
+      if (hasLeft) return DONE
+      run ??= start()
+      const page = await run.stream.read()
       if (page !== undefined) return { value: page, done: false }
-      await finished
-      const told = failure
-      failure = undefined
-      if (told !== undefined && !left) throw told.error
+      try {
+        await run.finished
+      } catch (error) {
+        if (!hasLeft && !hasThrown) {
+          hasThrown = true
+          throw error
+        }
+      }
       return DONE
     },
     async return() {

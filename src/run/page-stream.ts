@@ -1,49 +1,65 @@
 import type { PageReader } from '../engine/delivery.js'
 import type { Page } from '../extract/contract.js'
 
-interface Waiting {
+interface OfferedPage {
   readonly page: Page
-  readonly answer: (taken: boolean) => void
+  /** Called with true once the page has been read, with false if it never will be. */
+  readonly settle: (isRead: boolean) => void
 }
 
 /**
- * Between the crawl and a `for await`: a page keeps its slot until the reader has taken it. So a slow reader slows
- * the crawl, and at most as many pages wait here as there are slots.
+ * Between the crawl and a `for await`. A page keeps its slot until it has been read, so a slow loop slows the crawl, and
+ * never more pages wait here than the crawl has slots. Until somebody iterates, pages pass by.
  */
 export class PageStream implements PageReader {
-  readonly #waiting: Waiting[] = []
-  /** Readers that wait for a page; more than one only if `next` is called without waiting. */
-  readonly #wanted: ((page: Page | undefined) => void)[] = []
-  #withdrawn = false
-  #ended = false
+  readonly #offered: OfferedPage[] = []
+  /** Calls of `read` that wait for a page; more than one only if `next` is called again before it has resolved. */
+  readonly #readers: ((page: Page | undefined) => void)[] = []
+  #isOpen = false
+  #isWithdrawn = false
+  #hasEnded = false
+  /** Called when iteration begins: workers send pages only then. */
+  onOpen: () => void = () => {}
 
-  put(page: Page): Promise<boolean> {
-    if (this.#withdrawn) return Promise.resolve(false)
-    const wanted = this.#wanted.shift()
-    if (wanted === undefined) return new Promise((answer) => this.#waiting.push({ page, answer }))
-    wanted(page)
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** From now on pages wait for a reader. */
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.onOpen()
+  }
+
+  put(page: Page): Promise<boolean> | undefined {
+    if (!this.#isOpen) return undefined
+    if (this.#isWithdrawn) return Promise.resolve(false)
+    const reader = this.#readers.shift()
+    if (reader === undefined) return new Promise((settle) => this.#offered.push({ page, settle }))
+    reader(page)
     return Promise.resolve(true)
   }
 
   withdraw(): void {
-    this.#withdrawn = true
-    for (const { answer } of this.#waiting.splice(0)) answer(false)
+    this.#isWithdrawn = true
+    for (const { settle } of this.#offered.splice(0)) settle(false)
   }
 
-  /** The next page, or undefined when there will be none. */
-  take(): Promise<Page | undefined> {
-    const next = this.#waiting.shift()
+  /** The next page, or undefined once the stream has ended. */
+  read(): Promise<Page | undefined> {
+    const next = this.#offered.shift()
     if (next !== undefined) {
-      next.answer(true)
+      next.settle(true)
       return Promise.resolve(next.page)
     }
-    if (this.#ended) return Promise.resolve(undefined)
-    return new Promise((wanted) => this.#wanted.push(wanted))
+    if (this.#hasEnded) return Promise.resolve(undefined)
+    return new Promise((reader) => this.#readers.push(reader))
   }
 
-  /** There will be no more pages. */
+  /** There are no more pages. */
   end(): void {
-    this.#ended = true
-    for (const wanted of this.#wanted.splice(0)) wanted(undefined)
+    this.#hasEnded = true
+    for (const reader of this.#readers.splice(0)) reader(undefined)
   }
 }

@@ -1,4 +1,4 @@
-import { EventEmitter } from 'eventemitter3'
+import type { EventEmitter } from 'eventemitter3'
 import { AbortGrace } from '../engine/abort-grace.js'
 import { WELL_KNOWN_SITEMAP } from '../engine/admission/admission.js'
 import { Delivery, type PageReader } from '../engine/delivery.js'
@@ -11,7 +11,7 @@ import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
-import type { CrawlOptions, Listener } from '../options/options.js'
+import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { allExtractors } from '../options/user-code.js'
 import { soleOwner } from '../partition/ownership.js'
@@ -51,6 +51,12 @@ export interface Plan {
   readonly outbox: Outbox | undefined
 }
 
+/** Where pages and events leave the engine. */
+export interface Outputs {
+  readonly events: EventEmitter<CrawlEvents>
+  readonly reader: PageReader | undefined
+}
+
 /** What one shard of several gets in place of the parts of a single one. */
 interface ShardPlace
   extends Pick<
@@ -59,7 +65,6 @@ interface ShardPlace
   > {
   readonly shard: ShardContext
   readonly clock: Clock
-  readonly reader: PageReader | undefined
   /** Called once the store is open, because batches may survive a crash in its outbox. */
   exchange(outbox: Outbox | undefined): Exchange
   report(event: StoreEvent): void
@@ -74,7 +79,7 @@ interface ShardPlace
  */
 export async function plan(
   options: CrawlOptions,
-  reader: PageReader | undefined,
+  { events, reader }: Outputs,
   place?: ShardPlace,
 ): Promise<Plan> {
   const clock = place?.clock ?? clockOf(options)
@@ -138,8 +143,8 @@ export async function plan(
     delivery = new Delivery({
       clock,
       hooks: options.hooks,
-      events: emitterOf(options.listeners),
-      reader: place?.reader ?? reader,
+      events,
+      reader,
       timeoutMs: options.timeout.hookMs,
       warn: place?.warn,
       advise: place?.advise,
@@ -232,12 +237,6 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
     trap: (url) => urls.check(url),
     sameContent: (host, page) => contents.isRepeated(host, page.url, page.body),
   }
-}
-
-export function emitterOf(listeners: readonly Listener[]): EventEmitter<CrawlEvents> {
-  const events = new EventEmitter<CrawlEvents>()
-  for (const [event, listener] of listeners) events.on(event, listener as (...args: unknown[]) => void)
-  return events
 }
 
 function rulesOf(options: CrawlOptions): EngineRules {

@@ -1,19 +1,20 @@
 import { ABANDONED, AbortGrace } from '../engine/abort-grace.js'
-import type { PageReader } from '../engine/delivery.js'
 import { Engine } from '../engine/engine.js'
 import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
 import type { StoreEvent } from '../stores/contract.js'
+import type { Clock } from '../time.js'
 import { plan } from './plan.js'
 import { clockOf } from './plan-defaults.js'
+import type { RunOutputs } from './run-events.js'
 import { assertRunnable } from './runtime.js'
 import { openWorkerRun } from './threads/open.js'
 import { WorkerRun } from './threads/worker-run.js'
 
-/** What runs a crawl: one engine in this thread, or a workerRun of them in others. */
-export interface Runner {
+/** What runs a crawl: one engine in this thread, or a `WorkerRun` over several threads. */
+interface Runner {
   run(): Promise<Summary>
   stop(): void
   abort(): void
@@ -25,48 +26,50 @@ export interface Runner {
 /** One run of a crawler, from opening its parts to closing them. */
 export class Run {
   readonly #options: GivenOptions
-  readonly #reader: PageReader | undefined
+  readonly #outputs: RunOutputs
   readonly #grace: AbortGrace
   #runner: Runner | undefined = undefined
-  /** What was asked while the parts were still being opened. */
+  /** Commands that came before everything was opened. */
   #early: ((runner: Runner) => void)[] = []
   #last: Stats | undefined = undefined
-  isGoingOn = true
+  #isOver = false
 
-  constructor(options: GivenOptions, reader: PageReader | undefined) {
+  constructor(options: GivenOptions, outputs: RunOutputs) {
     this.#options = options
-    this.#reader = reader
+    this.#outputs = outputs
     this.#grace = new AbortGrace(clockOf(options))
   }
 
+  /** Runs the crawl, once. It begins in the next macrotask, so that the caller can add listeners first. */
   async finish(signal: AbortSignal | undefined): Promise<Summary> {
     const abort = () => this.abort()
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     try {
+      await nextMacrotask(this.#grace.clock)
       const runner = await this.#open()
       this.#runner = runner
-      for (const ask of this.#early.splice(0)) ask(runner)
+      for (const command of this.#early.splice(0)) command(runner)
       return await runner.run()
     } finally {
       signal?.removeEventListener('abort', abort)
       this.#grace.close()
-      this.isGoingOn = false
+      this.#isOver = true
       this.#last = this.#runner?.stats()
       this.#runner = undefined
     }
   }
 
   abort(): void {
-    if (!this.isGoingOn) return
+    if (this.#isOver) return
     this.#grace.abort()
     this.command((runner) => runner.abort())
   }
 
-  /** Passes a expectation on to the runner, now or as soon as there is one. After the run it is ignored. */
-  command(ask: (runner: Runner) => void): void {
-    if (this.#runner !== undefined) ask(this.#runner)
-    else if (this.isGoingOn) this.#early.push(ask)
+  /** Passes a command on to the runner, now or as soon as there is one. After the run it is ignored. */
+  command(command: (runner: Runner) => void): void {
+    if (this.#runner !== undefined) command(this.#runner)
+    else if (!this.#isOver) this.#early.push(command)
   }
 
   stats(): Stats | undefined {
@@ -75,27 +78,29 @@ export class Run {
 
   async #open(): Promise<Runner> {
     assertRunnable(this.#options.workers.count)
-    const opening = this.#options.workers.count > 0 ? this.#openCrew() : this.#openEngine()
+    const opening = this.#options.workers.count > 0 ? this.#openWorkerRun() : this.#openEngine()
     const opened = await this.#grace.wait(opening)
     if (opened !== ABANDONED) return opened.runner
-    // Should it open after all, it is closed again; nobody is left to hear of it.
+    // If it opens after all, it is closed again. The run is over by then, so a failure to close has no listener.
     opening.then(({ close }) => close()).catch(() => {})
-    const message = 'aborted while a store, a hook or an extractor was still opening; it was left behind'
+    const message = 'aborted while a store, a hook or an extractor was still opening; it was not waited for'
     throw new KumoError('KUMO_OPEN_FAILED', message)
   }
 
   async #openEngine(): Promise<Opened> {
     const options = await loadModules(this.#options)
-    // The same clock for the run's grace and for all its parts.
-    const { parts, rules } = await plan({ ...options, clock: this.#grace.clock }, this.#reader)
+    const { events, stream } = this.#outputs
+    // One clock for the run's abort grace and for all of its parts.
+    const given = { ...options, clock: this.#grace.clock }
+    const { parts, rules } = await plan(given, { events: events.emitter, reader: stream })
     const runner = new Engine(parts, rules, this.#grace)
     return { runner, close: async () => parts.close(this.#grace) }
   }
 
-  async #openCrew(): Promise<Opened> {
+  async #openWorkerRun(): Promise<Opened> {
     let workerRun: WorkerRun | undefined
     const early: StoreEvent[] = []
-    const parts = await openWorkerRun(this.#options, this.#reader, (event) => {
+    const parts = await openWorkerRun(this.#options, this.#outputs, (event) => {
       if (workerRun === undefined) early.push(event)
       else workerRun.onStoreEvent(event)
     })
@@ -108,4 +113,12 @@ export class Run {
 interface Opened {
   readonly runner: Runner
   close(): Promise<void>
+}
+
+/** The system clock's immediate; any other clock's next timer. */
+function nextMacrotask(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    if (clock.afterArrivals) clock.afterArrivals(resolve)
+    else clock.wakeAt(clock.now(), resolve)
+  })
 }

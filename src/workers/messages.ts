@@ -1,7 +1,14 @@
 /** What the main thread and a worker thread tell each other. Batches of URLs do not come this way: see port-exchange.ts. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { EarlierRuns, PageCounts, PartitionSnapshot, Stats, Summary } from '../engine/contract.js'
+import type {
+  CrawlEvents,
+  EarlierRuns,
+  PageCounts,
+  PartitionSnapshot,
+  Stats,
+  Summary,
+} from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
@@ -32,8 +39,15 @@ export interface WorkerData {
   readonly fatal: readonly (readonly [url: string, why: string])[]
   /** The options of the crawl as plain data. */
   readonly options: unknown
-  /** Whether somebody reads pages with `for await`. */
-  readonly hasReader: boolean
+  readonly output: WantedOutput
+}
+
+/** What the main thread wants to receive. */
+export interface WantedOutput {
+  /** Events with listeners. */
+  readonly events: readonly (keyof CrawlEvents)[]
+  /** Whether pages are read with `for await`. */
+  readonly pages: boolean
 }
 
 /** To a worker. */
@@ -41,6 +55,8 @@ export type ToWorker =
   /** All peers are connected: begin. */
   | { readonly kind: 'go' }
   | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' }
+  /** Listeners came or went, or a `for await` began. */
+  | { readonly kind: 'want'; readonly output: WantedOutput }
   /** No shard has anything to do, and nothing is on its way. */
   | { readonly kind: 'over' }
   /** Seeds: all count for the scope, those of `mine` are this shard's to admit. Answered by `seeded`. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Settlement } from '../../src/adapters.js'
 import { durableStoreSuite } from '../../src/conformance/durable/durable.js'
-import type { CrawlRequest, Settlement } from '../../src/index.js'
+import type { CrawlRequest } from '../../src/index.js'
 import { failuresOf, isNoticed } from './collect.js'
 import { type Entry, type Flaws, journalPlace } from './journal-store.js'
 

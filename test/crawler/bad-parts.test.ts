@@ -3,16 +3,8 @@
  * with an error that names it and with everything closed.
  */
 
-import {
-  type Crawler,
-  type Fetcher,
-  type Frontier,
-  fingerprintTable,
-  type KumoError,
-  memoryFrontier,
-  type Outcome,
-  type SeenStore,
-} from 'kumo'
+import type { Crawler, Fetcher, Frontier, KumoError, SeenStore } from 'kumo'
+import { fingerprintTable, memoryFrontier, type Outcome } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import {
   crawl,
@@ -217,8 +209,9 @@ describe('a store', () => {
     const crawler = direct
       .seeds(url())
       .seenStore(seenWith({ addAll: (urls) => (++calls === 3 ? fails() : sound.addAll(urls)) }))
-    await rejectionOf(crawler.run())
-    expect(crawler.stats()).toMatchObject({ pages: 2, statuses: { 200: 2 } })
+    const run = crawler.start()
+    await rejectionOf(run.done)
+    expect(run.stats()).toMatchObject({ pages: 2, statuses: { 200: 2 } })
   })
 
   test('that is slow is waited for, and nothing is lost', async () => {

@@ -3,7 +3,6 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Crawler } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import { direct, linkedPages, linksTo, rawServer, site, sleep, until, WORKERS, web } from './support.js'
@@ -21,24 +20,22 @@ describe('stop', () => {
       },
     })
     const seeds = Array.from({ length: 30 }, (_, i) => url('/', `127.0.6.${i}`))
-    const crawler = direct.concurrency(6).seeds(seeds)
-    const running = crawler.run()
+    const run = direct.concurrency(6).seeds(seeds).start()
     await until(() => requests.length === 6, 'six requests')
-    crawler.stop()
+    run.stop()
     // A thread hears of it a moment later.
     await sleep(100)
     answer()
-    const summary = await running
+    const summary = await run.done
     expect(summary).toMatchObject({ reason: 'stopped', pages: 6, pending: 24, inFlight: 0, failed: 0 })
     expect(requests).toHaveLength(6)
   })
 
   test('before the crawl has begun it ends without a request', async () => {
     const { url, requests } = await site({ '/': 'x' })
-    const crawler = direct.seeds(url())
-    const running = crawler.run()
-    crawler.stop()
-    expect(await running).toMatchObject({ reason: 'stopped', pages: 0 })
+    const run = direct.seeds(url()).start()
+    run.stop()
+    expect(await run.done).toMatchObject({ reason: 'stopped', pages: 0 })
     expect(requests).toEqual([])
   })
 })
@@ -46,29 +43,29 @@ describe('stop', () => {
 describe('pause and resume', () => {
   test('nothing is asked for in between, and nothing is lost', async () => {
     const { url, requests } = await site(linkedPages(20))
-    const crawler = direct.seeds(url()).on('page', ({ url }) => {
-      if (url.endsWith('/3')) crawler.pause()
+    const run = direct.seeds(url()).start()
+    run.on('page', ({ url }) => {
+      if (url.endsWith('/3')) run.pause()
     })
-    const running = crawler.run()
     await until(() => requests.length === 4, 'the pause')
     await sleep(150)
     expect(requests).toHaveLength(4)
-    expect(crawler.stats()).toMatchObject({ pages: 4, pending: 16, inFlight: 0 })
-    expect(crawler.stats()!.idle.paused).toBeGreaterThan(0)
-    crawler.resume()
-    expect(await running).toMatchObject({ reason: 'done', pages: 20 })
+    expect(run.stats()).toMatchObject({ pages: 4, pending: 16, inFlight: 0 })
+    expect(run.stats()!.idle.paused).toBeGreaterThan(0)
+    run.resume()
+    expect(await run.done).toMatchObject({ reason: 'done', pages: 20 })
   })
 
   test('a paused crawl can be stopped and aborted', async () => {
     const { url } = await site(linkedPages(5))
     for (const end of ['stop', 'abort'] as const) {
       const controller = new AbortController()
-      const crawler: Crawler = direct.seeds(url()).on('page', () => crawler.pause())
-      const running = crawler.run({ signal: controller.signal })
-      await until(() => crawler.stats()?.pages === 1, 'the first page')
-      if (end === 'stop') crawler.stop()
+      const run = direct.seeds(url()).start({ signal: controller.signal })
+      run.on('page', () => run.pause())
+      await until(() => run.stats()?.pages === 1, 'the first page')
+      if (end === 'stop') run.stop()
       else controller.abort()
-      expect(await running).toMatchObject({
+      expect(await run.done).toMatchObject({
         reason: end === 'stop' ? 'stopped' : 'aborted',
         pages: 1,
         pending: 4,
@@ -120,11 +117,11 @@ describe('an abort signal', () => {
   test('is let go when the crawl is over', async () => {
     const { url } = await site({ '/': 'x' })
     const controller = new AbortController()
-    const crawler = direct.seeds(url())
-    const first = await crawler.run({ signal: controller.signal })
+    const run = direct.seeds(url()).start({ signal: controller.signal })
+    const first = await run.done
     controller.abort()
     expect(first.reason).toBe('done')
-    expect(crawler.stats()).toMatchObject({ reason: 'done' })
+    expect(run.stats()).toMatchObject({ reason: 'done' })
   })
 
   test('by a time-out works as well', async () => {

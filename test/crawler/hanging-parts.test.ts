@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { Crawler, type FetchedResponse, memory, type Store } from 'kumo'
+import { Crawler, memory, type Store } from 'kumo'
+import type { FetchedResponse } from 'kumo/adapters'
 import { virtualClock } from 'kumo/sim'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LoopTime } from '../loop-time.js'
@@ -125,24 +126,25 @@ describe('leaving', () => {
 
   it('keeps pages that were not read pending, and does not count them', async () => {
     let read = 0
-    for await (const _ of many) {
+    const run = many.start()
+    for await (const _ of run) {
       read++
       // Time for the other nine to be fetched and to wait for this reader.
       await new Promise((resolve) => setTimeout(resolve, 50))
       break
     }
     expect(read).toBe(1)
-    expect(many.stats()).toMatchObject({ pages: 1, pending: 9, inFlight: 0, reason: 'aborted' })
+    expect(run.stats()).toMatchObject({ pages: 1, pending: 9, inFlight: 0, reason: 'aborted' })
   })
 
   it('at the time limit delivers exactly what the summary counts', async () => {
-    const limited = many.limit({ time: 250 })
+    const run = many.limit({ time: 250 }).start()
     let read = 0
-    for await (const _ of limited) {
+    for await (const _ of run) {
       read++
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    expect(limited.stats()).toMatchObject({ pages: read, inFlight: 0, pending: 10 - read, reason: 'limit' })
+    expect(run.stats()).toMatchObject({ pages: read, inFlight: 0, pending: 10 - read, reason: 'limit' })
     expect(read).toBeLessThan(10)
   })
 
@@ -184,7 +186,7 @@ describe('seeds and stop', () => {
             name !== 'addAll'
               ? bound(target, name)
               : async (urls: string[]) => {
-                  crawler.stop()
+                  run.stop()
                   await new Promise((resolve) => setTimeout(resolve, 100))
                   log.push('seen')
                   return seen.addAll(urls)
@@ -206,8 +208,8 @@ describe('seeds and stop', () => {
         }
       },
     }
-    const crawler = quick.store(store)
-    await crawler.run()
+    const run = quick.store(store).start()
+    await run.done
     expect(log).toEqual(['seen', 'added', 'closed'])
   })
 })

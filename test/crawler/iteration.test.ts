@@ -1,7 +1,11 @@
 /** `for await`: every page once, at the reader's pace, and nothing goes on after the reader has left. */
 
-import { type Crawler, fingerprintTable, type KumoError, type Page } from 'kumo'
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Crawler, type KumoError, level, type Page } from 'kumo'
+import { fingerprintTable } from 'kumo/adapters'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import {
   crawl,
@@ -13,6 +17,8 @@ import {
   rejectionOf,
   site,
   sleep,
+  until,
+  WORKERS,
   watchRejections,
 } from './support.js'
 
@@ -61,14 +67,14 @@ describe('a loop over a crawler', () => {
     const rejections = watchRejections()
     const { url, requests } = await site({ '/p': linksTo('/never'), '/never': () => {} })
     const seeds = Array.from({ length: 200 }, (_, i) => url('/p', `127.0.4.${i}`))
-    const crawler = direct.concurrency(5).seeds(seeds)
+    const run = direct.concurrency(5).seeds(seeds).start()
     const time = new LoopTime()
-    for await (const page of crawler) {
+    for await (const page of run) {
       expect(page.status).toBe(200)
       break
     }
     expect(time.stop()).toBeLessThan(10_000)
-    expect(crawler.stats()).toMatchObject({ reason: 'aborted' })
+    expect(run.stats()).toMatchObject({ reason: 'aborted' })
     // Requests that were on the wire when the loop was left may still arrive.
     await sleep(100)
     expect(requests.length).toBeLessThan(20)
@@ -77,12 +83,12 @@ describe('a loop over a crawler', () => {
 
   test('an error thrown in the loop is the one that comes out, and the crawl ends', async () => {
     const { url } = await site(linkedPages(5))
-    const crawler = direct.seeds(url())
+    const run = direct.seeds(url()).start()
     const loop = async () => {
-      for await (const _ of crawler) throw new Error('mine')
+      for await (const _ of run) throw new Error('mine')
     }
     await expect(loop()).rejects.toThrow('mine')
-    expect(crawler.stats()).toMatchObject({ reason: 'aborted', pages: 1 })
+    expect(run.stats()).toMatchObject({ reason: 'aborted', pages: 1 })
   })
 
   test('an error of the store comes out of the loop, after the pages that were there', async () => {
@@ -140,23 +146,33 @@ describe('one crawler value', () => {
     expect(pathsOf(await read(crawler))).toEqual(pathsOf((await crawl(crawler)).pages))
   })
 
-  test('does not run while it runs, but a branch of it does', async () => {
-    const { url } = await site(linkedPages(4))
+  test('runs several times at once, and the runs know nothing of each other', async () => {
+    const { url, requests } = await site(linkedPages(4))
     const crawler = direct.seeds(url())
-    const first = crawler.run()
-    const error = (await rejectionOf(crawler.run())) as KumoError
-    expect(error).toMatchObject({ code: 'KUMO_ALREADY_RUNNING' })
-    await expect(read(crawler)).rejects.toMatchObject({ code: 'KUMO_ALREADY_RUNNING' })
-    expect(await crawler.depth(0).run()).toMatchObject({ pages: 1 })
-    expect(await first).toMatchObject({ pages: 4, reason: 'done' })
-    expect(await crawler.run()).toMatchObject({ pages: 4 })
+    const [first, second] = [crawler.start(), crawler.start()]
+    second.pause()
+    const [summary, pages] = await Promise.all([first.done, read(crawler)])
+    expect(summary).toMatchObject({ pages: 4, reason: 'done' })
+    expect(pages).toHaveLength(4)
+    await until(() => second.stats() !== undefined, 'the second run')
+    expect(second.stats()!.pages).toBe(0)
+    expect(first.stats()).toEqual(summary)
+    second.resume()
+    expect(await second.done).toMatchObject({ pages: 4, reason: 'done' })
+    expect(requests).toHaveLength(12)
   })
 
-  test('stopping, pausing and asking a crawler that does not run does nothing', () => {
-    const crawler = direct.seeds('http://example.com/')
-    crawler.stop()
-    crawler.pause()
-    crawler.resume()
-    expect(crawler.stats()).toBeUndefined()
+  test('has no run, so a second one on the same folder is refused by the store', async () => {
+    const { url } = await site(linkedPages(4))
+    const folder = await mkdtemp(join(tmpdir(), 'kumo-two-runs-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const crawler = direct.seeds(url()).store(level(folder)).workers(WORKERS)
+    const first = crawler.start()
+    first.pause()
+    await until(() => first.stats() !== undefined, 'the first run')
+    await expect(crawler.run()).rejects.toMatchObject({ code: 'KUMO_STORE_LOCKED' })
+    first.resume()
+    expect(await first.done).toMatchObject({ pages: 4, reason: 'done' })
+    expect(await crawler.run()).toMatchObject({ pages: 4, reason: 'already-done' })
   })
 })

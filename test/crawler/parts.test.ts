@@ -1,15 +1,7 @@
 /** Parts of the user's own are really the ones that are used, and are closed at the end. */
 
-import {
-  byHost,
-  type CrawlRequest,
-  type FetchContext,
-  fingerprintTable,
-  memory,
-  memoryFrontier,
-  type Store,
-  type StoreContext,
-} from 'kumo'
+import { type CrawlRequest, memory, type Store } from 'kumo'
+import { byHost, type FetchContext, fingerprintTable, memoryFrontier, type StoreContext } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import {

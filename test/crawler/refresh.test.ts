@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Change, type Crawler, type Feasibility, KumoError, level, type Page } from 'kumo'
+import { type Change, type Feasibility, KumoError, level, type Page } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
 import { direct, site, until, WORKERS } from './support.js'
@@ -69,14 +69,14 @@ describe('a schedule', () => {
       .on('page', (page) => {
         seen.push([new URL(page.url).pathname, page.change])
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => visits(requests, '/b') >= 2, 'a second visit')
     // Now and then a page is read as a whole to see whether the server tells the truth.
-    await until(() => (crawler.stats()!.statuses[304] ?? 0) > 0, 'an answer that nothing has changed')
+    await until(() => (run.stats()!.statuses[304] ?? 0) > 0, 'an answer that nothing has changed')
     pages['/a'] = { content: 'second', etag: '"2"' }
     await until(() => seen.some(([path, change]) => path === '/a' && change === 'changed'), 'the change')
-    crawler.stop()
-    const summary = await running
+    run.stop()
+    const summary = await run.done
     expect(summary.reason).toBe('stopped')
     expect(seen.filter(([, change]) => change === 'new').sort()).toEqual([
       ['/', 'new'],
@@ -108,12 +108,12 @@ describe('a schedule', () => {
     const pages: Record<string, Changing> = { '/': { content: 'nothing yet' }, '/new': { content: 'here' } }
     const { url, requests } = await changing(pages)
     const crawler = direct.seeds(url()).refresh({ ...HASTY, max: 500 })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => visits(requests, '/') >= 2, 'a second visit')
     pages['/'] = { content: '<a href="/new">look</a>' }
     await until(() => visits(requests, '/new') >= 2, 'visits to the new page')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
   })
 
   test('a page that is not there twice is gone, is tried more rarely, and may come back', async () => {
@@ -129,15 +129,15 @@ describe('a schedule', () => {
       .on('page', (page) => {
         if (page.url.endsWith('/a')) seen.push(page)
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => visits(requests, '/a') >= 2, 'a second visit')
     pages['/a'] = { content: '', status: 404 }
     await until(() => seen.at(-1)?.change === 'gone', 'the page to be gone')
     expect(seen.at(-1)).toMatchObject({ status: 404, body: new Uint8Array(0) })
     pages['/a'] = { content: 'here again' }
     await until(() => seen.at(-1)?.change === 'new', 'the page to be back')
-    crawler.stop()
-    const summary = await running
+    run.stop()
+    const summary = await run.done
     expect(seen.map(({ change }) => change)).toEqual(['new', 'gone', 'new'])
     expect(summary.changes.gone).toBe(1)
   })
@@ -151,10 +151,10 @@ describe('a schedule', () => {
       .on('page', (page) => {
         seen.push(page)
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => seen.length >= 3, 'three pages')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
     expect(seen.map(({ change }) => change).slice(0, 3)).toEqual(['new', 'unchanged', 'unchanged'])
   })
 
@@ -201,14 +201,14 @@ describe('a schedule', () => {
       .on('page', (page) => {
         seen.push([new URL(page.url).pathname, page.change])
       })
-    const running = crawler.run()
+    const run = crawler.start()
     for (const path of ['/busy', '/missing'])
       await until(() => visits(requests, path) >= 3, `visits to ${path}`)
     expect(seen).toEqual([['/', 'new']])
     for (const path of ['/busy', '/missing']) pages[path] = { content: 'here' }
     await until(() => seen.length === 3, 'both pages')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
     expect(seen.slice(1).sort()).toEqual([
       ['/busy', 'new'],
       ['/missing', 'new'],
@@ -225,15 +225,15 @@ describe('a schedule', () => {
       .on('page', ({ change }) => {
         if (change === 'changed') changes++
       })
-    const running = crawler.run()
+    const run = crawler.start()
     let version = 0
     const ticking = setInterval(() => {
       pages['/'] = { content: `version ${++version}`, etag: '"always"' }
     }, 50)
     onTestFinished(() => clearInterval(ticking))
     await until(() => changes >= 5, 'changes that the server denies')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
   })
 
   test('pauses are kept', async () => {
@@ -248,12 +248,12 @@ describe('a schedule', () => {
       .seeds(url())
       .delay(100)
       .refresh({ ...HASTY, max: 300, share: 0.5 })
-    const running = crawler.run()
+    const run = crawler.start()
     // All are visited, none is starved.
     await until(() => Math.min(...counts()) >= 2, 'visits to all pages')
-    await until(() => crawler.stats()?.feasibility?.feasible === false, 'what is feasible is known')
-    crawler.stop()
-    const summary = await running
+    await until(() => run.stats()?.feasibility?.feasible === false, 'what is feasible is known')
+    run.stop()
+    const summary = await run.done
     const gaps = requests.slice(1).map((request, i) => request.at - requests[i]!.at)
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(99)
     // Eleven pages wish a visit every 300 ms or less, and the host allows ten a second, half of them for known pages.
@@ -279,11 +279,11 @@ describe('a schedule', () => {
       .on('feasibility', (feasibility) => {
         told.push(feasibility)
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => told.length > 0, 'word of it')
-    expect(crawler.feasibility()!.feasible).toBe(false)
-    crawler.stop()
-    await running
+    expect(run.stats()!.feasibility!.feasible).toBe(false)
+    run.stop()
+    await run.done
     expect(told[0]).toMatchObject({ feasible: false, infeasibleServers: 1 })
   })
 })
@@ -367,10 +367,11 @@ describe('passes', () => {
     const crawler = stored(folder()).concurrency(1).seeds(url()).refresh({ rounds: 1, unchanged: true })
     await crawler.run()
     let pages = 0
-    const stopped: typeof crawler = crawler.on('page', () => {
-      if (++pages === 5) stopped.stop()
+    const run = crawler.start()
+    run.on('page', () => {
+      if (++pages === 5) run.stop()
     })
-    expect(await stopped.run()).toMatchObject({ reason: 'stopped' })
+    expect(await run.done).toMatchObject({ reason: 'stopped' })
     expect(await crawler.run()).toMatchObject({ reason: 'done' })
     for (const path of ['/', ...paths]) expect([path, visits(requests, path)]).toEqual([path, 2])
   })
@@ -385,19 +386,19 @@ describe('what a store remembers', () => {
     const { url, requests } = await changing(pages)
     const path = folder()
     const crawler = stored(path).seeds(url()).refresh({ min: 300, max: '10s', first: '1s' })
-    const first = crawler.run()
-    await until(() => crawler.stats()?.pages === 2, 'both pages')
-    crawler.stop()
-    expect(await first).toMatchObject({ pages: 2, pending: 2 })
+    const first = crawler.start()
+    await until(() => first.stats()?.pages === 2, 'both pages')
+    first.stop()
+    expect(await first.done).toMatchObject({ pages: 2, pending: 2 })
     pages['/a'] = { content: 'another', etag: '"2"' }
     const seen: [string, Change][] = []
     const again = crawler.on('page', (page) => {
       seen.push([new URL(page.url).pathname, page.change])
     })
-    const running = again.run()
+    const run = again.start()
     await until(() => seen.length > 0, 'the change')
-    again.stop()
-    await running
+    run.stop()
+    await run.done
     expect(seen).toEqual([['/a', 'changed']])
     const second = requests.filter((request) => request.path === '/a')[1]!
     expect(second.headers['if-none-match'] ?? 'plain').toMatch(/"1"|plain/)
@@ -406,11 +407,9 @@ describe('what a store remembers', () => {
   test('a crawl that would not refresh it is refused, and passes as well', async () => {
     const { url } = await changing({ '/': { content: 'x' } })
     const path = folder()
-    const crawler: Crawler = stored(path)
-      .seeds(url())
-      .refresh(HASTY)
-      .on('page', () => crawler.stop())
-    await crawler.run()
+    const run = stored(path).seeds(url()).refresh(HASTY).start()
+    run.on('page', () => run.stop())
+    await run.done
     const refused = { code: 'KUMO_STORE_MISMATCH' }
     await expect(stored(path).seeds(url()).run()).rejects.toMatchObject(refused)
     await expect(stored(path).seeds(url()).refresh({ rounds: 1 }).run()).rejects.toMatchObject(refused)
@@ -429,10 +428,10 @@ describe('what a store remembers', () => {
     const before = requests.length
     expect(before).toBeLessThan(2 * (paths.length + 1))
     const rest = crawler.refresh({ first: '1h', min: '1h' })
-    const running = rest.run()
+    const run = rest.start()
     await until(() => requests.length >= 2 * (paths.length + 1), 'the rest')
-    rest.stop()
-    expect(await running).toMatchObject({ pending: paths.length + 1 })
+    run.stop()
+    expect(await run.done).toMatchObject({ pending: paths.length + 1 })
     for (const each of ['/', ...paths]) expect([each, visits(requests, each)]).toEqual([each, 2])
   })
 
@@ -444,10 +443,10 @@ describe('what a store remembers', () => {
     const path = folder()
     await stored(path).seeds(url()).refresh({ rounds: 1 }).run()
     const crawler = stored(path).seeds(url()).refresh(HASTY)
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => visits(requests, '/a') >= 4, 'visits by the schedule')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
   })
 })
 
@@ -464,13 +463,13 @@ describe('what is brought in', () => {
       }
     }
     const crawler = direct.concurrency(20).seeds(reading()).refresh({ first: '1d' })
-    const running = crawler.run()
-    await until(() => (crawler.stats()?.pages ?? 0) > 0, 'the first page')
-    await until(() => crawler.stats()!.pages === hosts, 'all pages')
+    const run = crawler.start()
+    await until(() => (run.stats()?.pages ?? 0) > 0, 'the first page')
+    await until(() => run.stats()!.pages === hosts, 'all pages')
     expect(read).toBe(hosts)
-    expect(crawler.stats()).toMatchObject({ pending: hosts, bottleneck: expect.any(String) })
-    crawler.stop()
-    await running
+    expect(run.stats()).toMatchObject({ pending: hosts, bottleneck: expect.any(String) })
+    run.stop()
+    await run.done
     expect(requests).toHaveLength(hosts)
   })
 
@@ -517,12 +516,12 @@ describe('a page that has become something else', () => {
       .on('page', ({ change }) => {
         seen.push(change)
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => seen.length === 1, 'the page')
     isFilm = true
     await until(() => seen.length === 2, 'its end')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
     expect(seen).toEqual(['new', 'gone'])
   })
 })
@@ -539,7 +538,7 @@ describe('a digest of one’s own', () => {
       .on('page', ({ change }) => {
         changes.push(change)
       })
-    const running = crawler.run()
+    const run = crawler.start()
     await until(() => visits(requests, '/') >= 2, 'a second visit')
     pages['/'] = { content: '<p>count 2</p><b>stays</b>' }
     const before = visits(requests, '/')
@@ -547,8 +546,8 @@ describe('a digest of one’s own', () => {
     expect(changes).toEqual(['new'])
     pages['/'] = { content: '<p>count 2</p><b>moves</b>' }
     await until(() => changes.length === 2, 'the change that counts')
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
     expect(changes).toEqual(['new', 'changed'])
   })
 

@@ -184,10 +184,11 @@ describe('retryFailed', () => {
     const crawler = stored()
       .retries({ times: 0, backoff: 1, cooldownAfter: 1, cooldowns: 1, cooldown: 1 })
       .seeds(started.url())
-    const stopped: typeof crawler = crawler.on('failure', ({ code }) => {
-      if (code === 'host-down') stopped.stop()
+    const run = crawler.start()
+    run.on('failure', ({ code }) => {
+      if (code === 'host-down') run.stop()
     })
-    const first = await stopped.run()
+    const first = await run.done
     expect(first).toMatchObject({ reason: 'stopped', failures: { 'http-status': 2 } })
     expect(first.pending).toBeGreaterThan(0)
     started.requests.length = 0

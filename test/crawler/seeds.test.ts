@@ -167,10 +167,10 @@ describe('sources', () => {
       await new Promise(() => {})
     }
     const crawler = direct.seeds(stuck())
-    const running = crawler.run()
-    await until(() => crawler.stats()?.pages === 6, 'six pages')
-    crawler.stop()
-    expect(await running).toMatchObject({ reason: 'stopped', pages: 6 })
+    const run = crawler.start()
+    await until(() => run.stats()?.pages === 6, 'six pages')
+    run.stop()
+    expect(await run.done).toMatchObject({ reason: 'stopped', pages: 6 })
   })
 
   test('a slow source is waited for', async () => {

@@ -56,16 +56,16 @@ describe('counts', () => {
   test('add up at every moment', async () => {
     const server = await web({ hosts: 8, pagesPerHost: 40, latencyMs: [0, 4] })
     const crawler = direct.concurrency(6).seeds(server.seeds())
-    const running = crawler.run()
+    const run = crawler.start()
     const looks: Stats[] = []
     let over = false
-    void running.then(() => (over = true))
+    void run.done.then(() => (over = true))
     while (!over) {
-      const stats = crawler.stats()
+      const stats = run.stats()
       if (stats !== undefined) looks.push(stats)
       await sleep(2)
     }
-    const summary = await running
+    const summary = await run.done
     expect(looks.length).toBeGreaterThan(5)
     for (const { pages, pending, inFlight, known, hosts } of looks) {
       expect(inFlight).toBeLessThanOrEqual(6)
@@ -79,13 +79,13 @@ describe('counts', () => {
     expect(summary).toMatchObject({ pages: 320, known: 320, pending: 0, inFlight: 0, hostsVisited: 8 })
   })
 
-  test('after the run stats() are its summary, until the next run begins', async () => {
+  test('after the run stats() are its summary', async () => {
     const { url } = await site(linkedPages(4))
-    const crawler = direct.seeds(url())
-    const summary = await crawler.run()
-    expect(crawler.stats()).toEqual(summary)
+    const run = direct.seeds(url()).start()
+    const summary = await run.done
+    expect(run.stats()).toEqual(summary)
     await sleep(30)
-    expect(crawler.stats()).toEqual(summary)
+    expect(run.stats()).toEqual(summary)
     expect(summary.known).toBe(4)
   })
 
@@ -94,9 +94,10 @@ describe('counts', () => {
     const seen: (number | undefined)[] = []
     const crawler = direct
       .seeds(url())
-      .use({ name: 'h', page: () => {}, close: () => void seen.push(crawler.stats()?.known) })
-      .on('end', (summary) => void seen.push(summary.known, crawler.stats()?.known))
-    await crawler.run()
+      .use({ name: 'h', page: () => {}, close: () => void seen.push(run.stats()?.known) })
+      .on('end', (summary) => void seen.push(summary.known, run.stats()?.known))
+    const run = crawler.start()
+    await run.done
     expect(seen).toEqual([4, 4, 4])
   })
 
@@ -218,13 +219,13 @@ describe('the bottleneck', () => {
   test('paused: by the user', async () => {
     const { url } = await site(linkedPages(3))
     const crawler = direct.seeds(url())
-    const running = crawler.run()
-    crawler.pause()
-    await until(() => crawler.stats() !== undefined, 'the beginning')
+    const run = crawler.start()
+    run.pause()
+    await until(() => run.stats() !== undefined, 'the beginning')
     await sleep(400)
-    expect(crawler.stats()!.bottleneck).toBe('paused')
-    crawler.resume()
-    expect(await running).toMatchObject({ pages: 3, reason: 'done' })
+    expect(run.stats()!.bottleneck).toBe('paused')
+    run.resume()
+    expect(await run.done).toMatchObject({ pages: 3, reason: 'done' })
   })
 
   test('discovery: nothing more is known to fetch', async () => {

@@ -1,18 +1,7 @@
 /** What the crawler's tests share: servers that close themselves, and a crawl whose every event is kept. */
 
-import {
-  type Clock,
-  Crawler,
-  type Failure,
-  type Fetcher,
-  type Outcome,
-  type Page,
-  type Random,
-  type Redirect,
-  type Skip,
-  type Summary,
-  systemClock,
-} from 'kumo'
+import { Crawler, type Failure, type Fetcher, type Page, type Redirect, type Skip, type Summary } from 'kumo'
+import { type Clock, type Outcome, type Random, systemClock } from 'kumo/adapters'
 import { onTestFinished } from 'vitest'
 import { type LoopbackSite, type Route, startSite } from '../loopback/site.js'
 import { type LoopbackWeb, startWeb, type WebOptions } from '../loopback/web.js'

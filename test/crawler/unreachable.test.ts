@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { Crawler, cachingResolver, type Failure, type Resolver } from 'kumo'
+import { Crawler, type Failure } from 'kumo'
+import { cachingResolver, type Resolver } from 'kumo/adapters'
 import { virtualClock } from 'kumo/sim'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { dnsServer, type Reply } from '../fetch/dns/dns-server.js'

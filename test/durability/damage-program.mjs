@@ -25,13 +25,14 @@ async function crawl(task) {
     .workers(task.workers)
     .store(level(task.folder, task.level))
     .on('store', ({ kind, message }) => void events.push(`${kind}: ${message}`))
-    .on('page', ({ url }) => {
-      pages.push(url)
-      if (deliveries !== undefined) writeSync(deliveries, `${url}\n`)
-      if (pages.length === task.dieAfterPages) die(crawler)
-    })
+  const run = crawler.start()
+  run.on('page', ({ url }) => {
+    pages.push(url)
+    if (deliveries !== undefined) writeSync(deliveries, `${url}\n`)
+    if (pages.length === task.dieAfterPages) die(run)
+  })
   try {
-    const { reason } = await crawler.run()
+    const { reason } = await run.done
     return { pages, events, reason }
   } catch (error) {
     return { pages, events, error: described(error) }
@@ -41,9 +42,9 @@ async function crawl(task) {
 /** What is done is on disk by then: a commit that was written and not told would look as if it had never been. */
 const COMMITTED_MS = 400
 
-/** @param {Crawler} crawler */
-function die(crawler) {
-  crawler.pause()
+/** @param {import('kumo').CrawlRun} run */
+function die(run) {
+  run.pause()
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), COMMITTED_MS)
 }
 

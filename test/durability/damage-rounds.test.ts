@@ -3,7 +3,7 @@
  * without its end. The program never dies of it, every error is Kumo's, and what is lost is told.
  */
 
-import { seededRandom } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 import { expect, test } from 'vitest'
 import { damageRounds, type Injury, KINDS, type Kind } from './damage-rounds.js'
 

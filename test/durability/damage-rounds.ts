@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Random } from 'kumo'
+import type { Random } from 'kumo/adapters'
 import { startWeb } from '../loopback/web.js'
 import { judge, type Outcome, TrialProgram, type Whole } from './damage-trial.js'
 

@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from 'node:util'
-import { seededRandom } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 import { damageRounds, INJURIES, type Injury, KINDS, type Kind, type Trial } from './damage-rounds.js'
 
 const { values } = parseArgs({

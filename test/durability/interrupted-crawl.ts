@@ -1,7 +1,7 @@
 /** One crawl over many runs: interrupted, and started again on the same store, until it ends by itself. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MaybePromise, Random } from 'kumo'
+import type { MaybePromise, Random } from 'kumo/adapters'
 import type { LoopbackWeb } from '../loopback/web.js'
 import { type Interruption, type Run, run, type Task } from './run.js'
 

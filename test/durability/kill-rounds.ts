@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Random } from 'kumo'
+import type { Random } from 'kumo/adapters'
 import { startWeb } from '../loopback/web.js'
 import { crawlSite } from './crawl-site.js'
 import { drawKill } from './interrupted-crawl.js'

@@ -32,7 +32,8 @@ const beat = () => void writeSync(pulse, `${performance.timeOrigin + performance
 beat()
 setInterval(beat, task.beatMs).unref()
 
-process.once('SIGTERM', () => crawler.stop())
+const run = crawler.start()
+process.once('SIGTERM', () => run.stop())
 
-const { reason, pages, earlierRuns } = await crawler.run()
+const { reason, pages, earlierRuns } = await run.done
 console.log(JSON.stringify({ reason, pages, earlierRuns }))

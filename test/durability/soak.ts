@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from 'node:util'
-import { seededRandom } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 import { killRounds } from './kill-rounds.js'
 import { quickSite, restingSite, type Site } from './sites.js'
 import { storm } from './storm.js'

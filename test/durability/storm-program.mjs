@@ -11,7 +11,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Crawler, fromModule, level, seededRandom } from 'kumo'
+import { Crawler, fromModule, level } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 
 /** @type {{ ends: number, seed: number }} */
 const { ends, seed } = JSON.parse(process.argv[2] ?? '')
@@ -57,8 +58,12 @@ const refreshing = (name) => crawl(name).refresh({ min: 100, max: '1s', first: 1
 
 /** How a crawl ended: its reason, or the code of its error. */
 async function endOf(crawler, signal) {
+  return endOfRun(crawler.start(signal && { signal }))
+}
+
+async function endOfRun(run) {
   try {
-    return (await crawler.run(signal && { signal })).reason
+    return (await run.done).reason
   } catch (error) {
     if (typeof error.code === 'string' && error.code.startsWith('KUMO_')) return error.code
     throw error
@@ -79,9 +84,9 @@ const KINDS = {
   stop: [
     ['stopped', 'done'],
     (folder) => {
-      const crawler = crawl(folder)
-      setTimeout(() => crawler.stop(), below(SOON_MS))
-      return endOf(crawler)
+      const run = crawl(folder).start()
+      setTimeout(() => run.stop(), below(SOON_MS))
+      return endOfRun(run)
     },
   ],
   abort: [ABORTED, (folder) => endOf(crawl(folder), AbortSignal.timeout(below(SOON_MS)))],

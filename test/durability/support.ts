@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Random, seededRandom } from 'kumo'
+import { type Random, seededRandom } from 'kumo/adapters'
 import { onTestFinished } from 'vitest'
 import { type LoopbackWeb, startWeb } from '../loopback/web.js'
 import { type Site, webOf } from './sites.js'

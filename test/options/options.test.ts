@@ -1,7 +1,8 @@
 /** An invalid option throws at its line: the message names the option, the value and what is allowed. */
 
 import { availableParallelism } from 'node:os'
-import { all, any, Crawler, httpFetcher, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
+import { all, any, Crawler, KumoError, memory, not, pathPrefix, sameSite } from 'kumo'
+import { httpFetcher } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { show } from '../../src/errors.js'
 import { HTTP_DEFAULTS } from '../../src/fetch/http/defaults.js'
@@ -254,6 +255,16 @@ const mistakes: Mistake[] = [
   ['tls({ cas })', () => crawler.tls({ cas: '' }), ["tls: got 'cas';", 'ca, cert, key']],
   ['dns({ server })', () => crawler.dns({ server: '1.1.1.1' }), ["dns: got 'server';", 'servers']],
   ['dns({ servers: [] })', () => crawler.dns({ servers: [] }), ['dns: got', 'resolve()']],
+  [
+    'allowPrivate()',
+    () => crawler.allowPrivate(),
+    ['allowPrivate: got undefined;', "'all' alone"],
+  ],
+  [
+    "allowPrivate('all') with others",
+    () => crawler.allowPrivate('10.0.0.7', 'all'),
+    ["allowPrivate: got 'all';", "'all' alone"],
+  ],
   [
     'allowPrivate(URL)',
     () => crawler.allowPrivate('http://10.0.0.1/'),

@@ -46,7 +46,7 @@ const crawls = {
   scoped: (workers) => crawler.scope('site', '/**').workers(workers),
   combined: () => crawler.scope(all(pathPrefix(seed), ({ depth }) => depth < 9)),
   fetched: () =>
-    crawler.fetch(async ({ url }) => ({
+    crawler.fetcher(async ({ url }) => ({
       ok: true,
       status: 200,
       headers: new Map([['content-type', 'text/html']]),

@@ -1,5 +1,6 @@
 /** What a plan builds where the user chose nothing, and what it makes of the user's choices. */
 
+import { EventEmitter } from 'eventemitter3'
 import { Crawler } from 'kumo'
 import { expect, test } from 'vitest'
 import { AbortGrace } from '../../src/engine/abort-grace.js'
@@ -11,7 +12,10 @@ import { stubFetcher } from '../crawler/support.js'
 const crawler = new Crawler().seeds('http://example.com/').fetcher(stubFetcher())
 
 async function partsOf(crawler: unknown) {
-  const { parts } = await plan((crawler as { options: CrawlOptions }).options, undefined)
+  const { parts } = await plan((crawler as { options: CrawlOptions }).options, {
+    events: new EventEmitter(),
+    reader: undefined,
+  })
   return { parts, close: () => parts.close(new AbortGrace(systemClock())) }
 }
 

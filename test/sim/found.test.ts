@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Crawler, seededRandom } from '../../src/index.js'
+import { seededRandom } from '../../src/adapters.js'
+import { Crawler } from '../../src/index.js'
 import { simulatedWeb, virtualClock } from '../../src/sim/index.js'
 import { slowFrontier } from './slow-store.js'
 
@@ -37,12 +38,12 @@ describe('found by simulation', () => {
       .fetcher(web)
       .robots(false)
       .frontier((context) => slowFrontier(context, () => clock.sleep(100)))
-    const running = crawler.run()
+    const run = crawler.start()
     const start = clock.now()
     // Seeds are added by 100 and leased by 200.
-    clock.wakeAt(start + 150, () => crawler[how]())
-    clock.wakeAt(start + 1000, () => crawler.resume())
-    const summary = await clock.run(running)
+    clock.wakeAt(start + 150, () => run[how]())
+    clock.wakeAt(start + 1000, () => run.resume())
+    const summary = await clock.run(run.done)
     expect(summary.reason).toBe(reason)
     expect(web.log.filter(({ startedAt }) => startedAt < start + 1000)).toEqual([])
     expect([web.log.length, summary.pending]).toEqual(how === 'stop' ? [0, 3] : [3, 0])

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { seededRandom } from '../../src/adapters.js'
 import type { Outcome } from '../../src/fetch/contract.js'
 import { robotsGate } from '../../src/fetch/robots/gate.js'
-import { Crawler, seededRandom } from '../../src/index.js'
+import { Crawler } from '../../src/index.js'
 import { virtualClock } from '../../src/sim/index.js'
 import type { CrawlRequest } from '../../src/types.js'
 

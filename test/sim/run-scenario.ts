@@ -1,6 +1,7 @@
 /** Runs a drawn crawl with the public `Crawler` in virtual time, and checks it from outside. */
 
-import { Crawler, type Frontier, type StoreContext, type Summary, seededRandom } from '../../src/index.js'
+import { type StoreContext, seededRandom } from '../../src/adapters.js'
+import { Crawler, type CrawlRun, type Frontier, type Summary } from '../../src/index.js'
 import {
   checkRun,
   type FetchRecord,
@@ -33,6 +34,7 @@ class Observer {
   readonly quiet: [from: number, to: number][] = []
   readonly abort = new AbortController()
   startedAt = 0
+  run: CrawlRun | undefined = undefined
 }
 
 /** `frontier` takes the place of the drawn one: for frontiers that are to be found out. */
@@ -44,12 +46,12 @@ export async function runScenario(
   const web = simulatedWeb({ ...scenario.web, clock })
   const seen = new Observer()
   const crawler = crawlerOf(scenario, web, clock, seen, frontier)
-  const running = scenario.reads
-    ? read(crawler, scenario, clock, seen)
-    : crawler.run({ signal: seen.abort.signal })
+  const run = crawler.start({ signal: seen.abort.signal })
+  seen.run = run
+  const running = scenario.reads ? read(run, scenario, clock, seen) : run.done
   await clock.run<unknown>(running, { withinMs: BOUND_MS })
 
-  const summary = crawler.stats() as Summary
+  const summary = run.stats() as Summary
   const { course, concurrency, delayMs, connections, retries, robots, timeoutMs } = scenario
   const expected = web.expected({ retries, robots, timeoutMs })
   const { delivered, quiet } = seen
@@ -69,8 +71,8 @@ export async function runScenario(
     crawlDelayMs: (host) => web.crawlDelayMs(host),
     backoffMs: LEAST_BACKOFF_MS,
   }).map(({ kind, message }) => `${kind}: ${message}`)
-  const run = { log: web.log, delivered, summary }
-  return { ...run, findings: [...findings, ...wrongInSummary(scenario, run, expected)] }
+  const ended = { log: web.log, delivered, summary }
+  return { ...ended, findings: [...findings, ...wrongInSummary(scenario, ended, expected)] }
 }
 
 function crawlerOf(
@@ -98,7 +100,7 @@ function crawlerOf(
     .use({
       name: 'observer',
       // When hooks are opened all modules are loaded: from here on nothing happens but in virtual time.
-      open: () => setMoments(crawler, scenario, clock, seen),
+      open: () => setMoments(scenario, clock, seen),
       page(page) {
         seen.delivered.push(page.url)
         if (user.next() < scenario.badHooks) throw new Error('a defect of the user')
@@ -121,7 +123,8 @@ function crawlerOf(
   return crawler
 }
 
-function setMoments(crawler: Crawler, { course }: Scenario, clock: VirtualClock, seen: Observer): void {
+function setMoments({ course }: Scenario, clock: VirtualClock, seen: Observer): void {
+  const run = seen.run!
   const startedAt = clock.now()
   seen.startedAt = startedAt
   const after = (ms: number, act: () => void, quietForMs: number) => {
@@ -130,23 +133,18 @@ function setMoments(crawler: Crawler, { course }: Scenario, clock: VirtualClock,
       seen.quiet.push([startedAt + ms, startedAt + ms + quietForMs])
     })
   }
-  if (course.kind === 'stop') after(course.afterMs, () => crawler.stop(), Number.POSITIVE_INFINITY)
+  if (course.kind === 'stop') after(course.afterMs, () => run.stop(), Number.POSITIVE_INFINITY)
   if (course.kind === 'abort') after(course.afterMs, () => seen.abort.abort(), Number.POSITIVE_INFINITY)
   if (course.kind !== 'pauses') return
   for (const { afterMs, forMs } of course.moments) {
-    after(afterMs, () => crawler.pause(), forMs)
-    after(afterMs + forMs, () => crawler.resume(), 0)
+    after(afterMs, () => run.pause(), forMs)
+    after(afterMs + forMs, () => run.resume(), 0)
   }
 }
 
-async function read(
-  crawler: Crawler,
-  scenario: Scenario,
-  clock: VirtualClock,
-  seen: Observer,
-): Promise<void> {
+async function read(run: CrawlRun, scenario: Scenario, clock: VirtualClock, seen: Observer): Promise<void> {
   const { slowHooksMs, course } = scenario
-  for await (const _ of crawler) {
+  for await (const _ of run) {
     if (slowHooksMs > 0) await clock.sleep(slowHooksMs)
     if (course.kind === 'leave' && clock.now() - seen.startedAt >= course.afterMs) break
   }

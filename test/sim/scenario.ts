@@ -1,6 +1,6 @@
 /** Crawls drawn from a seed: what may vary varies, and the seed alone replays it. */
 
-import { type Random, seededRandom } from '../../src/index.js'
+import { type Random, seededRandom } from '../../src/adapters.js'
 import type { WebShape } from '../../src/sim/index.js'
 
 /** How a run is cut short or disturbed. */

@@ -1,6 +1,7 @@
 /** Hosts go from the worker that has much to do to the one that has nothing, and the servers do not notice. */
 
-import { byHost, Crawler, level } from 'kumo'
+import { Crawler, level } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { linksTo, site } from '../crawler/support.js'
 import type { Route } from '../loopback/site.js'

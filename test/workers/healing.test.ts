@@ -13,11 +13,12 @@ async function watched(crawler: Crawler) {
   const events: WorkerEvent[] = []
   const failures: Failure[] = []
   const pages: string[] = []
+  // On the handle, so that threads that take the place of others must learn what is listened to.
   const summary = await crawler
+    .start()
     .on('worker', (event) => void events.push(event))
     .on('failure', (failure) => void failures.push(failure))
-    .on('page', ({ url }) => void pages.push(new URL(url).pathname))
-    .run()
+    .on('page', ({ url }) => void pages.push(new URL(url).pathname)).done
   return { summary, events, failures, pages }
 }
 

@@ -1,6 +1,6 @@
 /** `kumo crawl`: runs a crawl from the command line, shows how it stands and tells what it came to. */
 
-import type { Crawler, Failure, Summary } from '../../index.js'
+import type { Crawler, CrawlRun, Failure, Summary } from '../../index.js'
 import { systemClock } from '../../time.js'
 import { onInterrupt } from '../interrupts.js'
 import { Screen, USUAL_WIDTH } from '../screen.js'
@@ -42,10 +42,11 @@ class CrawlCommand {
 
   async run(): Promise<number> {
     process.stdout.on('error', (error) => this.#cannotWrite(error))
-    const ignore = onInterrupt(this.#clock, { first: () => this.#stop(), second: () => this.#abort() })
-    const hide = this.#order.isQuiet ? () => {} : this.#showProgress()
+    const run = this.#crawler.start({ signal: this.#hurry.signal })
+    const ignore = onInterrupt(this.#clock, { first: () => this.#stop(run), second: () => this.#abort() })
+    const hide = this.#order.isQuiet ? () => {} : this.#showProgress(run)
     try {
-      const summary = await this.#crawler.run({ signal: this.#hurry.signal })
+      const summary = await run.done
       hide()
       return this.#end(summary)
     } finally {
@@ -55,8 +56,8 @@ class CrawlCommand {
     }
   }
 
-  #showProgress(): () => void {
-    return showProgress(() => this.#crawler.stats(), this.#screen, this.#clock)
+  #showProgress(run: CrawlRun): () => void {
+    return showProgress(() => run.stats(), this.#screen, this.#clock)
   }
 
   /** Adds the listeners that write pages. */
@@ -73,9 +74,9 @@ class CrawlCommand {
     if (failure.final && !this.#examples.has(failure.code)) this.#examples.set(failure.code, failure)
   }
 
-  #stop(): void {
+  #stop(run: CrawlRun): void {
     this.#note(STOPPING, ...(this.#order.command === undefined ? [] : [GOES_ON]))
-    this.#crawler.stop()
+    run.stop()
   }
 
   #abort(): void {

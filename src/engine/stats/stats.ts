@@ -87,6 +87,8 @@ export interface Stats {
   readonly lost: number
   /** Each worker thread by itself; empty if everything runs in one thread. */
   readonly workers: readonly WorkerStats[]
+  /** Why the run ended; undefined while it goes on. */
+  readonly reason?: EndReason | undefined
 }
 
 /** Statistics of one worker thread. */

@@ -1,7 +1,6 @@
 /** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
 
 import { AbortGrace } from '../../engine/abort-grace.js'
-import type { PageReader } from '../../engine/delivery.js'
 import type { CrawlEvents } from '../../engine/events.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
@@ -20,12 +19,14 @@ import { type Closer, closeAll } from '../closing.js'
 import { openPart } from '../plan.js'
 import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
 import { storeContext } from '../plan-store.js'
+import type { RunOutputs } from '../run-events.js'
 
 /** What a workerRun works with. */
 export interface WorkerRunParts {
   readonly options: GivenOptions
   readonly portable: PortableOptions
   readonly clock: Clock
+  readonly outputs: RunOutputs
   readonly closures: Closures
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
@@ -49,7 +50,7 @@ export interface EarlierTotals {
 
 export async function openWorkerRun(
   given: GivenOptions,
-  reader: PageReader | undefined,
+  outputs: RunOutputs,
   report: (event: StoreEvent) => void,
   clock = clockOf(given),
 ): Promise<WorkerRunParts> {
@@ -65,11 +66,12 @@ export async function openWorkerRun(
     const shared = await share(store.name, () => store.share?.(context, shards))
     if (shared !== undefined) closers.push([`the ${store.name} store`, () => shared.close()])
     const state = new WatchedState(stateOf(shared?.state))
-    const closures = await openClosures(given, reader, state, shared, closers)
+    const closures = await openClosures(given, outputs, state, shared, closers)
     return {
       options: given,
       portable,
       clock,
+      outputs,
       closures,
       shared,
       earlier: await takeUp(shared, given.retryFailed),
@@ -106,7 +108,7 @@ async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Pr
 
 async function openClosures(
   options: GivenOptions,
-  reader: PageReader | undefined,
+  { events, stream }: RunOutputs,
   state: WatchedState,
   shared: SharedStore | undefined,
   closers: Closer[],
@@ -124,9 +126,8 @@ async function openClosures(
   return {
     extractors,
     hooks,
-    reader,
-    listeners: <E extends keyof CrawlEvents>(event: E) =>
-      options.listeners.filter(([name]) => name === event).map(([, listener]) => listener as CrawlEvents[E]),
+    reader: stream,
+    listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
     kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),

@@ -4,13 +4,14 @@
  * the main thread tells it something.
  */
 
+import { EventEmitter } from 'eventemitter3'
 import { Engine } from '../../engine/engine.js'
-import { EVENT_SOURCES } from '../../engine/events.js'
+import { type CrawlEvents, EVENT_NAMES } from '../../engine/events.js'
 import { KumoError, messageOf } from '../../errors.js'
 import { addedLinks } from '../../extract/page.js'
 import { loadModules } from '../../modules/load.js'
 import { fromPortable, type PortableOptions } from '../../modules/portable.js'
-import type { CrawlOptions, Listener } from '../../options/options.js'
+import type { CrawlOptions } from '../../options/options.js'
 import { OwnershipTable } from '../../partition/ownership.js'
 import { type Clock, every, type Timer } from '../../time.js'
 import { ClosureProxy } from '../../workers/closures/proxy.js'
@@ -18,9 +19,9 @@ import { readBatch } from '../../workers/exchange/codec.js'
 import { PortExchange } from '../../workers/exchange/port-exchange.js'
 import type { IdleReport } from '../../workers/exchange/termination-detector.js'
 import { SharedInFlightLog } from '../../workers/in-flight-log.js'
-import type { ToMain, ToWorker, WorkerData } from '../../workers/messages.js'
+import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
-import { type Plan, plan } from '../plan.js'
+import { type Outputs, type Plan, plan } from '../plan.js'
 
 /** How often the main thread is told how this shard stands. */
 const STATS_MS = 50
@@ -41,6 +42,8 @@ export class WorkerShard {
   readonly #closureProxy: ClosureProxy
   readonly #budget: SharedBudget
   readonly #requestBudget: SharedBudget
+  readonly #events = new EventEmitter<CrawlEvents>()
+  #sendsPages = false
   #exchange: PortExchange | undefined = undefined
   #plan: Plan | undefined = undefined
   #engine: Engine | undefined = undefined
@@ -56,12 +59,13 @@ export class WorkerShard {
     const rouse = () => main.post({ kind: 'rouse' })
     this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
     this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
+    this.#send(data.output)
   }
 
   /** `adapt` may change the options before anything is opened: for simulations. */
   async open(adapt: (options: CrawlOptions) => CrawlOptions = (options) => options): Promise<void> {
     const data = this.#data
-    this.#plan = await plan(adapt(await this.#options()), undefined, {
+    this.#plan = await plan(adapt(await this.#options()), this.#outputs(), {
       shard: data.shard,
       clock: this.#clock,
       ownership: this.#table,
@@ -70,7 +74,6 @@ export class WorkerShard {
       earlierRuns: data.earlierRuns,
       reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
       inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
-      reader: data.hasReader ? this.#closureProxy.reader() : undefined,
       pageOver: (page) => this.#closureProxy.pageOver(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
@@ -101,14 +104,32 @@ export class WorkerShard {
     this.#main.post({ kind: 'failed', error: { message: messageOf(error), code, stack } })
   }
 
+  #outputs(): Outputs {
+    const reader = this.#closureProxy.reader()
+    return {
+      events: this.#events,
+      reader: {
+        put: (page) => (this.#sendsPages ? reader.put(page) : undefined),
+        withdraw: () => this.#sendsPages && reader.withdraw(),
+      },
+    }
+  }
+
+  /** Sends what the main thread wants, and nothing else: each page and event that crosses costs time there. */
+  #send({ events, pages }: WantedOutput): void {
+    this.#sendsPages = pages
+    for (const event of EVENT_NAMES) {
+      const isSent = this.#events.listenerCount(event) > 0
+      if (!events.includes(event)) this.#events.removeAllListeners(event)
+      else if (!isSent) this.#events.on(event, this.#closureProxy.listener(event))
+    }
+  }
+
   async #options(): Promise<CrawlOptions> {
     const data = this.#data
     const portable = data.options as PortableOptions
     const given = fromPortable(portable, this.#closureProxy)
-    const listeners = portable.events
-      .filter((event) => EVENT_SOURCES[event] === 'worker')
-      .map((event) => [event, this.#closureProxy.listener(event)] as unknown as Listener)
-    return loadModules({ ...given, concurrency: data.concurrency, listeners })
+    return loadModules({ ...given, concurrency: data.concurrency })
   }
 
   receive(message: ToWorker): void {
@@ -131,6 +152,9 @@ export class WorkerShard {
         break
       case 'resume':
         engine.resume()
+        break
+      case 'want':
+        this.#send(message.output)
         break
       case 'rouse':
         this.#budget.changed()
@@ -245,4 +269,4 @@ export class WorkerShard {
   }
 }
 
-type NoOrder = 'go' | 'ping' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'
+type NoOrder = 'go' | 'ping' | 'want' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'

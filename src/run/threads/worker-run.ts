@@ -5,8 +5,8 @@
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
 import { SeedSource } from '../../engine/admission/seed-source.js'
-import { type Delivery, emitWarning } from '../../engine/delivery.js'
-import type { WorkerEvent } from '../../engine/events.js'
+import { Delivery, emitWarning } from '../../engine/delivery.js'
+import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/events.js'
 import type { PageCounts } from '../../engine/parts.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
@@ -20,13 +20,12 @@ import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
-import type { ToMain, WorkerData } from '../../workers/messages.js'
+import type { ToMain, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
 import { StoreTroubles } from '../../workers/store-troubles.js'
 import { type LastReport, WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
-import { deliveryOf } from './events.js'
 import { mayBalance, type WorkerRunParts } from './open.js'
 import { threadProgram } from './program.js'
 import { reasonOf, WorkerRunStats } from './stats.js'
@@ -86,7 +85,17 @@ export class WorkerRun {
       (shard) => this.#ownership.ownedBy(shard).length,
       isContinuous,
     )
-    this.#delivery = deliveryOf(options, clock)
+    const { events, stream } = parts.outputs
+    this.#delivery = new Delivery({
+      clock,
+      hooks: [],
+      events: events.emitter,
+      reader: undefined,
+      timeoutMs: options.timeout.hookMs,
+    })
+    const announce = () => this.#supervisor.broadcast({ kind: 'want', output: this.#wantedOutput })
+    events.onChange = announce
+    stream.onOpen = announce
     this.#supervisor = new WorkerSupervisor(
       {
         shards,
@@ -183,6 +192,7 @@ export class WorkerRun {
 
   /** What was asked holds also for threads that were not there yet. */
   #applyWishes(): void {
+    this.#supervisor.broadcast({ kind: 'want', output: this.#wantedOutput })
     if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
     else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
     if (this.#isPaused) this.#supervisor.broadcast({ kind: 'pause' })
@@ -202,8 +212,15 @@ export class WorkerRun {
     return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
   }
 
+  /** What workers must send to this thread, because somebody here listens or iterates. */
+  get #wantedOutput(): WantedOutput {
+    const { events, stream } = this.#parts.outputs
+    const wanted = EVENT_NAMES.filter((event) => EVENT_SOURCES[event] === 'worker' && events.has(event))
+    return { events: wanted, pages: stream.isOpen }
+  }
+
   #dataFor(shard: number, replaces: boolean): WorkerData {
-    const { clock, portable, closures, shared, earlier } = this.#parts
+    const { clock, portable, shared, earlier } = this.#parts
     // What is on its way to it is not its own before it comes.
     const coming = this.#supervisor?.moves.onTheWayTo(shard)
     const owners = [...this.#ownership.owners]
@@ -227,7 +244,7 @@ export class WorkerRun {
       isDurable: this.#isDurable,
       fatal: this.#suspects.fatal,
       options: portable,
-      hasReader: closures.reader !== undefined,
+      output: this.#wantedOutput,
     }
   }
 

@@ -59,7 +59,7 @@ export class ClosureHost {
         return undefined
       }
       case 'reader':
-        return reader === undefined ? true : reader.put(page!)
+        return reader?.put(page!) ?? true
     }
   }
 

@@ -138,13 +138,13 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
       .robots(false)
       .store(level(folder))
       .refresh({ min: 100, max: 300, first: 100 })
-    const running = crawler.run()
-    await until(() => (crawler.stats()?.changes.unchanged ?? 0) >= 12, 'pages that were visited again')
+    const run = crawler.start()
+    await until(() => (run.stats()?.changes.unchanged ?? 0) >= 12, 'pages that were visited again')
     const what = ['--from', folder, '--sockets', '1', '--json', '--days', '0.002', '--learn', '0.001']
     const rules = ['--min', '100ms', '--max', '300ms', '--first', '100ms', '--delay', '10ms']
     const meanwhile = await simulate(...what, ...rules)
-    crawler.stop()
-    await running
+    run.stop()
+    await run.done
     const after = await simulate(...what, ...rules)
     for (const { code, stdout, stderr } of [meanwhile, after]) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

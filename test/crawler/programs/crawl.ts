@@ -24,6 +24,7 @@ if (ending === 'finish') {
   console.log(JSON.stringify({ reason, pages }))
 } else {
   let pages = 0
-  for await (const _ of crawler) if (++pages === 50) break
-  console.log(JSON.stringify({ reason: crawler.stats()?.pages, pages }))
+  const run = crawler.start()
+  for await (const _ of run) if (++pages === 50) break
+  console.log(JSON.stringify({ reason: run.stats()?.reason, pages }))
 }

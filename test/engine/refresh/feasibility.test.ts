@@ -38,13 +38,14 @@ test.each([
         .on('page', () => {
           if (++pages < hosts) return
           clock.wakeAt(clock.now() + 5000, () => {
-            crawler.stats()
+            run.stats()
             const before = looked
-            for (let i = 0; i < 200; i++) crawler.stats()
+            for (let i = 0; i < 200; i++) run.stats()
             more = looked - before
           })
         })
-      const summary = await clock.run(crawler.run())
+      const run = crawler.start()
+      const summary = await clock.run(run.done)
       expect(more).toBe(looks)
       expect(summary.feasibility).toMatchObject({ servers: hosts, pages: hosts, feasible: true })
     } finally {

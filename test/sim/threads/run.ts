@@ -2,6 +2,8 @@
 
 import { AbortGrace } from '../../../src/engine/abort-grace.js'
 import type { Summary } from '../../../src/engine/stats/stats.js'
+import { PageStream } from '../../../src/run/page-stream.js'
+import { RunEvents } from '../../../src/run/run-events.js'
 import { openWorkerRun } from '../../../src/run/threads/open.js'
 import { WorkerRun } from '../../../src/run/threads/worker-run.js'
 import { seededRandom } from '../../../src/time.js'
@@ -70,11 +72,9 @@ async function crawlOnce(
   })
   const { clock } = threads.main
   const patience = new AbortGrace(clock)
-  const workerRun = new WorkerRun(
-    await openWorkerRun(world.options(shards), undefined, () => {}, clock),
-    patience,
-    threads,
-  )
+  const options = world.options(shards)
+  const outputs = { events: new RunEvents(options.listeners), stream: new PageStream() }
+  const workerRun = new WorkerRun(await openWorkerRun(options, outputs, () => {}, clock), patience, threads)
   const { holdings } = world
   const partitionOf = (host: number) => world.partitionOf(`h${host}.test`)
   const cast = { workerRun, threads, patience, holdings, partitionOf }

@@ -13,10 +13,11 @@ import { openStore, takeIn, withDatabase } from './support.js'
 /** Runs until so many pages were delivered, then stops. */
 async function runUntil<Data extends object>(crawler: Crawler<Data>, pages: number): Promise<Summary> {
   let delivered = 0
-  const running: Crawler<Data> = crawler.on('page', () => {
-    if (++delivered === pages) running.stop()
+  const run = crawler.start()
+  run.on('page', () => {
+    if (++delivered === pages) run.stop()
   })
-  return running.run()
+  return run.done
 }
 
 const LAYOUTS: readonly (readonly [string, LevelOptions])[] = [
@@ -174,8 +175,9 @@ test('redirects, failures and pages that are tried again are not lost by a stop'
     .concurrency(1)
     .retries({ times: 3, backoff: '300ms', maxBackoff: '1s' })
     .store(level(await folder()))
-  const running = crawler.on('failure', ({ url }) => void (url.endsWith('/weak') && running.stop()))
-  await running.run()
+  const run = crawler.start()
+  run.on('failure', ({ url }) => void (url.endsWith('/weak') && run.stop()))
+  await run.done
   isDown = false
   const { pages, redirects, failures, retries } = await crawler.run()
   expect({ pages, redirects, failures, retries }).toEqual({
@@ -192,9 +194,12 @@ test('right after opening again, the counts are those of before', async () => {
   const crawler = direct.seeds(started.url()).concurrency(1).store(level(path))
   const { pending, known, pages } = await runUntil(crawler, 10)
   let opened: unknown
-  const looking: Hook = { name: 'looking', page: () => void (opened ??= again.stats()) }
-  const again = crawler.use(looking).limit({ pages: pages + 1 })
-  await again.run()
+  const looking: Hook = { name: 'looking', page: () => void (opened ??= run.stats()) }
+  const run = crawler
+    .use(looking)
+    .limit({ pages: pages + 1 })
+    .start()
+  await run.done
   expect(opened).toMatchObject({ pages, known, pending: pending - 1, inFlight: 1, earlierRuns: 1 })
 })
 

@@ -3,7 +3,7 @@
  * asks again until the disk has nothing more to say.
  */
 
-import type { OpenStore } from 'kumo'
+import type { OpenStore } from 'kumo/adapters'
 import type { Frontier } from '../../../src/frontier/contract.js'
 import type { LevelFrontier } from '../../../src/stores/level/frontier/frontier.js'
 import type { CrawlRequest } from '../../../src/types.js'

@@ -3,17 +3,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  byHost,
   type CrawlRequest,
   type Frontier,
   type KumoErrorCode,
   type LevelOptions,
   level,
-  type OpenStore,
-  type StoreContext,
   type StoreEvent,
-  systemClock,
 } from 'kumo'
+import { byHost, type OpenStore, type StoreContext, systemClock } from 'kumo/adapters'
 import { Level } from 'level'
 import { afterAll, expect } from 'vitest'
 import { EVERYTHING, leaseSoon } from '../../../src/conformance/durable/lives.js'

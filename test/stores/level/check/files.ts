@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { seededRandom } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 import { Level } from 'level'
 import { folder } from '../folders.js'
 

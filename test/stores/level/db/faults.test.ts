@@ -34,12 +34,12 @@ async function inFlight(options: LevelOptions = {}) {
     .store(level(path, { commitEvery: 10, ...options }))
     .on('store', (event) => void events.push(event))
   const controller = new AbortController()
-  const running = crawler.run({ signal: controller.signal })
-  running.catch(() => {})
+  const run = crawler.start({ signal: controller.signal })
+  run.done.catch(() => {})
   await until(() => askedPaths(started).length >= 20, 'the crawl is under way')
   const kinds = () => events.map(({ kind }) => kind)
   const paused = () => until(() => kinds().includes('paused'), 'the crawl pauses')
-  return { started, path, crawler, running, controller, events, kinds, paused }
+  return { started, path, crawler, run, controller, events, kinds, paused }
 }
 
 const FAULTS: readonly (readonly ['writes' | 'reads', LevelOptions])[] = [
@@ -51,7 +51,7 @@ test.for(FAULTS)(
   '%s fail for some seconds: the crawl pauses, and goes on by itself',
   async ([what, options]) => {
     const disk = failingDisk()
-    const { started, crawler, running, events, kinds, paused } = await inFlight(options)
+    const { started, crawler, run, events, kinds, paused } = await inFlight(options)
     disk[what] = true
     await paused()
     expect(events[0]!.message).toMatch(
@@ -65,13 +65,13 @@ test.for(FAULTS)(
     expect(askedPaths(started)).toHaveLength(asked)
     expect(asked).toBeLessThan(COUNT)
     expect(disk.failed).toBeGreaterThan(1)
-    const stats = crawler.stats()!
+    const stats = run.stats()!
     expect(stats.store).toEqual({ state: 'paused', message: expect.stringContaining('The crawl pauses') })
     expect(stats.bottleneck).toBe('store')
     expect(stats.idle.store).toBeGreaterThan(0.5)
     expect(kinds()).toEqual(['paused'])
     disk[what] = false
-    const summary = await running
+    const summary = await run.done
     expect(kinds()).toEqual(['paused', 'resumed'])
     expect(summary).toMatchObject({ reason: 'done', pages: COUNT, pending: 0, store: { state: 'ok' } })
     expect(askedPaths(started)).toHaveLength(COUNT)
@@ -82,26 +82,26 @@ test.for(FAULTS)(
 
 test('a crawl that is paused twice tells it twice', async () => {
   const disk = failingDisk()
-  const { running, kinds, started } = await inFlight()
+  const { run, kinds, started } = await inFlight()
   for (const times of [1, 2]) {
     disk.writes = true
     await until(() => kinds().length === 2 * times - 1, 'the crawl pauses')
     disk.writes = false
     await until(() => kinds().length === 2 * times, 'the crawl goes on')
   }
-  expect(await running).toMatchObject({ reason: 'done', pages: COUNT })
+  expect(await run.done).toMatchObject({ reason: 'done', pages: COUNT })
   expect(kinds()).toEqual(['paused', 'resumed', 'paused', 'resumed'])
   expect(askedPaths(started)).toHaveLength(COUNT)
 })
 
 test('writes fail for good and the crawl is stopped: it ends at once, says what is kept, and goes on later', async () => {
   const disk = failingDisk()
-  const { started, crawler, running, paused } = await inFlight()
+  const { started, crawler, run, paused } = await inFlight()
   disk.writes = true
   await paused()
   const time = new LoopTime()
-  crawler.stop()
-  const error = (await rejectionOf(running)) as Error & { code: string }
+  run.stop()
+  const error = (await rejectionOf(run.done)) as Error & { code: string }
   expect(time.stop()).toBeLessThan(1500)
   expect({ code: error.code, message: error.message }).toEqual({
     code: 'KUMO_STORE_FAILED',
@@ -121,13 +121,13 @@ test('writes fail for good and the crawl is stopped: it ends at once, says what 
 
 test('a crawl that is stopped while paused keeps everything if the disk is well again at the last moment', async () => {
   const disk = failingDisk()
-  const { started, crawler, running, paused } = await inFlight()
+  const { started, crawler, run, paused } = await inFlight()
   disk.writes = true
   await paused()
   await sleep(100)
   disk.writes = false
-  crawler.stop()
-  const { reason, pages } = await running
+  run.stop()
+  const { reason, pages } = await run.done
   expect({ reason, pages }).toEqual({ reason: 'stopped', pages: askedPaths(started).length })
   expect(await crawler.run()).toMatchObject({ reason: 'done', pages: COUNT })
   expect(askedPaths(started)).toHaveLength(COUNT)
@@ -138,12 +138,12 @@ test.for(['writes', 'reads'] as const)(
   async (what) => {
     const disk = failingDisk()
     const unhandled = watchRejections()
-    const { started, crawler, running, controller, paused } = await inFlight({ requestsInMemory: 1 })
+    const { started, crawler, run, controller, paused } = await inFlight({ requestsInMemory: 1 })
     disk[what] = true
     await paused()
     const time = new LoopTime()
     controller.abort()
-    const ended = await running.then(
+    const ended = await run.done.then(
       ({ reason }) => reason,
       ({ code }) => code,
     )
@@ -160,13 +160,13 @@ test.for(['writes', 'reads'] as const)(
 
 test('an error that is not of the disk ends the crawl, for waiting would not help', async () => {
   const disk = failingDisk()
-  const { running, path, kinds } = await inFlight()
+  const { run, path, kinds } = await inFlight()
   Object.defineProperty(disk, 'writes', {
     get() {
       throw Object.assign(new Error('Corruption: bad block'), { code: 'LEVEL_CORRUPTION' })
     },
   })
-  const error = (await rejectionOf(running)) as Error & { code: string }
+  const error = (await rejectionOf(run.done)) as Error & { code: string }
   expect({ code: error.code, message: error.message }).toEqual({
     code: 'KUMO_STORE_DAMAGED',
     message: expect.stringContaining(path),

@@ -3,7 +3,8 @@
  * the machine has a clock that nobody can set (`steady`), exactly; elsewhere as well as can be.
  */
 
-import { type Clock, type CrawlRequest, type Settlement, systemClock } from 'kumo'
+import type { CrawlRequest } from 'kumo'
+import { type Clock, type Settlement, systemClock } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { ORDINARY } from '../../../../src/conformance/frontier/fixtures.js'
 import { sleep } from '../../../crawler/support.js'

@@ -1,6 +1,6 @@
 /** Time as a store tells it, over clocks that were set. True time is the first number of each case. */
 
-import type { Clock } from 'kumo'
+import type { Clock } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { type TimeMark, TimeScale } from '../../../../src/stores/level/format/time-scale.js'
 

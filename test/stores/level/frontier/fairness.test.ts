@@ -3,7 +3,8 @@
  * must visit the same URLs in the same order, however few hosts fit into memory.
  */
 
-import { type CrawlRequest, level, memory, type Settlement, type Store } from 'kumo'
+import { type CrawlRequest, level, memory, type Store } from 'kumo'
+import type { Settlement } from 'kumo/adapters'
 import { describe, expect, it, test } from 'vitest'
 import { fairnessCases } from '../../../../src/conformance/frontier/fairness.js'
 import { START } from '../../../../src/conformance/frontier/fixtures.js'

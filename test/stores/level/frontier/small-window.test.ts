@@ -4,7 +4,8 @@
  * handed out what the model of the contract expects.
  */
 
-import { byHost, level } from 'kumo'
+import { level } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { expect, test } from 'vitest'
 import {
   A_DAY_MS,

@@ -2,7 +2,7 @@
 
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Crawler, type Inspection, inspectCrawl, level } from 'kumo'
+import { type Inspection, inspectCrawl, level } from 'kumo'
 import { expect, onTestFinished, test } from 'vitest'
 import { direct, linkedPages, linksTo, site, sleep, until } from '../../../crawler/support.js'
 import { requestFor } from '../../../fetch/support.js'
@@ -26,14 +26,14 @@ test('a crawl that is going on is looked at without disturbing it', async () => 
     .delay('5ms')
     .concurrency(1)
     .store(level(path, { commitEvery: 5 }))
-  const running = crawler.run()
-  await until(() => (crawler.stats()?.pages ?? 0) >= 20, 'some pages')
+  const run = crawler.start()
+  await until(() => (run.stats()?.pages ?? 0) >= 20, 'some pages')
   const looks: Inspection[] = []
   for (let i = 0; i < 5; i++) {
     looks.push(await inspectCrawl(path))
     await sleep(50)
   }
-  expect(await running).toMatchObject({ reason: 'done', pages: count, pending: 0 })
+  expect(await run.done).toMatchObject({ reason: 'done', pages: count, pending: 0 })
   expect(started.requests).toHaveLength(count)
   const { host } = new URL(started.url())
   for (const look of looks) {
@@ -94,8 +94,9 @@ test.for([
   const crawler = direct.seeds(started.url()).concurrency(1).store(level(path))
   if (how === 'limit') await crawler.limit({ pages: 2 }).run()
   else {
-    const running: Crawler = crawler.on('page', () => running.stop())
-    await running.run()
+    const run = crawler.start()
+    run.on('page', () => run.stop())
+    await run.done
   }
   expect(await inspectCrawl(path)).toMatchObject({ state, inUse: false, runs: 1 })
 })

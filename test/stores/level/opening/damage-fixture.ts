@@ -4,7 +4,8 @@
  */
 
 import { cpSync } from 'node:fs'
-import { type CrawlRequest, KumoError, type LevelOptions, type MaybePromise } from 'kumo'
+import { type CrawlRequest, KumoError, type LevelOptions } from 'kumo'
+import type { MaybePromise } from 'kumo/adapters'
 import { expect } from 'vitest'
 import { requestFor } from '../../../fetch/support.js'
 import { folder } from '../folders.js'

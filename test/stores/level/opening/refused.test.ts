@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { byHost, type LevelOptions, level } from 'kumo'
+import { type LevelOptions, level } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { expect, test } from 'vitest'
 import { askedPaths, direct, linkedPages, linksTo, site, until } from '../../../crawler/support.js'
 import { requestFor } from '../../../fetch/support.js'

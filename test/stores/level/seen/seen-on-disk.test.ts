@@ -1,6 +1,7 @@
 /** The seen-set with next to no memory: nearly all fingerprints are on disk, and the answers are the same. */
 
-import { byHost, level } from 'kumo'
+import { level } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { seenStoreSuite } from 'kumo/conformance'
 import { expect, it, test } from 'vitest'
 import { request } from '../../../../src/conformance/frontier/fixtures.js'

@@ -1,6 +1,7 @@
 /** Partitions move among the threads that share a store on disk; here they are all in one. */
 
-import { type Frontier, level, type OpenStore, type Store } from 'kumo'
+import { type Frontier, level, type Store } from 'kumo'
+import type { OpenStore } from 'kumo/adapters'
 import { handoverSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
 import type { LevelFrontier } from '../../../../src/stores/level/frontier/frontier.js'

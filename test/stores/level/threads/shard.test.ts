@@ -1,6 +1,7 @@
 /** A shard keeps the contracts that a store keeps which has all to itself, and either goes on with what the other left. */
 
-import { level, type OpenStore, type SharedStore, type Store, type StoreContext } from 'kumo'
+import { level, type Store } from 'kumo'
+import type { OpenStore, SharedStore, StoreContext } from 'kumo/adapters'
 import { durableStoreSuite, storeSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
 import { copyOf } from '../../../../src/stores/level/db/copy.js'

@@ -1,15 +1,7 @@
 /** A store that several shards share, all in this thread. */
 
-import {
-  byHost,
-  type CrawlRequest,
-  type LevelOptions,
-  level,
-  type OpenStore,
-  type StoreContext,
-  type StoreEvent,
-  systemClock,
-} from 'kumo'
+import { type CrawlRequest, type LevelOptions, level, type StoreEvent } from 'kumo'
+import { byHost, type OpenStore, type StoreContext, systemClock } from 'kumo/adapters'
 import { afterAll } from 'vitest'
 import { EVERYTHING } from '../../../../src/conformance/durable/lives.js'
 import { firstCome } from '../../../../src/frontier/selection.js'

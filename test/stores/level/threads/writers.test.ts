@@ -1,6 +1,7 @@
 /** What several shards have stored, any number of them goes on with: nothing is lost, nothing is counted twice. */
 
-import { level, systemClock } from 'kumo'
+import { level } from 'kumo'
+import { systemClock } from 'kumo/adapters'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { leaseSoon } from '../../../../src/conformance/durable/lives.js'
 import { copyOf } from '../../../../src/stores/level/db/copy.js'

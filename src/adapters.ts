@@ -1,0 +1,68 @@
+/**
+ * `kumo/adapters`: for authors of stores, frontiers, fetchers, extractors and other parts. It has the contracts with every
+ * type that they mention, and the parts that Kumo itself uses, to build on.
+ */
+
+export type { Bottleneck, IdleReason, StageName, StageStats, WorkerStats } from './engine/stats/stats.js'
+export type { Exchange } from './exchange/contract.js'
+export type {
+  BareDocument,
+  BareElement,
+  BareParent,
+  Extraction,
+  Extractor,
+  PageDocument,
+  SitemapEntry,
+} from './extract/contract.js'
+export { contentDigest } from './extract/digest/content-digest.js'
+export type { SitemapOptions, SitemapProblem, SitemapProblemCode } from './extract/sitemap/contract.js'
+export type {
+  FetchContext,
+  FetchedResponse,
+  Fetcher,
+  FetchFailure,
+  Outcome,
+  ResponseHeaders,
+  Validators,
+} from './fetch/contract.js'
+export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns/resolver.js'
+export type { AccessOptions, Credentials, TlsOptions } from './fetch/http/access/access.js'
+export { type HttpFetcherOptions, httpFetcher } from './fetch/http/http.js'
+export type { Robots } from './fetch/robots/parse.js'
+export type {
+  Again,
+  Frontier,
+  Politeness,
+  ReadyHost,
+  SelectionPolicy,
+  Settlement,
+} from './frontier/contract.js'
+export { memoryFrontier } from './frontier/memory.js'
+export type { Hook, HookContext } from './hooks/contract.js'
+export type { Module, ModuleRef } from './modules/module.js'
+export { byDomain, byHost } from './partition/by-host.js'
+export type { HostPartitioner, Ownership } from './partition/contract.js'
+export type { InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
+export type { PageIterator } from './run/iterate.js'
+export type { SeenStore } from './seen/contract.js'
+export { fingerprintTable } from './seen/table.js'
+export type {
+  Handover,
+  OpenStore,
+  Outbox,
+  PartitionLoad,
+  ShardContext,
+  SharedStore,
+  StateSpace,
+  StateStore,
+  Store,
+  StoreCondition,
+  StoreContext,
+  StoreSnapshot,
+} from './stores/contract.js'
+export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
+export { type Clock, type Random, seededRandom, systemClock, systemRandom, type Timer } from './time.js'
+export type { HostTrouble, Link, MaybePromise, Purpose, SitemapHint } from './types.js'
+export { canonicalizeUrl } from './url/canonicalize.js'
+export { knownAs } from './url/known-as.js'
+export type { ScopeName, ScopePredicate, ScopeTarget } from './url/scope/scope.js'
