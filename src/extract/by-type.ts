@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import { type Clock, LATE, Waits } from '../time.js'
+import { type Clock, isThenable, LATE, Waits } from '../time.js'
 import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
 import type {
@@ -13,7 +13,6 @@ import type {
   Page,
   SitemapEntry,
 } from './contract.js'
-import { isThenable } from './fields.js'
 import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
 import { sitemapSlices } from './sitemap/sitemap.js'

@@ -1,3 +1,4 @@
+import { isThenable } from '../time.js'
 import type { Extractor, Page } from './contract.js'
 
 /**
@@ -25,9 +26,4 @@ export function fieldExtractor(fields: Readonly<Record<string, (page: Page) => u
       return late.length === 0 ? { data } : Promise.all(late).then(() => ({ data }))
     },
   }
-}
-
-/** User code returns promises of any make, also of another realm's. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -5,7 +5,7 @@
 
 import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, isSpace, SINGLE_QUOTE, SLASH } from '../html/characters.js'
 import type { Codes } from '../html/codes.js'
-import { keyOfName, withCode } from './names.js'
+import { extendKey, keyOf } from '../html/name-keys.js'
 
 /** Places of attributes in what was noted. */
 export const HREF = 0
@@ -33,7 +33,7 @@ const NAMES = [
   'http-equiv',
   'url',
 ]
-const PLACES = new Map(NAMES.map((name, place) => [keyOfName(name), place]))
+const PLACES = new Map(NAMES.map((name, place) => [keyOf(name), place]))
 
 /** Where the values of the last tag's attributes stand. */
 export class NotedAttributes {
@@ -69,9 +69,9 @@ export class NotedAttributes {
 
   #attribute(start: number): number {
     const { codes } = this
-    let key = withCode(0, codes[start]!)
+    let key = extendKey(0, codes[start]!)
     let at = start + 1
-    for (; at < codes.length && !endsName(codes[at]!); at++) key = withCode(key, codes[at]!)
+    for (; at < codes.length && !endsName(codes[at]!); at++) key = extendKey(key, codes[at]!)
     const place = PLACES.get(key)
     const nameEnd = at
     at = this.#afterSpace(at)

@@ -1,8 +1,6 @@
 /** What the digest of a page makes of a tag, told from its name without making a string of it. */
 
-import { BANG, isLetter, QUESTION_MARK, SLASH } from '../html/characters.js'
-
-const HASH = 0x23
+import { keyOf } from '../html/name-keys.js'
 
 /** Ends a word, and means nothing else: most tags. */
 export const OTHER = 0
@@ -59,39 +57,11 @@ export const TAGS: ReadonlyMap<number, number> = byKey(KINDS)
 export const XML_TAGS: ReadonlyMap<number, number> = byKey(KINDS_OF_FEEDS)
 /** Names of elements whose content runs to their end tag, by key. */
 export const RAW_NAMES: ReadonlyMap<number, string> = new Map(
-  ['title', 'xmp', 'style', 'textarea', 'noembed', 'noframes', 'iframe'].map((name) => [
-    keyOfName(name),
-    name,
-  ]),
+  ['title', 'xmp', 'style', 'textarea', 'noembed', 'noframes', 'iframe'].map((name) => [keyOf(name), name]),
 )
-
-/**
- * The key of a name that goes on with `code`, in capitals or not. It is a small number of which every character
- * changes all bits: two names of this file never share one, and a made-up name hardly does with any of them.
- */
-export function withCode(key: number, code: number): number {
-  return (Math.imul(key ^ (isLetter(code) ? code | 0x20 : code), 0x9e3779b1) ^ (key >>> 15)) | 0
-}
-
-/** The key of a whole name. */
-export function keyOfName(name: string): number {
-  let key = 0
-  for (let at = 0; at < name.length; at++) key = withCode(key, name.charCodeAt(at))
-  return key
-}
 
 function byKey(kinds: typeof KINDS): ReadonlyMap<number, number> {
   return new Map(
-    kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [keyOfName(name), kind] as const)),
+    kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [keyOf(name), kind] as const)),
   )
-}
-
-/** Whether markup begins with a `<` before this character. */
-export function beginsMarkup(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === SLASH || next === BANG || next === QUESTION_MARK)
-}
-
-/** Whether a character reference may begin with an `&` before this one. */
-export function beginsReference(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === HASH)
 }

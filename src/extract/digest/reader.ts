@@ -8,7 +8,18 @@
  * characters, so that no page costs more than its size.
  */
 
-import { endsTagName, hasWordAt, isLetter, LESS_THAN, SLASH } from '../html/characters.js'
+import {
+  AMPERSAND,
+  beginsMarkup,
+  beginsReference,
+  endsTagName,
+  HASH,
+  hasWordAt,
+  isLetter,
+  LESS_THAN,
+  SEMICOLON,
+  SLASH,
+} from '../html/characters.js'
 import { type Codes, codesOf } from '../html/codes.js'
 import {
   codePointOf,
@@ -19,6 +30,7 @@ import {
   namedCharacters,
 } from '../html/entities.js'
 import { refreshUrl } from '../html/meta-refresh.js'
+import { extendKey } from '../html/name-keys.js'
 import { endOfComment, endOfRawText, endOfScript } from '../html/raw-text.js'
 import { MOST_TAGS } from '../html/tag-names.js'
 import { HREF, TagReader } from '../html/tag-reader.js'
@@ -26,10 +38,6 @@ import * as at from './attributes.js'
 import { addressOf, stableAddress, wordsOf } from './links.js'
 import * as names from './names.js'
 import { Scratch } from './scratch.js'
-
-const HASH = 0x23
-const AMPERSAND = 0x26
-const SEMICOLON = 0x3b
 
 /** Characters of addresses and descriptions that are decoded and cleaned; what comes after these counts as written. */
 const MOST_CARE = 2 ** 17
@@ -109,8 +117,8 @@ class CanonicalReader {
       position = words.plain(codes, position)
       if (position === codes.length) return position
       const code = codes[position]!
-      if (code === LESS_THAN && names.beginsMarkup(codes[position + 1])) return position
-      if (code === AMPERSAND && names.beginsReference(codes[position + 1])) return position
+      if (code === LESS_THAN && beginsMarkup(codes[position + 1])) return position
+      if (code === AMPERSAND && beginsReference(codes[position + 1])) return position
       words.word(code)
       position++
     }
@@ -118,7 +126,7 @@ class CanonicalReader {
 
   #silence(start: number): number {
     let position = this.html.indexOf('<', start)
-    while (position !== -1 && !names.beginsMarkup(this.codes[position + 1])) {
+    while (position !== -1 && !beginsMarkup(this.codes[position + 1])) {
       position = this.html.indexOf('<', position + 1)
     }
     return position === -1 ? this.codes.length : position
@@ -147,7 +155,7 @@ class CanonicalReader {
     const { codes } = this
     let key = 0
     let end = start
-    for (; end < codes.length && !endsTagName(codes[end]!); end++) key = names.withCode(key, codes[end]!)
+    for (; end < codes.length && !endsTagName(codes[end]!); end++) key = extendKey(key, codes[end]!)
     if (this.isXml) return this.#xmlTag(names.XML_TAGS.get(key), end)
     const kind = names.TAGS.get(key)
     switch (kind) {
@@ -238,7 +246,7 @@ class CanonicalReader {
     const { codes } = this
     let key = 0
     let end = start
-    for (; end < codes.length && !endsTagName(codes[end]!); end++) key = names.withCode(key, codes[end]!)
+    for (; end < codes.length && !endsTagName(codes[end]!); end++) key = extendKey(key, codes[end]!)
     if (this.isXml) {
       this.#gap()
       if (names.XML_TAGS.get(key) === names.ENTRY) this.#isInEntry = false

@@ -1,10 +1,6 @@
-import { CARRIAGE_RETURN, LESS_THAN, QUESTION_MARK, SPACE, TAB } from '../html/characters.js'
+import { AMPERSAND, HASH, isBlank, LESS_THAN, QUESTION_MARK, SEMICOLON, SPACE } from '../html/characters.js'
 import type { Codes } from '../html/codes.js'
 
-const HASH = 0x23
-const AMPERSAND = 0x26
-const SEMICOLON = 0x3b
-const NO_BREAK_SPACE = 0xa0
 /** Larger buffers are not kept: few pages need them. */
 const MOST_KEPT = 2 ** 17
 
@@ -106,17 +102,4 @@ export class Scratch {
 /** Whether an address with this character may have a part that is to be decoded or left out. */
 function isSpecial(code: number): boolean {
   return code === QUESTION_MARK || code === SEMICOLON || code === AMPERSAND || code === HASH || code <= SPACE
-}
-
-/** White space as JavaScript means it. */
-function isBlank(code: number): boolean {
-  if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN)
-  return code === NO_BREAK_SPACE || isRareBlank(code)
-}
-
-function isRareBlank(code: number): boolean {
-  if (code < 0x1680) return false
-  if (code === 0x1680 || code === 0x3000 || code === 0xfeff) return true
-  if (code < 0x2000 || code > 0x205f) return false
-  return code <= 0x200a || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f
 }

@@ -5,18 +5,23 @@
  */
 
 import {
-  BANG,
-  CARRIAGE_RETURN,
+  AMPERSAND,
+  beginsMarkup,
+  beginsReference,
+  COLON,
   endsTagName,
+  HASH,
+  isBlank,
   isLetter,
   LESS_THAN,
-  QUESTION_MARK,
+  LINE_FEED,
+  SEMICOLON,
   SLASH,
   SPACE,
-  TAB,
 } from './characters.js'
 import { type Codes, codesOf, textOf } from './codes.js'
 import { codePointOf, endOfNamed, endOfNumber, namedCharacters } from './entities.js'
+import { extendKey, keyOf } from './name-keys.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import { MOST_TAGS } from './tag-names.js'
 import { TagReader } from './tag-reader.js'
@@ -44,15 +49,6 @@ const MOST_NAMES = 50_000
 
 const CDATA = '<![CDATA['
 const CDATA_END = ']]>'
-const COLON = 0x3a
-const LINE_FEED = 0x0a
-const HASH = 0x23
-const AMPERSAND = 0x26
-const SEMICOLON = 0x3b
-const NO_BREAK_SPACE = 0xa0
-/** The first blank of Unicode that is no Latin-1 character: the ogham space mark. */
-const FIRST_RARE_BLANK = 0x1680
-const RARE_BLANK = /\s/
 
 /**
  * In XHTML a tag that ends in `/>` is a whole element, names may have a prefix, and CDATA holds text.
@@ -164,7 +160,7 @@ class TextReader {
     let end = start
     let key = 0
     for (; end < codes.length && !endsTagName(codes[end]!); end++) {
-      key = this.isXhtml && codes[end] === COLON ? 0 : withLetter(key, codes[end]!)
+      key = this.isXhtml && codes[end] === COLON ? 0 : extendKey(key, codes[end]!)
     }
     const name = TAGS.get(key)
     if (name !== '') this.#gap = LINE_FEED
@@ -227,14 +223,6 @@ class TextReader {
   }
 }
 
-function beginsMarkup(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === SLASH || next === BANG || next === QUESTION_MARK)
-}
-
-function beginsReference(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === HASH)
-}
-
 /** Nearly all references, by the first letter of their names: told without making a string of the name. */
 const COMMON: Readonly<Record<number, { readonly name: string; readonly code: number }>> = Object.fromEntries(
   ['amp;&', 'lt;<', 'gt;>', 'quot;"', 'nbsp;\xa0'].map((each) => [
@@ -242,29 +230,3 @@ const COMMON: Readonly<Record<number, { readonly name: string; readonly code: nu
     { name: each.slice(0, -1), code: each.charCodeAt(each.length - 1) },
   ]),
 )
-
-/** White space as JavaScript means it: also what other scripts than Latin put between words. */
-function isBlank(code: number): boolean {
-  if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN)
-  return code === NO_BREAK_SPACE || (code >= FIRST_RARE_BLANK && isRareBlank(code))
-}
-
-function isRareBlank(code: number): boolean {
-  // Nearly all of the letters beyond Latin lie between these, and none of them is asked any further.
-  if (code > 0x3000 && code < 0xfeff) return false
-  return RARE_BLANK.test(String.fromCharCode(code))
-}
-
-/**
- * A name as a number, in capitals or not: five bits a letter, and a number that no letter has for anything else. It
- * loses its exactness only where a name is longer than any that we know.
- */
-function withLetter(key: number, code: number): number {
-  return key * 32 + (isLetter(code) ? code & 31 : 31)
-}
-
-function keyOf(name: string): number {
-  let key = 0
-  for (let k = 0; k < name.length; k++) key = withLetter(key, name.charCodeAt(k))
-  return key
-}

@@ -5,10 +5,10 @@
  */
 
 import { describe, expect, it, test } from 'vitest'
+import { sameContent } from '../../../src/extract/digest/same-content.js'
 import { seededRandom } from '../../../src/time.js'
 import { canonicalizeUrl, hostOf } from '../../../src/url/canonicalize.js'
 import { parameterFilter, SESSION_PARAMETERS } from '../../../src/url/tracking.js'
-import { sameContent } from '../../../src/url/traps/same-content.js'
 import { type TrapOptions, traps } from '../../../src/url/traps/traps.js'
 
 /** The links of a page as written, and its text. */

@@ -1,19 +1,19 @@
 import { describe, expect, it, test } from 'vitest'
+import { duplicateDigest } from '../../../src/extract/digest/duplicate-digest.js'
+import { sameContent } from '../../../src/extract/digest/same-content.js'
 import { seededRandom } from '../../../src/time.js'
-import { contentDigest } from '../../../src/url/traps/content-digest.js'
-import { sameContent } from '../../../src/url/traps/same-content.js'
 
 const HERE = 'https://example.com/dir/page'
 
 function digest(html: string, url = HERE): string {
   const into = new Uint32Array(2)
-  contentDigest(Buffer.from(html), url, into)
+  duplicateDigest(Buffer.from(html), url, into)
   return into.join(' ')
 }
 
 const links = (...hrefs: string[]) => hrefs.map((href) => `<a href="${href}">more</a>`).join('')
 
-describe('contentDigest', () => {
+describe('duplicateDigest', () => {
   test.each<[what: string, one: string, other: string]>([
     ['the time of day', '<p>made at 12:30:01', '<p>made at 13:01:59'],
     ['a counter', '<p>visitor 999</p>', '<p>visitor 1000</p>'],
@@ -97,7 +97,7 @@ describe('contentDigest', () => {
     (piece) => {
       const body = Buffer.from(piece.repeat(1_000_000))
       const start = performance.now()
-      contentDigest(body, HERE, new Uint32Array(2))
+      duplicateDigest(body, HERE, new Uint32Array(2))
       // Takes some milliseconds; squared, it would take minutes.
       expect(performance.now() - start).toBeLessThan(1000)
     },

@@ -50,7 +50,7 @@ KINDS[OPEN_TAG] = OPEN
  * Writes the digest of a page to `into[0]` and `into[1]`. `url` is the page's own, canonical. Made for HTML in any
  * charset that contains ASCII; of other text it takes the words.
  */
-export function contentDigest(body: Uint8Array, url: string, into: Uint32Array): void {
+export function duplicateDigest(body: Uint8Array, url: string, into: Uint32Array): void {
   digester.start(url)
   const end = Math.min(body.length, MOST_BYTES)
   let at = 0

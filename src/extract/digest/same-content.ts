@@ -8,8 +8,8 @@
  */
 
 import { KumoError } from '../../errors.js'
-import { fingerprint } from '../fingerprint.js'
-import { contentDigest } from './content-digest.js'
+import { fingerprint } from '../../url/fingerprint.js'
+import { duplicateDigest } from './duplicate-digest.js'
 
 export interface SameContentOptions {
   /** How often a host may show the same content before its links are ignored. Default 10; `Infinity` lifts it. */
@@ -74,7 +74,7 @@ class Contents implements SameContent {
       fingerprint(url, print)
       if (print[0]! % SAMPLE_ONE_IN !== 0) return false
     }
-    contentDigest(body, url, print)
+    duplicateDigest(body, url, print)
     fingerprint(host, print, 2)
     // Xor joins them well enough, for both are mixed; 53 bits are what a number holds.
     const low = (print[0]! ^ print[2]!) >>> 0
