@@ -162,8 +162,8 @@ describe('extraction of a page', () => {
     ['has links that throw', () => ({ links: { [Symbol.iterator]: throwing } }), 'boom'],
     ['has links that cannot be iterated over', () => ({ links: 7 }) as unknown as Extraction, 'not iterable'],
     ['has a string for links', () => ({ links: '/next' }), 'a string'],
-    ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, 'not a link'],
-    ['has a link without an href', async () => ({ links: [{}] }) as unknown as Extraction, 'not a link'],
+    ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, "without an 'href'"],
+    ['has a link without an href', async () => ({ links: [{}] }) as unknown as Extraction, "without an 'href'"],
   ]
   it.for(failing)('keeps what others found when an extractor %s', async ([, extract, message]) => {
     const page = html()
@@ -203,7 +203,7 @@ describe('extraction of a page', () => {
     const answer = await running
     expect(answer.problem).toEqual({
       code: 'extract-timeout',
-      message: "extractor 'slow' did not return within 1000 ms",
+      message: "extractor 'slow' did not finish within 1000 ms",
     })
     finish({ links: ['/late'], data: { late: true } })
     await new Promise(setImmediate)
