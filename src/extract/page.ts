@@ -7,8 +7,8 @@ import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
-import { refuseOversized } from './dom/bounds.js'
 import { documentOf } from './dom/dom.js'
+import { rejectOversized } from './dom/limits.js'
 import { FoundLinks, REFRESH } from './html/found-links.js'
 import { canonicalHref } from './html/head-scanner.js'
 import { refreshUrl } from './html/meta-refresh.js'
@@ -238,7 +238,7 @@ export class FetchedPage implements Page {
       throw new KumoError('KUMO_NO_DOCUMENT', message)
     }
     const html = this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content
-    refuseOversized(html, this.url)
+    rejectOversized(html, this.url)
     try {
       return documentOf(html)
     } catch (error) {

@@ -163,7 +163,11 @@ describe('extraction of a page', () => {
     ['has links that cannot be iterated over', () => ({ links: 7 }) as unknown as Extraction, 'not iterable'],
     ['has a string for links', () => ({ links: '/next' }), 'a string'],
     ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, "without an 'href'"],
-    ['has a link without an href', async () => ({ links: [{}] }) as unknown as Extraction, "without an 'href'"],
+    [
+      'has a link without an href',
+      async () => ({ links: [{}] }) as unknown as Extraction,
+      "without an 'href'",
+    ],
   ]
   it.for(failing)('keeps what others found when an extractor %s', async ([, extract, message]) => {
     const page = html()

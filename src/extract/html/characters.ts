@@ -1,4 +1,4 @@
-/** The character codes that markup is made of, and the questions that every part of the scanner asks of them. */
+/** Character codes of markup, and the tests that the scanners share. */
 
 import type { Codes } from './codes.js'
 
@@ -21,7 +21,7 @@ export const GREATER_THAN = 0x3e
 export const QUESTION_MARK = 0x3f
 export const NO_BREAK_SPACE = 0xa0
 
-/** White space as HTML means it. A carriage return is a line feed by the time a browser's tokenizer sees it. */
+/** ASCII white space as HTML defines it. Carriage returns are line feeds by the time a browser tokenizes the page. */
 export function isSpace(code: number): boolean {
   return code === SPACE || (code <= CARRIAGE_RETURN && code >= TAB && code !== VERTICAL_TAB)
 }
@@ -51,7 +51,7 @@ export function beginsReference(next: number | undefined): boolean {
   return next !== undefined && (isLetter(next) || next === HASH)
 }
 
-/** Whether the code is an ASCII letter. Setting the bit 0x20 makes a capital small and no other code a letter. */
+/** Whether the code is an ASCII letter. Setting bit 0x20 turns upper case into lower case and nothing else into a letter. */
 export function isLetter(code: number): boolean {
   const small = code | 0x20
   return small >= 0x61 && small <= 0x7a
@@ -62,15 +62,15 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Whether a name of a tag stops at this code. */
+/** Whether a tag name ends at this code. */
 export function endsTagName(code: number): boolean {
-  // Letters and what else stands in names is larger than '>', so that most calls end at the first comparison.
+  // Letters and most other characters of names are larger than '>', so most calls end at the first comparison.
   return code <= GREATER_THAN && (code === GREATER_THAN || code === SLASH || isSpace(code))
 }
 
 /**
- * Whether `word` stands at `start`, in capitals or not. `word` is of small letters and hyphens; the caller has made
- * sure that no white space stands there, since a carriage return would pass for a hyphen.
+ * Whether `word`, of lower-case letters and hyphens, is at `start`, in any case. The caller must make sure that there is no
+ * white space there: a carriage return would match a hyphen.
  */
 export function isWordAt(html: string, start: number, word: string): boolean {
   for (let k = 0; k < word.length; k++) {
@@ -79,7 +79,7 @@ export function isWordAt(html: string, start: number, word: string): boolean {
   return true
 }
 
-/** The same where the page is there as codes. */
+/** The same for a page given as codes. */
 export function hasWordAt(codes: Codes, start: number, word: string): boolean {
   for (let k = 0; k < word.length; k++) {
     if ((codes[start + k]! | 0x20) !== word.charCodeAt(k)) return false

@@ -10,7 +10,7 @@ export interface RobotsDirectives {
 }
 
 /** What a page declares. */
-export interface RobotsStatements {
+export interface RobotsDeclarations {
   /** Content of all meta elements for this crawler, joined with commas. */
   readonly meta: string | undefined
   /** Value of X-Robots-Tag; several are joined with commas. */
@@ -31,7 +31,7 @@ const NONE: RobotsDirectives = Object.freeze({ noindex: true, nofollow: true })
  * robotsDirectives({ meta: 'noindex', header: 'otherbot: none, kumo: nofollow', product: 'kumo' })
  * // { noindex: true, nofollow: true }
  */
-export function robotsDirectives({ meta, header, product }: RobotsStatements): RobotsDirectives {
+export function robotsDirectives({ meta, header, product }: RobotsDeclarations): RobotsDirectives {
   // The common case.
   if (meta === undefined && header === undefined) return NOTHING
   const words = [...wordsOf(meta ?? ''), ...wordsInHeader(header ?? '', product)]

@@ -1,18 +1,18 @@
 /**
- * Bytes of a sitemap → text, in pieces: by its byte order mark, by the look of UTF-16, by its XML
- * declaration, and otherwise UTF-8, which the protocol demands.
+ * Decodes a sitemap in chunks. The encoding comes from its byte order mark, the pattern of UTF-16, its XML declaration, or is
+ * UTF-8, which the protocol requires.
  */
 
 import { decodeWith } from '../charset/decoders.js'
 
-/** An XML declaration is among the first of these, even behind white space. */
+/** An XML declaration is in these bytes, even after white space. */
 const PRESCAN_BYTES = 512
 const DECLARED = /<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})["']/i
 
 type Decode = (bytes: Uint8Array, more: boolean) => string
 
 export class SitemapDecoder {
-  /** What came before there was enough to tell the charset. */
+  /** Bytes held back until there are enough to determine the encoding. */
   #head: Uint8Array = new Uint8Array(0)
   #decode: Decode | undefined
 

@@ -154,7 +154,7 @@ describe('page.document', () => {
     const error = refusal(body)
     expect(error.code).toBe('KUMO_NO_DOCUMENT')
     expect(error.message).toBe(
-      `page.document: ${URL_OF_PAGE} has more than ${bound}, too much for a DOM; use page.links, page.text or page.body`,
+      `page.document: ${URL_OF_PAGE} has more than ${bound}, which is too large for a DOM; use page.links, page.text or page.body`,
     )
   })
 

@@ -5,37 +5,37 @@ import type { Codes } from '../html/codes.js'
 const MOST_KEPT = 2 ** 17
 
 /**
- * Characters that are collected of one page after another. The memory is kept from page to page, since to clear it for
- * each would cost as much as to fill it.
+ * Collects the characters of one page after another. The memory is reused, because clearing it for each page would cost as
+ * much as filling it.
  */
-export class Scratch {
+export class TextBuffer {
   codes = new Uint16Array(0)
   length = 0
 
-  /** For a page of `size` characters. What is added of it is hardly longer: a mark is shorter than a tag's name. */
+  /** Prepares for a page of `size` characters. The output is hardly longer: a mark is shorter than a tag name. */
   begin(size: number): void {
-    // One look beyond what is collected has to be a look at a number.
+    // Room for reading one element beyond the end.
     if (this.codes.length < size + 16) this.codes = new Uint16Array(size + (size >> 1) + 16)
     this.length = 0
   }
 
-  /** The page is done. What was collected may be used until the next begins. */
+  /** Ends the page. The content stays valid until the next `begin`. */
   end(): void {
     if (this.codes.length > MOST_KEPT) this.codes = new Uint16Array(0)
   }
 
-  /** Adds a character, whatever it is. */
+  /** Adds a character as it is. */
   add(code: number): void {
     this.codes[this.length++] = code
   }
 
-  /** Adds a character of a text: white space of any length becomes one blank between two words. */
+  /** Adds a character of text: white space becomes one space between two words. */
   word(code: number): void {
     if (isBlank(code)) this.gap()
     else this.codes[this.length++] = code
   }
 
-  /** The next word is another one. */
+  /** Starts a new word. */
   gap(): void {
     if (this.length > 0 && this.codes[this.length - 1] !== SPACE) this.codes[this.length++] = SPACE
   }
@@ -45,8 +45,8 @@ export class Scratch {
   }
 
   /**
-   * Adds text up to a character that may begin markup or a reference, whose position it returns, or the end of the page.
-   * Nearly all of a text passes here, and of its characters nearly all take the first turning.
+   * Adds text up to a character that may start markup or a reference; returns its position, or the end of the page. Nearly
+   * all text passes through here, and nearly all characters skip the first `if`.
    */
   plain(from: Codes, start: number): number {
     const { codes } = this
@@ -56,8 +56,8 @@ export class Scratch {
     let at = start
     for (; at < end; at++) {
       let code = from[at]!
-      // Letters are between these, the question mark and the no-break space. Written out: a bundler makes a variable of
-      // each constant, to be read anew for each character.
+      // Letters are between the question mark and the no-break space. Literals: a bundler turns each constant into a
+      // variable, which would be read again for every character.
       if (code <= 0x3f || code >= 0xa0) {
         if (code === LESS_THAN || code === AMPERSAND) break
         if (isBlank(code)) {
@@ -72,10 +72,10 @@ export class Scratch {
   }
 
   /**
-   * Adds `mark` and an address, unless it has a character that asks for more care. Nearly all have none, and are copied
-   * without a string being made of them.
+   * Adds `mark` and a URL, unless it has a character that needs closer inspection; then it returns false. Nearly all URLs
+   * are plain and are copied without making a string.
    */
-  plainAddress(mark: number, from: Codes, start: number, end: number): boolean {
+  plainUrl(mark: number, from: Codes, start: number, end: number): boolean {
     const { codes } = this
     let length = this.length
     codes[length++] = mark
@@ -88,8 +88,8 @@ export class Scratch {
     return true
   }
 
-  /** Adds what another one has collected, behind a character that no text holds. */
-  append(other: Scratch): void {
+  /** Adds the content of another buffer, after a character that no text contains. */
+  append(other: TextBuffer): void {
     if (this.length > 0 && this.codes[this.length - 1] === SPACE) this.length--
     this.add(0)
     const room = this.codes.length - this.length
@@ -99,7 +99,7 @@ export class Scratch {
   }
 }
 
-/** Whether an address with this character may have a part that is to be decoded or left out. */
+/** Whether a URL with this character may have a part to decode or drop. */
 function isSpecial(code: number): boolean {
   return code === QUESTION_MARK || code === SEMICOLON || code === AMPERSAND || code === HASH || code <= SPACE
 }

@@ -1,61 +1,61 @@
-/** What the digest of a page makes of a tag, told from its name without making a string of it. */
+/** What the digest does with each tag, looked up by the key of its name. */
 
 import { keyOf } from '../html/name-keys.js'
 
-/** Ends a word, and means nothing else: most tags. */
+/** Ends a word, nothing more: most tags. */
 export const OTHER = 0
-/** Stands within a line, or is not seen at all: ends no word. */
-export const WITHIN = 1
+/** Inline or invisible: does not end a word. */
+export const INLINE = 1
 export const A = 2
-/** Leads somewhere by `href`: `area`, `base`, `link`. */
+/** Links with `href`: `area`, `base`, `link`. */
 export const REFERENCE = 3
-/** Shows something by `src`. */
-export const SHOWN = 4
+/** Embeds something with `src`. */
+export const EMBED = 4
 export const META = 5
 export const TIME = 6
 export const INPUT = 7
-/** Its content is text, whatever looks like markup in it. */
+/** Its content is text, even if it looks like markup. */
 export const VERBATIM = 8
-/** Its content is not read. */
-export const UNREAD = 9
+/** Its content is ignored. */
+export const IGNORED = 9
 export const SCRIPT = 10
 export const TEMPLATE = 11
 export const SVG = 12
-/** Of feeds: when the feed was made, which is at each visit. */
-export const MADE_AT = 13
-/** Of feeds: the same, unless it stands in an entry. */
+/** In feeds: the time at which the feed was generated, which differs on every visit. */
+export const GENERATED_AT = 13
+/** In feeds: the same, unless it is in an entry. */
 export const DATED = 14
-/** Of feeds. */
+/** In feeds: an entry. */
 export const ENTRY = 15
 
 const KINDS: readonly (readonly [kind: number, names: string])[] = [
   [
-    WITHIN,
+    INLINE,
     'abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb ruby s samp small span strike strong sub sup tt u var wbr',
   ],
   [A, 'a'],
   [REFERENCE, 'area base link'],
-  [SHOWN, 'img iframe frame embed audio video source track'],
+  [EMBED, 'img iframe frame embed audio video source track'],
   [META, 'meta'],
   [TIME, 'time'],
   [INPUT, 'input'],
   [VERBATIM, 'title xmp'],
-  [UNREAD, 'style textarea noembed noframes'],
+  [IGNORED, 'style textarea noembed noframes'],
   [SCRIPT, 'script'],
   [TEMPLATE, 'template'],
   [SVG, 'svg'],
 ]
 const KINDS_OF_FEEDS: readonly (readonly [kind: number, names: string])[] = [
-  [MADE_AT, 'lastbuilddate'],
+  [GENERATED_AT, 'lastbuilddate'],
   [DATED, 'pubdate updated dc:date'],
   [ENTRY, 'item entry'],
 ]
 
-/** By a name's key. */
+/** HTML tags by key. */
 export const TAGS: ReadonlyMap<number, number> = byKey(KINDS)
-/** The same for feeds and other XML. */
+/** Tags of feeds and other XML by key. */
 export const XML_TAGS: ReadonlyMap<number, number> = byKey(KINDS_OF_FEEDS)
-/** Names of elements whose content runs to their end tag, by key. */
+/** Elements whose content ends at their end tag, by key. */
 export const RAW_NAMES: ReadonlyMap<number, string> = new Map(
   ['title', 'xmp', 'style', 'textarea', 'noembed', 'noframes', 'iframe'].map((name) => [keyOf(name), name]),
 )
