@@ -1,4 +1,4 @@
-/** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
+/** The built-in scope rules. Rules that refer to seeds mean all seeds added so far in the run. */
 
 import { KumoError } from '../../errors.js'
 import { withRecipe } from '../../modules/recipe.js'
@@ -59,7 +59,10 @@ export function domain(name: string): ScopeRule {
   const written = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
   const url = parseUrl(`http://${written}/`)
   if (url?.href !== `http://${url?.hostname}/`) {
-    throw new KumoError('KUMO_INVALID_OPTION', `domain('${name}') takes a host name such as 'example.com'`)
+    throw new KumoError(
+      'KUMO_INVALID_OPTION',
+      `domain('${name}'): expected a host name such as 'example.com'`,
+    )
   }
   const host = nameOf(url.hostname)
   const below = `.${host}`
@@ -70,12 +73,12 @@ export function domain(name: string): ScopeRule {
   return withRecipe({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
 }
 
-/** Without port, and without the dot that marks a name as complete. */
+/** The host name without port and trailing dot. */
 function nameOf(host: string): string {
   return host.replace(/:\d+$/, '').replace(/\.$/, '')
 }
 
-/** A host costs some hundred bytes to remember, so this many cost a megabyte. */
+/** About a hundred bytes per host, so about a megabyte. */
 const REMEMBERED_HOSTS = 10_000
 
 /**
@@ -90,7 +93,7 @@ export function sameSite(): ScopeRule {
 
 function startSameSite(): ScopeTest {
   let siteOf: (host: string) => string = () => {
-    throw new KumoError('KUMO_CONTRACT_BROKEN', 'The scope "same site" was used before open() had finished.')
+    throw new KumoError('KUMO_CONTRACT_BROKEN', 'the scope "same site" was used before open() had resolved')
   }
   const sites = new Set<string>()
   const answers = new Map<string, boolean>()
@@ -115,9 +118,9 @@ function startSameSite(): ScopeTest {
 }
 
 /**
- * Below a directory. Without arguments: the directories of the seeds. With arguments: below these URLs, or, on
- * every host, below these paths. `/docs` covers itself and all below `/docs/`, but not `/docs2`; `/docs/` covers
- * what begins with it. Queries do not matter.
+ * URLs below a directory. Without arguments: the directories of the seeds. With arguments: below these URLs or, on every
+ * host, below these paths. `/docs` matches itself and everything below `/docs/`, but not `/docs2`; `/docs/` matches
+ * everything that starts with it. Queries are ignored.
  *
  * @example
  * pathPrefix()                              // seed https://example.com/docs/intro.html: …/docs/a, not …/blog/
@@ -135,7 +138,7 @@ export function pathPrefix(...prefixes: string[]): ScopeRule {
     if (url === undefined) {
       const given = typeof prefix === 'string' ? `"${prefix}"` : String(prefix)
       throw invalid(
-        `pathPrefix() takes URLs such as "https://example.com/docs/" or paths such as "/docs/", not ${given}`,
+        `pathPrefix(): expected URLs such as "https://example.com/docs/" or paths such as "/docs/", got ${given}`,
       )
     }
     if (isPath) ofPaths.add(withoutQuery(pathOf(url)))
@@ -167,7 +170,7 @@ function withoutQuery(url: string): string {
 }
 
 /**
- * URLs of a pattern; `compileGlob` explains what patterns can say. A string in place of a rule means this.
+ * URLs that match a glob; see `compileGlob` for the syntax. A string in place of a rule is a glob.
  *
  * @example
  * glob('/blog/**')            // below /blog/ on every host
@@ -181,16 +184,16 @@ export function glob(pattern: string): ScopeRule {
 }
 
 /**
- * URLs in which a regular expression finds something. It sees the whole canonical URL; anchor it yourself. Each
- * test starts at the beginning, also with the flag `g`.
+ * URLs that match a regular expression. It is tested against the whole canonical URL, unanchored. Each test starts at the
+ * beginning, even with the flag `g`.
  *
  * @example
  * matching(/\/20\d\d\//) // https://example.com/2024/title
  */
 export function matching(pattern: RegExp): ScopeRule {
   if (!(pattern instanceof RegExp))
-    throw invalid(`matching() takes a regular expression, not ${String(pattern)}`)
-  // A copy, so that the position kept by the flags g and y is nobody else's.
+    throw invalid(`matching(): expected a regular expression, got ${String(pattern)}`)
+  // A copy, because the flags g and y keep a position in the object.
   const own = new RegExp(pattern)
   const test = ({ url }: ScopeTarget) => {
     own.lastIndex = 0
@@ -204,21 +207,21 @@ export function matching(pattern: RegExp): ScopeRule {
 }
 
 /**
- * A test of your own, asked for every link. A function in place of a rule means this.
+ * A custom test, called for every link. A function in place of a rule is a predicate.
  *
  * @example
  * predicate(({ parsed }) => !parsed.searchParams.has('session'))
  * predicate((target) => target.depth < 3 || target.host === 'example.com', 'shallow')
  */
 export function predicate(accepts: ScopePredicate, name = accepts?.name): ScopeRule {
-  if (typeof accepts !== 'function') throw invalid(`predicate() takes a function, not ${String(accepts)}`)
+  if (typeof accepts !== 'function') throw invalid(`predicate(): expected a function, got ${String(accepts)}`)
   const title = name === '' ? 'a function' : name
   const test = (target: ScopeTarget) => {
     const answer: unknown = accepts(target)
-    // A promise, or a rule made but not asked, would count as yes and let the crawl out into the whole web.
+    // A promise or a rule is truthy, and would let the crawl out into the whole web.
     if (typeof answer === 'object' && answer !== null && ('then' in answer || 'start' in answer)) {
       throw invalid(
-        `The scope function "${title}" must return true or false at once, not a promise or a rule`,
+        `The scope function "${title}" must return true or false synchronously, not a promise or a rule`,
       )
     }
     return Boolean(answer)

@@ -111,7 +111,7 @@ describe('usage errors', () => {
       [URL, '--scope', 'hots'],
       "--scope: got 'hots'; allowed: site, host, origin, path, all, or a glob (for the path: /hots; for the host: 'hots/**')",
     ],
-    [[URL, '--exclude', '/a{b'], '--exclude: The glob "/a{b" is not usable: a "{" has no "}" behind it.'],
+    [[URL, '--exclude', '/a{b'], '--exclude: Invalid glob "/a{b": a "{" has no matching "}".'],
     [[URL, '--depth', '-1'], '--depth: got -1; allowed: a whole number, 0 or more, or Infinity'],
     [[URL, '--depth', 'deep'], "--depth: got 'deep'; allowed: a whole number, 0 or more, or Infinity"],
     [[URL, '--limit', '0'], '--limit: got 0; allowed: a whole number, 1 or more, or Infinity'],
