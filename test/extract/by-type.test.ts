@@ -104,7 +104,7 @@ describe('extraction of a page', () => {
     })
   })
 
-  it('puts links behind those of the scanner, in the order of the extractors', async () => {
+  it('adds links after those of the scanner, in the order of the extractors', async () => {
     const all = step([
       named('slow', async () => ({ links: ['/slow'], data: { by: 'slow', slow: 1 } })),
       named('fast', () => ({ links: new Set(['/fast', '/more']), data: { by: 'fast' } })),
@@ -146,7 +146,7 @@ describe('extraction of a page', () => {
     expect([page.data, page.links.length]).toEqual([{ early: 1 }, 2])
   })
 
-  it('tells what links are relative to', async () => {
+  it('returns the base URL of links', async () => {
     const answer = await step([]).run(html('<base href="/docs/"><a href="x">'))
     expect([answer.base, hrefs(answer)]).toEqual(['https://example.com/docs/', ['x']])
   })
@@ -183,7 +183,7 @@ describe('extraction of a page', () => {
     expect(page.data).toEqual({ before: true, after: true })
   })
 
-  it('tells the first problem of several, in the order of the extractors', async () => {
+  it('reports the first of several problems, in the order of the extractors', async () => {
     const late = named('late', async () => throwing())
     const first = named('first', throwing)
     expect((await step([first, late]).run(html())).problem?.message).toContain("'first'")
@@ -214,7 +214,7 @@ describe('extraction of a page', () => {
     expect([hrefs(answer), page.data, page.links.length]).toEqual([['/scanned', '/next'], {}, 2])
   })
 
-  it('gives each extractor the whole time, and leaves no timer behind', async () => {
+  it('gives each extractor the full time limit, and leaves no timer behind', async () => {
     const time = fakeClock()
     const ends: (() => void)[] = []
     const slow = (name: string) =>

@@ -58,7 +58,7 @@ describe('duplicateDigest', () => {
     expect(one).toBe(other)
   })
 
-  it('tells a hundred thousand pages apart that differ in two letters', () => {
+  it('distinguishes a hundred thousand pages that differ in two letters', () => {
     const letter = (n: number) => String.fromCharCode(97 + (n % 26))
     const word = (n: number) => letter(n) + letter(n / 26) + letter(n / 676) + letter(n / 17_576)
     const digests = new Set<string>()
@@ -129,7 +129,7 @@ describe('sameContent', () => {
     expect(repeated).toBe(0)
   })
 
-  it('lets ten copies pass, or as many as it is told', () => {
+  it('lets ten copies pass, or as many as the option says', () => {
     for (const repeats of [1, 10, 50]) {
       const contents = sameContent({ repeats })
       const followed = Array.from({ length: 5000 }, (_, i) =>
@@ -152,7 +152,7 @@ describe('sameContent', () => {
     expect(contents.isRepeated('example.com', url(sampled), page('old'))).toBe(true)
   })
 
-  test.each([0, -1, Number.NaN, '7x'])('refuses %j repeats', (repeats) => {
+  test.each([0, -1, Number.NaN, '7x'])('rejects %j repeats', (repeats) => {
     expect(() => sameContent({ repeats: repeats as number })).toThrow(
       expect.objectContaining({ code: 'KUMO_INVALID_OPTION' }),
     )

@@ -1,5 +1,5 @@
 /**
- * Whole sites, made up: each is crawled breadth first through the canonicaliser, the parameter filter, the traps and the
+ * Whole sites, made up: each is crawled breadth first through the canonicalizer, the parameter filter, the traps and the
  * comparison of contents, as the engine does it. Endless sites must end, and an honest one must be crawled to the last
  * page.
  */
