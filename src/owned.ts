@@ -1,23 +1,23 @@
 /**
- * Text in memory of its own. V8 cuts a string by pointing into it and joins two by pointing at both, so that twenty
- * characters of a page keep all of it alive for as long as they live. What outlives its page, because it is stored or
- * handed to the user, is therefore copied by one of these, when it is handed over and not before.
+ * Strings that own their memory. V8 implements slices and concatenations as pointers, so twenty characters cut from a page
+ * keep the whole page alive. Strings that outlive their page, because they are stored or passed to the user, are copied by
+ * one of these functions at that point and not earlier.
  */
 
-/** Characters. V8 points only for the sake of so many, and copies fewer by itself. */
+/** V8 copies shorter slices anyway. */
 const SHORTEST_CUT = 13
 
-/** A copy of a piece of text: joining and cutting makes V8 write it down once more. */
+/** Copies a string: concatenating and slicing makes V8 write it to new memory. */
 export function owned(text: string): string {
   return text.length < SHORTEST_CUT ? text : ` ${text}`.slice(1)
 }
 
-/** No page begins with it: Unicode promises never to use it. */
+/** A noncharacter of Unicode: no page starts with it. */
 const NO_CHARACTER = 0xffff
 
 /**
- * The same for text that was just joined, without another string: reading a character makes V8 write it down and drop
- * the parts. The comparison is there so that no compiler can leave the reading out.
+ * Flattens a string that was just concatenated, without creating another one: reading a character makes V8 write the
+ * string to new memory and drop its parts. The comparison keeps the compiler from removing the read.
  */
 export function flat(joined: string): string {
   return joined.charCodeAt(0) === NO_CHARACTER ? owned(joined) : joined

@@ -1,18 +1,18 @@
 /**
- * Packages that are loaded when they are first needed. Not by `import()`: a getter such as `page.document` cannot wait
- * for one, and under Jest, which runs the CommonJS build, Node.js refuses it.
+ * Loads packages on first use. Not with `import()`: a getter such as `page.document` cannot await it, and Jest, which uses
+ * the CommonJS build, does not support it.
  */
 
 import { createRequire } from 'node:module'
 import { KumoError, messageOf } from './errors.js'
 
-/** Where the file is that this module is in. Absent in a CommonJS bundle, which fails later with more to say. */
+/** The URL of this module. Undefined in a CommonJS bundle, where `require` below fails with a helpful message. */
 export const here: string | undefined = import.meta.url
 
 let load: NodeJS.Require | undefined
 
 /**
- * What one of Kumo's own dependencies, or Node.js itself, exports under this name.
+ * Loads one of Kumo's dependencies, or a module of Node.js.
  *
  * @throws KumoError `KUMO_NOT_INSTALLED` if it cannot be loaded.
  */
@@ -21,12 +21,12 @@ export function require(name: string): unknown {
     load ??= createRequire(here!)
     return load(name)
   } catch (error) {
-    const why = messageOf(error).split('\n', 1)[0]
-    const message = `Kumo needs the package '${name}', which could not be loaded (${why}); ${KEEP_EXTERNAL}`
+    const reason = messageOf(error).split('\n', 1)[0]
+    const message = `Kumo could not load its dependency '${name}' (${reason}); ${KEEP_EXTERNAL}`
     throw new KumoError('KUMO_NOT_INSTALLED', message, { cause: error })
   }
 }
 
-/** What to do when Kumo was taken out of its package. */
+/** Advice if Kumo was bundled. */
 export const KEEP_EXTERNAL =
-  'install kumo where the program runs, and if you bundle the program, keep kumo external: see docs/bundling.md'
+  'install kumo where the program runs and, if you bundle the program, keep kumo external: see docs/bundling.md'

@@ -149,6 +149,11 @@ export function every(clock: Clock, ms: number, callback: () => void): Timer {
   return { cancel: () => timer.cancel() }
 }
 
+/** Whether a value is a promise. User code returns promises of any library and of any realm. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
 /** The result of `within` when the time is up. */
 export const LATE = Symbol('late')
 
@@ -218,17 +223,106 @@ export function parseDuration(value: unknown): number | undefined {
   return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : undefined
 }
 
-/** Digits only: Retry-After has neither a fraction nor a sign. */
+/** Digits only: a Retry-After has neither a sign nor a fraction. */
 const SECONDS = /^\d{1,10}$/
 
 /**
- * How long a Retry-After header asks to wait, in ms from `now`. The header is a number of seconds or a date (RFC 9110,
- * 10.2.3). Undefined for anything else; 0 for a date in the past.
+ * How long a Retry-After header asks to wait, in ms from `now`: a number of seconds or a date (RFC 9110, 10.2.3).
+ * Undefined for anything else; 0 for a date in the past.
  */
 export function retryAfterMs(value: string | null | undefined, now: number): number | undefined {
   const text = value?.trim()
   if (!text) return undefined
   if (SECONDS.test(text)) return Number(text) * 1000
-  const at = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+  const at = parseHttpDate(text) ?? parseW3cDate(text)
+  return at === undefined ? undefined : Math.max(0, at - now)
+}
+
+/** No date is longer. The bound keeps the patterns below away from hostile input. */
+const LONGEST_DATE = 64
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const DAY = /(?:[a-z]{2,9},? )?(\d\d?)[ -]([a-z]{3})[a-z]{0,6}[ -](\d{4}|\d\d)/
+const TIME = /(\d\d?):(\d\d)(?::(\d\d))? ?([a-z]{1,3}|[+-]\d\d:?\d\d)/
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, the obsolete `Sunday, 06-Nov-94 08:49:37 GMT`, and the time zones of RFC 822. */
+const DAY_FIRST = new RegExp(`^${DAY.source} ${TIME.source}$`, 'i')
+/** `Sun Nov  6 08:49:37 1994`: the format of C's `asctime()`, in UTC. */
+const MONTH_FIRST = /^[a-z]{3} ([a-z]{3}) (\d\d?) (\d\d):(\d\d):(\d\d) (\d{4})$/i
+
+const W3C_TIME = /(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(z|[+-]\d\d(?::?\d\d)?)?/
+const W3C = new RegExp(`^(\\d{4})(?:-(\\d\\d?)(?:-(\\d\\d?)(?:[t ]${W3C_TIME.source})?)?)?$`, 'i')
+
+/**
+ * The instant, in ms since the epoch, of a date in one of the formats of HTTP (RFC 9110, 5.6.7) or of mail and RSS
+ * (RFC 822), with common mistakes that cannot be misread. Undefined for anything else.
+ */
+export function parseHttpDate(written: string): number | undefined {
+  if (written.length > LONGEST_DATE) return undefined
+  const text = written.trim().replace(/\s+/g, ' ')
+  const dayFirst = DAY_FIRST.exec(text)
+  if (dayFirst !== null) {
+    const [, day, month, year, hour, minute, second, zone] = dayFirst
+    return instant(fullYear(year!), monthNumber(month!), day!, hour, minute, second, zone!)
+  }
+  const monthFirst = MONTH_FIRST.exec(text)
+  if (monthFirst === null) return undefined
+  const [, month, day, hour, minute, second, year] = monthFirst
+  return instant(Number(year), monthNumber(month!), day!, hour, minute, second, 'z')
+}
+
+/**
+ * The same for the W3C profile of ISO 8601, which sitemaps use: `2024`, `2024-05`, `2024-05-06T07:08:09.5+02:00`. Without
+ * a time zone it is UTC.
+ */
+export function parseW3cDate(written: string): number | undefined {
+  if (written.length > LONGEST_DATE) return undefined
+  const match = W3C.exec(written)
+  if (match === null) return undefined
+  const [, year, month = '1', day = '1', hour, minute, second, fraction = '0', zone = 'z'] = match
+  const ms = instant(Number(year), Number(month), day, hour, minute, second, zone)
+  return ms === undefined ? undefined : ms + Math.floor(Number(`0.${fraction}`) * 1000)
+}
+
+function instant(
+  year: number,
+  month: number,
+  day: string,
+  hour = '0',
+  minute = '0',
+  second = '0',
+  zone: string,
+): number | undefined {
+  const offset = zoneOffsetMs(zone)
+  if (offset === undefined || month < 1 || month > 12) return undefined
+  if (Number(day) < 1 || Number(day) > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined
+  // `Date.UTC` counts a leap second as the first second of the next minute.
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined
+  return Date.UTC(year, month - 1, Number(day), Number(hour), Number(minute), Number(second)) - offset
+}
+
+/** 1 to 12; 0 for an unknown name. */
+function monthNumber(name: string): number {
+  return MONTHS.indexOf(name.toLowerCase()) + 1
+}
+
+/** RFC 2822: two digits below 50 are a year of this century. */
+function fullYear(digits: string): number {
+  if (digits.length === 4) return Number(digits)
+  return Number(digits) + (Number(digits) < 50 ? 2000 : 1900)
+}
+
+/** Hours from UTC of the zone names in RFC 822. */
+const ZONES: Readonly<Record<string, number>> = {
+  ...{ z: 0, ut: 0, utc: 0, gmt: 0 },
+  ...{ edt: -4, est: -5, cdt: -5, cst: -6, mdt: -6, mst: -7, pdt: -7, pst: -8 },
+}
+
+/** How far a time zone is ahead of UTC; undefined for an unknown name. */
+function zoneOffsetMs(zone: string): number | undefined {
+  const sign = zone[0] === '-' ? -1 : zone[0] === '+' ? 1 : undefined
+  if (sign === undefined) {
+    const hours = Object.hasOwn(ZONES, zone.toLowerCase()) ? ZONES[zone.toLowerCase()]! : undefined
+    return hours === undefined ? undefined : hours * UNIT_MS.h
+  }
+  return sign * (Number(zone.slice(1, 3)) * UNIT_MS.h + Number(zone.slice(3).replace(':', '')) * UNIT_MS.m)
 }

@@ -10,6 +10,8 @@ test.each<[string | undefined, number | undefined]>([
   ['Friday, 31-Dec-99 23:59:59 GMT', 9000],
   ['Fri Dec 31 23:59:59 1999', 9000],
   ['Fri, 31 Dec 1999 23:59:00 GMT', 0],
+  ['Sat, 01 Jan 2000 01:59:59 +0200', 9000],
+  ['1999-12-31T23:59:59Z', 9000],
   [undefined, undefined],
   ['', undefined],
   ['soon', undefined],

@@ -1,29 +1,29 @@
 /**
- * Reads a command line by a table of options. node:util's `parseArgs` splits it into tokens; its own messages speak to
- * programmers, so what is wrong is found and told here.
+ * Reads a command line against a table of options. node:util's `parseArgs` splits it into tokens; its error messages
+ * address programmers, so this file checks the tokens itself.
  */
 
 import { parseArgs } from 'node:util'
-import { Misuse } from './misuse.js'
-import { nearest } from './nearest.js'
+import { closestWord } from './closest-word.js'
+import { UsageError } from './usage-error.js'
 
-/** An option as a command line knows it. */
+/** An option of the command line. */
 export interface OptionSpec {
-  /** What stands behind it, as help texts show it: `N`, `DIR`. Absent: nothing does. */
+  /** Placeholder of its value in help texts: `N`, `DIR`. Absent: a flag. */
   readonly value?: string
-  /** A letter for those who type it often. */
+  /** One-letter alias. */
   readonly short?: string
   readonly help: string
 }
 
 export interface Arguments {
-  /** By option, in the order of the command line. An option without a value has an empty text for each time. */
+  /** Values by option name, in the order given. Every occurrence of a flag adds an empty string. */
   readonly options: ReadonlyMap<string, readonly string[]>
-  /** Everything else. */
+  /** Arguments that are not options. */
   readonly operands: readonly string[]
 }
 
-/** @throws Misuse for an unknown option, a missing value, and a value where none is taken. */
+/** @throws UsageError for an unknown option, a missing value, or a value given to a flag. */
 export function readArguments(
   args: readonly string[],
   specs: Readonly<Record<string, OptionSpec>>,
@@ -60,21 +60,21 @@ function valueBehind(
   isInline: boolean,
 ): string {
   if (spec.value === undefined) {
-    if (value !== undefined) throw new Misuse(`${rawName} takes no value, but got '${value}'`)
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value, but got '${value}'`)
     return ''
   }
   if (value === undefined || value === '' || (!isInline && isOption(value))) {
-    throw new Misuse(`${rawName} needs a value: ${rawName} ${spec.value}`)
+    throw new UsageError(`${rawName} needs a value: ${rawName} ${spec.value}`)
   }
   return value
 }
 
-/** `--json` where a value should be: the value was forgotten. A dash alone is a file, `-1` a number out of bounds. */
+/** In `--store --json` the value is missing. A single dash is a file, and `-1` a number (out of range). */
 function isOption(text: string): boolean {
   return text.length > 1 && text.startsWith('-') && Number.isNaN(Number(text))
 }
 
-function unknown(rawName: string, names: readonly string[]): Misuse {
-  const meant = nearest(rawName.replace(/^-+/, ''), names)
-  return new Misuse(`unknown option ${rawName}${meant === undefined ? '' : `; did you mean --${meant}?`}`)
+function unknown(rawName: string, names: readonly string[]): UsageError {
+  const meant = closestWord(rawName.replace(/^-+/, ''), names)
+  return new UsageError(`unknown option ${rawName}${meant === undefined ? '' : `; did you mean --${meant}?`}`)
 }

@@ -1,4 +1,4 @@
-/** Figures and words as people like to read them. Pure: what it knows of the terminal, it is told. */
+/** Numbers, durations and text for display. Pure: the terminal's width is passed in. */
 
 /** 3800 → `3,800`. */
 export function count(value: number): string {
@@ -37,7 +37,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / DAY_S)} d ${Math.floor((seconds % DAY_S) / HOUR_S)} h`
 }
 
-/** A rate: `581`, but `0.8` where a whole number would say nothing. */
+/** A rate: `581`, or `0.8` if it is below 10. */
 export function rate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : count(perSecond)
 }
@@ -47,21 +47,21 @@ export function instant(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Control characters, also those of the second block, and the marks that turn the direction of text around. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** C0 and C1 control characters, line separators and bidirectional formatting characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
 const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]/g
 
-/** Text from the web for a terminal: a title must not move the cursor, change colours or add a line. */
+/** Makes text from the web safe to print: a title must not move the cursor, change colors or add a line. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '\ufffd')
 }
 
-/** The text, or as much of it as fits, with a mark that something is missing. */
+/** Cuts the text to `width` characters, with an ellipsis if it was longer. */
 export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
 }
 
-/** Breaks a paragraph into lines of at most `width` characters, each behind `indent`. A longer word stays whole. */
+/** Wraps a paragraph at `width` characters, each line after `indent`. Longer words are not broken. */
 export function wrap(text: string, width: number, indent: string): string[] {
   const lines: string[] = []
   let line = ''
@@ -77,7 +77,7 @@ export function wrap(text: string, width: number, indent: string): string[] {
   return lines
 }
 
-/** Counts by word, largest first, in columns; `explain` may add to each. */
+/** Counts in columns, largest first, each with an optional explanation. */
 export function tally(
   counts: Readonly<Partial<Record<string, number>>>,
   width: number,
@@ -91,7 +91,7 @@ export function tally(
   )
 }
 
-/** A word as a shell takes it, whatever is in it. */
+/** Quotes a word for a POSIX shell if necessary. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -1,27 +1,27 @@
-/** What `--help` says. The lists of options are made from their tables; everything fits into 80 columns. */
+/** The texts of `--help`. The option lists are generated from the option tables; every line fits in 80 columns. */
 
 import { VERSION } from '../options/options.js'
 import type { OptionSpec } from './arguments.js'
 import { CRAWL_OPTIONS, type OptionGroup } from './crawl/options.js'
 import { wrap } from './format.js'
 import { INSPECT_OPTIONS } from './inspect/options.js'
-import { USUAL_WIDTH } from './screen.js'
+import { DEFAULT_WIDTH } from './screen.js'
 import { SIMULATE_OPTIONS, type SimulateGroup } from './simulate/options.js'
 
 export const COMMANDS = ['crawl', 'inspect', 'simulate', 'help'] as const
-/** A command that has a help text of its own. */
+/** A command with its own help text. */
 export type Topic = 'crawl' | 'inspect' | 'simulate'
 
-/** Where explanations begin. */
+/** The column in which descriptions start. */
 const COLUMN = 26
 
-const GENERAL = `kumo ${VERSION}, a polite crawler
+const GENERAL = `kumo ${VERSION}, a polite web crawler
 
   kumo crawl URL...       crawl from these URLs
-  kumo inspect DIR        tell how the crawl in a folder stands
-  kumo simulate           tell what visiting pages again would come to
-  kumo help COMMAND       all options of a command
-  kumo --version
+  kumo inspect DIR        show the state of a stored crawl
+  kumo simulate           forecast how well a revisit schedule would work
+  kumo help COMMAND       show all options of a command
+  kumo --version          print the version
 
 Examples:
 
@@ -34,23 +34,23 @@ Examples:
 
 const CRAWL = `kumo crawl URL... [options]
 
-Crawls from the URLs and writes a line for each page to standard output;
-how it stands and what it came to go to standard error. Ctrl-C stops it
-gently, a second one aborts.
+Crawls from the URLs and prints one line per page to standard output.
+Progress and the summary go to standard error. Press Ctrl-C to stop
+gracefully, and again to abort.
 
 ${groups(CRAWL_OPTIONS, {
   Start: 'Where to start',
-  Follow: 'Which links are followed',
-  End: 'When to end',
-  Manners: 'Manners',
-  Network: 'Getting there',
+  Follow: 'Which links to follow',
+  End: 'When to stop',
+  Manners: 'Politeness',
+  Network: 'Network',
   Output: 'Output',
 })}
-A glob: '/blog/**' is compared with paths, '*.example.com' with hosts; * is
-anything without a slash, ** anything, {a,b} a choice.
+Globs: '/blog/**' matches paths, '*.example.com' matches hosts. * matches
+anything except a slash, ** matches anything, {a,b} either of two.
 
-Exit codes: 0 done, stopped or a limit reached; 1 the crawl failed, or not a
-single page came back; 2 misuse.
+Exit codes: 0 if the crawl finished, was stopped or reached a limit; 1 if it
+failed or fetched no page at all; 2 if the command line is invalid.
 
 Examples:
 
@@ -63,11 +63,12 @@ Examples:
 
 const INSPECT = `kumo inspect DIR [options]
 
-Tells how the crawl in a folder stands, without changing it.
+Shows the state of the crawl in a folder, without changing it.
 
 ${list(Object.entries(INSPECT_OPTIONS))}
 
-Exit codes: 0 told; 1 it could not be read; 2 misuse.
+Exit codes: 0 on success; 1 if the crawl cannot be read; 2 if the command line
+is invalid.
 
 Examples:
 
@@ -78,24 +79,25 @@ Examples:
 const SIMULATE = `kumo simulate --servers N [options]
 kumo simulate --from DIR [options]
 
-Tells what visiting pages again (.refresh) would come to, without visiting any:
-it runs the schedule of a real crawl in virtual time, on a made-up web. A row
-for each number of sockets.
+Forecasts how well a revisit schedule (.refresh) would work, without sending a
+single request: it runs the scheduler of a real crawl in virtual time against a
+simulated web, and prints one row per number of connections.
 
 ${groups<SimulateGroup>(SIMULATE_OPTIONS, {
-  World: 'What there is to visit',
-  Crawl: 'How it is crawled',
-  Rules: 'How pages are visited again; see docs/refresh.md',
+  World: 'The web to simulate',
+  Crawl: 'The crawl',
+  Rules: 'The revisit schedule (see docs/refresh.md)',
   Output: 'Output',
 })}
-Times that differ: 1h..30d is anything in between, each power of ten as likely;
-1d~1.5 is log-normal with that median and that deviation of logarithms.
+Ranges of times: 1h..30d draws from that range, uniformly on a logarithmic
+scale; 1d~1.5 is log-normal with median 1d and sigma 1.5.
 
-Columns: needed is the least number of sockets for what is wished; stretch is
-by how much intervals are lengthened to fit; late is how long after its time a
-visit begins.
+Columns: needed is the smallest number of sockets that can keep the schedule,
+stretch is the factor by which intervals are lengthened to fit, late is the mean
+delay between the time a visit is due and its start.
 
-Exit codes: 0 told; 1 the folder could not be read; 2 misuse.
+Exit codes: 0 on success; 1 if the folder cannot be read; 2 if the command line
+is invalid.
 
 Examples:
 
@@ -103,7 +105,7 @@ Examples:
   kumo simulate --from ./crawl --sockets 20,40 --aim fresh --svg chart.svg
 `
 
-/** The text about a command, or about all of them. */
+/** The help text of a command, or the general one. */
 export function helpText(topic: Topic | undefined): string {
   return topic === undefined ? GENERAL : { crawl: CRAWL, inspect: INSPECT, simulate: SIMULATE }[topic]
 }
@@ -124,6 +126,6 @@ function list(options: readonly (readonly [name: string, option: OptionSpec])[])
 
 function entry(name: string, { short, value, help }: OptionSpec): string[] {
   const left = `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
-  const [first = '', ...more] = wrap(help, USUAL_WIDTH, ' '.repeat(COLUMN))
+  const [first = '', ...more] = wrap(help, DEFAULT_WIDTH, ' '.repeat(COLUMN))
   return [left.padEnd(COLUMN) + first.trimStart(), ...more]
 }

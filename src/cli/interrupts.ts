@@ -1,24 +1,24 @@
-/** Ctrl-C, and what a process manager sends in its place: the first asks, the second urges, the third ends it. */
+/** Ctrl-C and SIGTERM: the first one stops the crawl, the second aborts it, the third ends the process. */
 
 import type { Clock } from '../time.js'
 
-/** `npx` passes on a Ctrl-C that the terminal has sent to everybody already. */
+/** The terminal sends Ctrl-C to the whole process group, and `npx` forwards it once more. */
 const ECHO_MS = 300
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** By convention 128 and the number of SIGINT. */
+/** By convention 128 + the number of SIGINT. */
 const INTERRUPTED = 130
 
-/** Listens until the function that it returns is called. */
-export function onInterrupt(clock: Clock, answers: { first(): void; second(): void }): () => void {
+/** Listens until the returned function is called. */
+export function onInterrupt(clock: Clock, handlers: { first(): void; second(): void }): () => void {
   let times = 0
   let lastAt = Number.NEGATIVE_INFINITY
   const interrupt = () => {
     if (clock.now() - lastAt < ECHO_MS) return
     lastAt = clock.now()
     times++
-    if (times === 1) answers.first()
-    else if (times === 2) answers.second()
-    // Whatever hangs, the user has the last word. A store is made to survive this.
+    if (times === 1) handlers.first()
+    else if (times === 2) handlers.second()
+    // The last resort if anything hangs. A store survives it.
     else process.exit(INTERRUPTED)
   }
   for (const signal of SIGNALS) process.on(signal, interrupt)

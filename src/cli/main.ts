@@ -1,40 +1,40 @@
 #!/usr/bin/env node
 /**
- * The `kumo` command. This file only finds out what is asked and whom to ask: what crawls is loaded when something is
- * to be crawled, so that help is there at once.
+ * The `kumo` command. This file only picks the command: each one loads its code when it runs, so that `--help` is
+ * instant.
  */
 
 import { KumoError } from '../errors.js'
 import { VERSION } from '../options/options.js'
+import { closestWord } from './closest-word.js'
 import { COMMANDS, helpText, type Topic } from './help.js'
-import { Misuse } from './misuse.js'
-import { nearest } from './nearest.js'
+import { UsageError } from './usage-error.js'
 
 const FAILED = 1
 const MISUSED = 2
 
 const TOPICS: Readonly<Record<Topic, (args: readonly string[]) => Promise<number>>> = {
-  crawl: async (args) => (await import('./crawl/crawl.js')).crawl(args),
+  crawl: async (args) => (await import('./crawl/crawl.js')).crawlCommand(args),
   inspect: async (args) => (await import('./inspect/inspect.js')).inspectCommand(args),
   simulate: async (args) => (await import('./simulate/simulate.js')).simulateCommand(args),
 }
 
 void main(process.argv.slice(2)).then((code) => {
-  // Not process.exit: what was written may still be on its way.
+  // Not process.exit(), which would drop output that is still buffered.
   process.exitCode = code
 })
 
 async function main([first, ...rest]: readonly string[]): Promise<number> {
   const topic = isTopic(first) ? first : undefined
   try {
-    if (topic !== undefined) return asksForHelp(rest) ? say(helpText(topic)) : await TOPICS[topic](rest)
-    if (first === '--version' || first === '-v' || first === '-V') return say(`${VERSION}\n`)
-    if (first === 'help' || first === '--help' || first === '-h') return say(helpText(topicOf(rest[0])))
+    if (topic !== undefined) return asksForHelp(rest) ? print(helpText(topic)) : await TOPICS[topic](rest)
+    if (first === '--version' || first === '-v' || first === '-V') return print(`${VERSION}\n`)
+    if (first === 'help' || first === '--help' || first === '-h') return print(helpText(topicOf(rest[0])))
     if (first !== undefined) throw notACommand(first)
     process.stderr.write(helpText(undefined))
     return MISUSED
   } catch (error) {
-    return tell(error, topic)
+    return report(error, topic)
   }
 }
 
@@ -42,7 +42,7 @@ function isTopic(word: string | undefined): word is Topic {
   return word !== undefined && Object.hasOwn(TOPICS, word)
 }
 
-/** Before `--` everything that looks like an option is one. */
+/** Arguments after `--` are operands, even if they look like options. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h')
@@ -53,28 +53,29 @@ function topicOf(word: string | undefined): Topic | undefined {
   throw notACommand(word)
 }
 
-function notACommand(word: string): Misuse {
-  if (word.includes('://')) return new Misuse(`no command given; did you mean: kumo crawl ${word}`)
-  if (word.startsWith('-')) return new Misuse(`unknown option ${word}; options stand behind a command`)
-  const meant = nearest(word, COMMANDS)
-  const advice = meant === undefined ? `there are ${COMMANDS.join(', ')}` : `did you mean ${meant}?`
-  return new Misuse(`'${word}' is not a command; ${advice}`)
+function notACommand(word: string): UsageError {
+  if (word.includes('://')) return new UsageError(`no command given; did you mean: kumo crawl ${word}`)
+  if (word.startsWith('-'))
+    return new UsageError(`unknown option ${word}; options follow a command, as in: kumo crawl --help`)
+  const closest = closestWord(word, COMMANDS)
+  const advice = closest === undefined ? `commands are ${COMMANDS.join(', ')}` : `did you mean ${closest}?`
+  return new UsageError(`'${word}' is not a command; ${advice}`)
 }
 
-function say(text: string): number {
+function print(text: string): number {
   process.stdout.write(text)
   return 0
 }
 
-/** Says what went wrong, and which exit code that is. */
-function tell(error: unknown, topic: Topic | undefined): number {
+/** Prints what went wrong and returns the exit code. */
+function report(error: unknown, topic: Topic | undefined): number {
   const command = topic === undefined ? 'kumo' : `kumo ${topic}`
-  if (error instanceof Misuse) {
-    process.stderr.write(`${command}: ${error.message}\nFor all options: ${command} --help\n`)
+  if (error instanceof UsageError) {
+    process.stderr.write(`${command}: ${error.message}\nRun '${command} --help' for all options.\n`)
     return MISUSED
   }
   if (error instanceof KumoError) process.stderr.write(`${error.code}: ${error.message}\n`)
-  // What nobody foresaw is a defect of ours, and its stack helps to find it.
+  // Anything else is a bug in Kumo, so print the stack.
   else console.error(error)
   return FAILED
 }

@@ -1,24 +1,24 @@
 /**
- * Where the command writes: results to standard output, everything about the crawl to standard error, so that the one
- * can be piped and the other still be seen. In a terminal a status line stays below both.
+ * The command's output: results go to standard output, everything about the crawl to standard error, so that results
+ * can be piped while progress stays visible. In a terminal, a status line stays below both.
  */
 
 import type { Writable } from 'node:stream'
 
-/** What a terminal tells beyond what every stream does. */
+/** A stream that may be a terminal. */
 export interface Output extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
 }
 
-/** Help texts and tables are made for this width; so are terminals that do not know their own. */
-export const USUAL_WIDTH = 80
-/** A line that wraps cannot be rewritten, and the terminal may add `^C` to it. */
+/** The width of help texts and tables, and of terminals that do not report one. */
+export const DEFAULT_WIDTH = 80
+/** A line that wraps cannot be rewritten, and the terminal may append `^C`. */
 const MARGIN = 3
 const ERASE_LINE = '\r\x1b[K'
 
 export class Screen {
-  /** Whether a status line can be rewritten. */
+  /** Whether standard error is a terminal, so that a status line can be rewritten. */
   readonly rewrites: boolean
   readonly #stdout: Output
   readonly #stderr: Output
@@ -32,15 +32,15 @@ export class Screen {
     this.#sharesTerminal = this.rewrites && stdout.isTTY === true
   }
 
-  /** Columns that a status line may fill. */
+  /** Columns available to a status line. */
   get width(): number {
-    // Some terminals say that they have no columns at all.
-    return (this.#stderr.columns || USUAL_WIDTH) - MARGIN
+    // Some terminals report 0 columns.
+    return (this.#stderr.columns || DEFAULT_WIDTH) - MARGIN
   }
 
   /**
-   * Writes a line of the result. The promise is kept when the line is out of our hands: a page counts as delivered only
-   * then, and a slow reader slows the crawl. It is never kept for a line that could not be written.
+   * Writes a line of results. The promise resolves once the line has been flushed: only then does a page count as
+   * delivered, and a slow reader slows the crawl down. It never settles if the line cannot be written.
    */
   result(line: string): Promise<void> {
     const status = this.#sharesTerminal ? this.#status : ''
@@ -52,13 +52,13 @@ export class Screen {
     return written
   }
 
-  /** Writes lines that stay. */
+  /** Writes lines above the status line. */
   note(...lines: readonly string[]): void {
     const text = lines.map((line) => `${line}\n`).join('')
     this.#stderr.write(this.#status === '' ? text : `${ERASE_LINE}${text}${this.#status}`)
   }
 
-  /** Shows the status line, in place of the last one. */
+  /** Replaces the status line. */
   status(text: string): void {
     if (text === this.#status) return
     this.#stderr.write(ERASE_LINE + text)

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'eventemitter3'
 import { messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import { type Clock, LATE, Waits } from '../time.js'
+import { type Clock, isThenable, LATE, Waits } from '../time.js'
 import type { Failure, FailureCode, MaybePromise } from '../types.js'
 import type { CrawlEvents } from './events.js'
 import type { Summary } from './stats/stats.js'
@@ -211,8 +211,4 @@ const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
 
 function thrown(who: string, error: unknown): DeliveryProblem {
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
-import { type Clock, LATE, Waits } from '../time.js'
+import { type Clock, isThenable, LATE, Waits } from '../time.js'
 import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
 import type {
@@ -13,25 +13,24 @@ import type {
   Page,
   SitemapEntry,
 } from './contract.js'
-import { isThenable } from './fields.js'
 import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
 import { sitemapSlices } from './sitemap/sitemap.js'
 
-/** What an extractor without `mediaTypes` is given. */
+/** The media types of an extractor that names none. */
 const MARKUP_TYPES: readonly string[] = ['text/html', 'application/xhtml+xml']
 
 export interface ExtractionOptions {
   readonly extractors: readonly Extractor[]
   readonly clock: Clock
-  /** How long one extractor may take for one page. */
+  /** Time limit of one extractor for one page. */
   readonly timeoutMs: number
-  /** The name under which robots meta elements and X-Robots-Tag speak to this crawler alone. */
+  /** The product name by which robots meta elements and X-Robots-Tag address this crawler in particular. */
   readonly product?: string | undefined
 }
 
 /**
- * All extractors of a crawl, each given the pages of its media types. Links of HTML come from the scanner, always;
+ * All extractors of a crawl; each receives the pages of its media types. The links of HTML always come from the scanner;
  * extractors add to them.
  */
 export function extraction(options: ExtractionOptions): ExtractionStep {
@@ -43,8 +42,8 @@ class ByType implements ExtractionStep {
   readonly #waits: Waits
   readonly #product: string | undefined
   readonly #opened: Extractor[] = []
-  /** Few types are ever met, and each is met on every page. */
-  readonly #answers = new Map<string, boolean>()
+  /** Whether each media type seen so far is wanted. A crawl sees few types, each on many pages. */
+  readonly #wanted = new Map<string, boolean>()
 
   constructor({ extractors, clock, timeoutMs, product }: ExtractionOptions) {
     this.#extractors = extractors.map((extractor) => ({
@@ -56,12 +55,12 @@ class ByType implements ExtractionStep {
   }
 
   wants(mediaType: string): boolean {
-    let answer = this.#answers.get(mediaType)
-    if (answer === undefined) {
-      answer = isMarkup(mediaType) || this.#extractors.some(({ wants }) => wants(mediaType))
-      if (this.#answers.size < MEDIA_TYPES_REMEMBERED) this.#answers.set(mediaType, answer)
+    let wanted = this.#wanted.get(mediaType)
+    if (wanted === undefined) {
+      wanted = isMarkup(mediaType) || this.#extractors.some(({ wants }) => wants(mediaType))
+      if (this.#wanted.size < MEDIA_TYPES_REMEMBERED) this.#wanted.set(mediaType, wanted)
     }
-    return answer
+    return wanted
   }
 
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
@@ -83,16 +82,16 @@ class ByType implements ExtractionStep {
     for (const { extractor, wants } of this.#extractors) {
       if (!wants(page.mediaType === '' ? 'text/html' : page.mediaType)) continue
       if (after !== undefined) {
-        // One extractor asked for time; those after it keep their turn.
+        // An earlier extractor is async: run the others after it, in order.
         after = after.then(async (before) => {
           const own = await this.#runOne(extractor, page)
           return before ?? own
         })
         continue
       }
-      const answer = this.#runOne(extractor, page)
-      if (answer instanceof Promise) after = answer.then((own) => problem ?? own)
-      else problem ??= answer
+      const result = this.#runOne(extractor, page)
+      if (result instanceof Promise) after = result.then((own) => problem ?? own)
+      else problem ??= result
     }
     if (after !== undefined) return after.then((late) => extracted(page, late))
     return extracted(page, problem)
@@ -120,9 +119,9 @@ class ByType implements ExtractionStep {
 
   #runOne(extractor: Extractor, page: FetchedPage): MaybePromise<ExtractionProblem | undefined> {
     try {
-      const answer = extractor.extract(page)
-      if (isThenable(answer)) return this.#awaitOne(extractor, page, answer)
-      keep(page, answer)
+      const result = extractor.extract(page)
+      if (isThenable(result)) return this.#awaitOne(extractor, page, result)
+      keep(page, result)
       return undefined
     } catch (error) {
       return failed(extractor, error)
@@ -132,15 +131,15 @@ class ByType implements ExtractionStep {
   async #awaitOne(
     extractor: Extractor,
     page: FetchedPage,
-    answer: PromiseLike<Extraction | undefined | void>,
+    result: PromiseLike<Extraction | undefined | void>,
   ): Promise<ExtractionProblem | undefined> {
     try {
-      const value = await this.#waits.wait(answer)
+      const value = await this.#waits.wait(result)
       if (value !== LATE) {
         keep(page, value)
         return undefined
       }
-      const message = `extractor '${extractor.name}' did not return within ${this.#waits.ms} ms`
+      const message = `extractor '${extractor.name}' did not finish within ${this.#waits.ms} ms`
       return { code: 'extract-timeout', message }
     } catch (error) {
       return failed(extractor, error)
@@ -150,7 +149,7 @@ class ByType implements ExtractionStep {
 
 const MEDIA_TYPES_REMEMBERED = 1000
 
-/** A class and not a literal: see docs/decisions/0008. */
+/** A class, not an object literal: see docs/decisions/0008. */
 class PageExtracted implements Extracted {
   constructor(
     readonly links: FoundLinks,
@@ -164,17 +163,19 @@ function extracted(page: FetchedPage, problem: ExtractionProblem | undefined): E
   return new PageExtracted(page.found, page.base, page.queries, problem)
 }
 
+/** Adds what an extractor returned to the page. */
 function keep(page: FetchedPage, extraction: Extraction | undefined | void): void {
   if (!extraction) return
   if (extraction.data !== undefined) page.data = { ...page.data, ...extraction.data }
   if (extraction.links === undefined) return
-  // To the compiler a string is a list of strings; to a crawl it would be a link for each letter.
-  if (typeof extraction.links === 'string') throw new TypeError('it returned a string for a list of links')
+  // TypeScript accepts a string as an iterable of strings; every character would become a link.
+  if (typeof extraction.links === 'string')
+    throw new TypeError("it returned a string as 'links'; return an array")
   const links: Link[] = []
   for (const link of extraction.links) {
     if (typeof link === 'string') links.push({ href: link, tag: 'plugin' })
     else if (typeof link?.href === 'string') links.push(link)
-    else throw new TypeError(`it returned something that is not a link: ${String(link)}`)
+    else throw new TypeError(`it returned a link without an 'href': ${String(link)}`)
   }
   page.found = page.found.with(links)
 }
@@ -184,7 +185,7 @@ function failed(extractor: Extractor, error: unknown): ExtractionProblem {
   return { code: 'extract-failed', message, cause: error }
 }
 
-/** `text/html` matches itself, `image/*` all images, and `*` followed by `/*` everything. */
+/** `text/html` matches itself, `image/*` every image type, and the pattern of two asterisks everything. */
 function typeMatcher(patterns: readonly string[]): (mediaType: string) => boolean {
   const exact = new Set(patterns.map((pattern) => pattern.toLowerCase()))
   if (exact.has('*/*')) return () => true

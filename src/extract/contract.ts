@@ -2,64 +2,104 @@ import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
 
-/** A fetched page. Everything beyond the bytes is worked out on first touch. */
+/**
+ * A fetched page. Everything beyond the bytes is computed on first access, so a crawl pays only for what it uses.
+ *
+ * @example
+ * crawler.on('page', (page) => console.log(page.status, page.url, page.title, page.links.length))
+ */
 export interface Page<Data extends object = object> {
-  /** A name of 16 characters that depends on the URL alone: the same in every run. */
+  /** 16 hexadecimal digits derived from the URL: the same in every run and on every machine. */
   readonly id: string
+  /** The canonical, absolute URL, after redirects: `https://example.com/a?b=1`. */
   readonly url: string
+  /** Host name, with the port unless it is the scheme's default: `example.com`, `localhost:8080`. */
   readonly host: string
-  /** Links followed from a seed. */
+  /** Number of links followed from a seed to this page; a seed has 0. Redirects do not count. */
   readonly depth: number
-  /** The page on which the link to this one was found. */
+  /** URL of the page that linked here; undefined for a seed. */
   readonly parent: string | undefined
-  /** The URLs that redirected here, first to last. */
+  /** URLs that redirected here, first to last; empty if none did. */
   readonly redirectedFrom: readonly string[]
-  /** How often the URL was tried before. A page that is delivered again after a crash has the same `id` and `attempt`. */
+  /**
+   * Number of earlier attempts at this URL: 0 if the first one succeeded. If a crash causes a page to be delivered twice,
+   * both have the same `id` and `attempt`.
+   */
   readonly attempt: number
-  /** What became of it since it was last visited; without `refresh()`, always `new`. A page that is `gone` has no body. */
+  /**
+   * What happened to the page since the last visit: `new`, `changed`, `unchanged` or `gone`. Always `new` without
+   * `refresh()`. A page that is `gone` has no body, and neither has an `unchanged` one with status 304.
+   */
   readonly change: Change
-  /** 0 for a page that is gone because nobody answered. */
+  /**
+   * HTTP status of the response.
+   *
+   * - 200 to 299 for every page of a crawl without `refresh()`; other statuses are failures or redirects.
+   * - 304 if `change` is `unchanged` and the server confirmed it (only with `refresh({ unchanged: true })`).
+   * - If `change` is `gone`, whatever the last visit returned: mostly 404 or 410, possibly another error or a redirect,
+   *   a 2xx if the body now has a media type that no extractor wants, or 0 if there was no response at all.
+   */
   readonly status: number
+  /** Response headers: `page.headers.get('content-type')`. */
   readonly headers: ResponseHeaders
-  /** Lower case, without parameters: `text/html`. */
+  /**
+   * Media type in lower case, without parameters: `text/html`. It is sniffed if the Content-Type header is missing or
+   * clearly wrong, and empty if it remains unknown.
+   */
   readonly mediaType: string
-  /** The body as bytes, decompressed. */
+  /** The body, decompressed. */
   readonly body: Uint8Array
-  /** The body as a string, decoded by the charset that the page declares. */
+  /** The body as a string, decoded with `charset`. */
   readonly content: string
-  /** The name of that charset, e.g. `utf-8`. */
+  /** Name of the encoding in the Encoding Standard, in lower case: `utf-8`, `windows-1252`, `shift_jis`. */
   readonly charset: string
-  /** True when `body` is only the beginning of what was sent: broken or cut off compression, or `maxBodyBytes` with `truncate`. */
+  /**
+   * True if `body` is only the beginning of the response: its compression was corrupt or cut off, or it exceeded
+   * `maxBodyBytes` with `truncate`.
+   */
   readonly truncated: boolean
-  /** Bytes that came over the wire. */
+  /** Size of the body on the wire, before decompression. */
   readonly wireBytes: number
-  /** When the answer was complete, in ms since the epoch. */
+  /** Time at which the response was complete, in ms since the epoch. */
   readonly fetchedAt: number
-  /** From the start of the request to the end of the answer. */
+  /** Duration from the start of the request to the end of the response, in ms. */
   readonly fetchMs: number
-  /** What `<title>` says, white space collapsed; empty where there is none. */
+  /** Text of the first `<title>`, with white space collapsed; empty if there is none. */
   readonly title: string
-  /** Links found, resolved and canonical, each URL once, in document order. */
+  /** Links in document order, resolved and canonical, each URL once, including those that extractors added. */
   readonly links: readonly PageLink[]
-  /** What `<link rel=canonical>` names as the URL of this page, resolved and canonical. */
+  /**
+   * Canonical URL that the page declares in `<link rel=canonical>` or, failing that, in its `Link` header; undefined if
+   * it declares none.
+   */
   readonly canonical: string | undefined
-  /** What robots meta elements and X-Robots-Tag ask of this crawler. */
-  readonly robots: { readonly noindex: boolean; readonly nofollow: boolean }
-  /** The DOM (linkedom), built on first touch: about a hundred times the cost of the link scan. */
+  /** What robots meta elements and X-Robots-Tag headers ask of this crawler. */
+  readonly robots: {
+    /** The page should not be indexed. */
+    readonly noindex: boolean
+    /** The page's links should not be followed. */
+    readonly nofollow: boolean
+  }
+  /**
+   * The DOM (linkedom). Building it costs about a hundred times as much as the link scan.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page is not HTML or too large for a DOM.
+   * @example page.document.querySelector('h1')?.textContent
+   */
   readonly document: PageDocument
-  /** The readable text, without scripts and styles. Built on first touch. */
+  /** Readable text: without tags, scripts and styles, one line per block. */
   readonly text: string
-  /** What extractors made of the page. */
+  /** Data that extractors returned, merged. */
   readonly data: Data
 }
 
 /**
- * The type of `page.document`: the platform's `Document` where a program is compiled with the DOM library, and what
- * most programs use of it where it is not, so that a program for Node.js needs no browser types.
+ * The type of `page.document`: the platform's `Document` if your program is compiled with TypeScript's DOM library,
+ * otherwise the most used part of it, so that a Node.js program needs no browser types.
  */
 export type PageDocument = typeof globalThis extends { document: infer D extends object } ? D : BareDocument
 
-/** What elements and documents have in common, without the DOM library. */
+/** What documents and elements have in common, for programs without the DOM library. */
 export interface BareParent {
   readonly children: ArrayLike<BareElement> & Iterable<BareElement>
   querySelector(selectors: string): BareElement | null
@@ -68,7 +108,7 @@ export interface BareParent {
   getElementsByClassName(names: string): ArrayLike<BareElement> & Iterable<BareElement>
 }
 
-/** A document, without the DOM library. */
+/** A document, for programs without the DOM library. */
 export interface BareDocument extends BareParent {
   readonly title: string
   readonly documentElement: BareElement
@@ -77,7 +117,7 @@ export interface BareDocument extends BareParent {
   getElementById(id: string): BareElement | null
 }
 
-/** An element, without the DOM library. */
+/** An element, for programs without the DOM library. */
 export interface BareElement extends BareParent {
   readonly tagName: string
   readonly id: string
@@ -95,93 +135,123 @@ export interface BareElement extends BareParent {
   closest(selectors: string): BareElement | null
 }
 
+/** A link of a page. */
 export interface PageLink {
+  /** Canonical, absolute URL. */
   readonly url: string
+  /**
+   * Where the link was found: `a`, `area`, `link`, `iframe`, `frame`, `meta-refresh`, or whatever an extractor passed
+   * (`plugin` if it returned a plain string).
+   */
   readonly tag: string
+  /** The `rel` attribute as written; undefined if there is none. */
   readonly rel: string | undefined
 }
 
 /**
- * A page → links and data. Extractors are plugins: each names the media types it wants, and a page goes to every
- * extractor that wants its type.
+ * Turns a page into links and data. Each extractor names the media types that it handles and receives every page of
+ * these types.
  *
- * What must stay true: an extractor does not change the page. If it throws, or does not return in time, that page
- * is reported as failed; what the other extractors found is kept and the crawl goes on.
+ * An extractor must not modify the page. If it throws or exceeds its time limit, the page is reported as a failure; what
+ * other extractors returned is kept and the crawl continues.
+ *
+ * @example
+ * const headings: Extractor<{ headings: string[] }> = {
+ *   name: 'headings',
+ *   extract: ({ document }) => ({
+ *     data: { headings: Array.from(document.querySelectorAll('h2'), (each) => each.textContent ?? '') },
+ *   }),
+ * }
  */
 export interface Extractor<Data extends object = object> {
-  /** For messages and statistics. */
+  /** Name in error messages and statistics. */
   readonly name: string
-  /** For example `['text/html', 'image/*']`. Absent: HTML and XHTML. What no extractor wants is not downloaded. */
-  readonly mediaTypes?: readonly string[]
-  /** Before the first page. */
+  /**
+   * Media types that it handles, such as `['application/pdf', 'image/*']`. Default: HTML and XHTML. Bodies of types that
+   * no extractor handles are not downloaded.
+   */
+  readonly mediaTypes?: readonly string[] | undefined
+  /** Called once before the first page. */
   open?(): MaybePromise<void>
+  /** Called for each page. Return nothing if the page has nothing of interest. */
   extract(page: Page): MaybePromise<Extraction<Data> | undefined | void>
-  /** After the last page; also if the crawl was aborted. Calling it twice does nothing. */
+  /** Called once after the last page, even if the crawl was aborted. Calling it again must do nothing. */
   close?(): MaybePromise<void>
 }
 
+/** What an extractor returns. */
 export interface Extraction<Data extends object = object> {
-  /** To be followed, if the scope agrees: as written, relative to the page's base. */
-  readonly links?: Iterable<Link | string>
-  /** Becomes part of `page.data`. */
-  readonly data?: Data
+  /** Links to follow if they are in scope: `'/a?page=2'` or `{ href, tag }`, relative to the page's base URL. */
+  readonly links?: Iterable<Link | string> | undefined
+  /** Merged into `page.data`. */
+  readonly data?: Data | undefined
 }
 
-/** All extractors of a crawl as the engine sees them: one step that never throws. */
+/** All extractors of a crawl, as the engine uses them: one step that never throws. */
 export interface ExtractionStep {
-  /** Whether a body of this media type is worth downloading. */
+  /** Whether to download a body of this media type. */
   wants(mediaType: string): boolean
-  /** Makes the page of a response. Cheap: nothing is decoded yet. */
+  /** Creates the page for a response. Cheap: nothing is decoded yet. */
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
-  /** Tells a page what became of it. */
+  /** Sets `page.change`. */
   setChange(page: Page, change: Change): void
-  /** The entries of a sitemap, read in slices that take some milliseconds each. */
+  /** Entries of a sitemap, in slices that take a few milliseconds each. */
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]>
-  /** Runs every extractor that wants the page. Afterwards `page.data` and `page.links` are complete. */
+  /** Runs every extractor that handles the page. Afterwards `page.data` and `page.links` are complete. */
   run(page: Page): MaybePromise<Extracted>
   open(): Promise<void>
   close(): Promise<void>
 }
 
-/** A line of a sitemap. */
+/** An entry of a sitemap, a sitemap index, or a feed read as one. */
 export interface SitemapEntry extends SitemapHint {
-  /** Another sitemap, or a page. */
+  /** `page`, or `sitemap` for an entry of a sitemap index. */
   readonly kind: 'page' | 'sitemap'
-  /** As written. */
+  /** The URL as written. */
   readonly url: string
 }
 
+/** When a response was fetched. */
 export interface FetchTiming {
+  /** Time at which the response was complete, in ms since the epoch. */
   readonly fetchedAt: number
+  /** Duration from the start of the request to the end of the response, in ms. */
   readonly fetchMs: number
 }
 
+/** What the engine needs from a page. */
 export interface Extracted {
-  /** As written; relative to `base`. */
+  /** As written, relative to `base`. */
   readonly links: WrittenLinks
-  /** What links are relative to: the page's URL or its base element, which may be of any scheme. */
+  /** The base URL of the links: that of the page or of its base element, which may have any scheme. */
   readonly base: string
-  /** How queries of links are written; undefined: in UTF-8. */
+  /** Encoding of the queries of links; undefined for UTF-8. */
   readonly queries?: QueryEncoding | undefined
-  /** What went wrong; the first, if several. */
+  /** The first problem, if any. */
   readonly problem: ExtractionProblem | undefined
 }
 
-/** Links as written, made into objects only when they are looked at. */
+/** Links as written. Objects are created only for those that are accessed. */
 export interface WrittenLinks extends Iterable<Link> {
+  /** Number of links. */
   readonly length: number
-  /** Whether the page has more links than are kept. */
+  /** True if the page has more links than are kept. */
   readonly isCut?: boolean
+  /** The link at this index. */
   at(index: number): Link
   /**
-   * Writes the fingerprint of a link's spelling; false if it has none that may be compared. Links of equal fingerprint
-   * lead, on pages of one origin, to the same place if they begin with a slash or a scheme.
+   * Writes the fingerprint of a link as written; returns false if it must not be compared with others. On pages of one
+   * origin, links with equal fingerprints lead to the same URL if they start with a slash or a scheme.
    */
   fingerprint(index: number, into: Uint32Array): boolean
 }
 
+/** Why extraction failed. */
 export interface ExtractionProblem {
+  /** `extract-failed` or `extract-timeout`. */
   readonly code: FailureCode
+  /** What happened, for people. */
   readonly message: string
+  /** What the extractor threw. */
   readonly cause?: unknown
 }

@@ -1,8 +1,9 @@
+import { isThenable } from '../time.js'
 import type { Extractor, Page } from './contract.js'
 
 /**
- * `.extract({ title: (page) => … })` as an extractor: each function makes one field of `page.data`. A function may
- * return a promise.
+ * The extractor behind `.extract({ title: (page) => … })`: each function, sync or async, returns one field of
+ * `page.data`.
  */
 export function fieldExtractor(fields: Readonly<Record<string, (page: Page) => unknown>>): Extractor {
   const entries = Object.entries(fields)
@@ -10,24 +11,20 @@ export function fieldExtractor(fields: Readonly<Record<string, (page: Page) => u
     name: `fields ${Object.keys(fields).join(', ')}`,
     extract(page) {
       const data: Record<string, unknown> = {}
-      const late: Promise<void>[] = []
+      const pending: Promise<void>[] = []
       try {
-        for (const [name, make] of entries) {
-          const value = make(page)
-          if (isThenable(value)) late.push(Promise.resolve(value).then((made) => void (data[name] = made)))
+        for (const [name, field] of entries) {
+          const value = field(page)
+          if (isThenable(value))
+            pending.push(Promise.resolve(value).then((result) => void (data[name] = result)))
           else data[name] = value
         }
       } catch (error) {
-        // What the others reject with is nobody's any more, and must not end the process.
-        void Promise.allSettled(late)
+        // Nothing awaits the other promises any more: handle their rejections, or they would end the process.
+        void Promise.allSettled(pending)
         throw error
       }
-      return late.length === 0 ? { data } : Promise.all(late).then(() => ({ data }))
+      return pending.length === 0 ? { data } : Promise.all(pending).then(() => ({ data }))
     },
   }
-}
-
-/** User code returns promises of any make, also of another realm's. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -1,39 +1,39 @@
 /**
- * What a body is, where its Content-Type is missing or lies. A glance at the first bytes, after the ideas of the MIME
- * Sniffing Standard, and as careful: a type is changed only where the bytes leave no doubt.
+ * The media type of a body whose Content-Type is missing or wrong. It sniffs the first bytes, based on the MIME Sniffing
+ * Standard, and is as cautious: it overrides a type only if the bytes leave no doubt.
  *
- * - No type: markup, feeds, XML and known binary formats are recognised; other binary data is
- *   `application/octet-stream`; other text stays without a type.
- * - `text/html` and `application/xhtml+xml`: binary formats (a picture, a PDF, an archive) are recognised, so that
- *   nobody looks for links in them; under `text/html` also feeds and sitemaps.
- * - `text/plain`: binary formats only. Text that looks like markup stays text, as in a browser: somebody may show
- *   the source of a page.
- * - `application/octet-stream`: a document that begins as HTML does, which browsers would not look at but servers
- *   without a table of types send; and binary formats.
- * - Every other type is believed.
+ * - No type: recognizes markup, feeds, XML and known binary formats; other binary data is `application/octet-stream`;
+ *   other text stays without a type.
+ * - `text/html` and `application/xhtml+xml`: recognizes binary formats (images, PDF, archives), so that they are not
+ *   scanned for links; under `text/html` also feeds and sitemaps.
+ * - `text/plain`: recognizes binary formats only. Text that looks like markup stays text, as in a browser: the page may
+ *   show source code.
+ * - `application/octet-stream`: recognizes documents that start with an HTML doctype or `<html>`, which browsers do not,
+ *   but servers without a table of types send them; and binary formats.
+ * - Every other type is trusted.
  */
 
 import { isSpace } from './html/characters.js'
 
-/** As far as anybody looks. */
+/** The resource header: the bytes that are sniffed. */
 const GLANCE_BYTES = 512
 
 const HTML = 'text/html'
 const PLAIN = 'text/plain'
 const OCTETS = 'application/octet-stream'
-/** What browsers treat as if there were no type. */
+/** Types that browsers treat as unknown. */
 const NO_TYPES = new Set(['', 'unknown/unknown', 'application/unknown', '*/*'])
 
-/** The type that a Content-Type value declares, in small letters without parameters; '' if there is none. */
+/** The essence of a Content-Type value, in lower case without parameters; '' if there is none. */
 export function declaredType(contentType: string | null | undefined): string {
-  // A fetcher of the user's own may hand on the Headers of the web, which answer with null.
+  // A custom fetcher may pass a `Headers` object, which returns null.
   if (contentType === undefined || contentType === null) return ''
   const end = contentType.search(/[;,]/)
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
 /**
- * The type that a body has, given the type that was declared.
+ * The media type of a body, given the declared one.
  *
  * @example
  * sniffedType('text/html', pdfBytes)  // 'application/pdf'
@@ -60,7 +60,7 @@ const LESS_THAN = 0x3c
 const CAPITAL_D = 0x44
 const CAPITAL_H = 0x48
 
-/** `<!d` or `<h`, in capitals or not: nearly every page, and then nothing more is asked. */
+/** `<!d` or `<h`, in any case: nearly every page, and the quick way out. */
 function beginsPlainly(body: Uint8Array): boolean {
   if (body[0] !== LESS_THAN) return false
   const isDoctype = body[1] === BANG && (body[2]! & ~0x20) === CAPITAL_D
@@ -79,7 +79,7 @@ function unknownType(body: Uint8Array): string {
   return !isMarked(body) && HAS_BINARY.test(text) ? OCTETS : ''
 }
 
-/** The beginning as text, one character for each byte, without a mark and white space before it. */
+/** The resource header as text, one character per byte, without a byte order mark and leading white space. */
 function glance(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, GLANCE_BYTES)).toString(
     'latin1',
@@ -91,7 +91,7 @@ function isMarked(body: Uint8Array): boolean {
   return (body[0] === 0xfe && body[1] === 0xff) || (body[0] === 0xff && body[1] === 0xfe)
 }
 
-/** From the first element or an HTML doctype on, without comments, instructions and declarations before it. */
+/** Skips comments, processing instructions and declarations up to the first element or an HTML doctype. */
 function afterPrologue(text: string): string {
   let at = 0
   while (text.startsWith('<!', at) || text.startsWith('<?', at)) {
@@ -109,8 +109,8 @@ const BEGINS_DOCUMENT = /^<(?:!doctype html|html)[\s>]/i
 const ELEMENTS = 'html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link'
 const BEGINS_HTML = new RegExp(String.raw`^<(?:!doctype html|(?:${ELEMENTS})(?=[\s>/])|!--)`, 'i')
 const FEED = /^<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]/
-/** What text does not contain. Escape stays: it is part of ISO-2022-JP. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+/** Binary data bytes. Escape is not one of them: ISO-2022-JP uses it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes to find
 const HAS_BINARY = /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/
 
 const FEED_TYPES: Readonly<Record<string, string>> = {
@@ -128,7 +128,7 @@ function feedType(text: string): string | undefined {
 
 type Signature = readonly [bytes: string, mediaType: string, inner?: string]
 
-/** Signatures, one character for each byte: how a body begins and, for some, what follows after eight bytes. */
+/** Byte patterns, one character per byte: the start of the body and, for some, what follows at offset 8. */
 const SIGNATURES: readonly Signature[] = [
   ['%PDF-', 'application/pdf'],
   ['%!PS-Adobe-', 'application/postscript'],
@@ -162,7 +162,7 @@ const SIGNATURES: readonly Signature[] = [
 ]
 const LONGEST_SIGNATURE = 16
 const INNER_AT = 8
-/** Which bytes a signature begins with; most text ends here. */
+/** The first bytes of all patterns; most text is ruled out here. */
 const FIRST_BYTES = new Set(SIGNATURES.map(([bytes]) => bytes.charCodeAt(0)))
 
 function binaryType(body: Uint8Array): string | undefined {

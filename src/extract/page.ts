@@ -7,8 +7,8 @@ import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
-import { refuseOversized } from './dom/bounds.js'
 import { documentOf } from './dom/dom.js'
+import { rejectOversized } from './dom/limits.js'
 import { FoundLinks, REFRESH } from './html/found-links.js'
 import { canonicalHref } from './html/head-scanner.js'
 import { refreshUrl } from './html/meta-refresh.js'
@@ -23,19 +23,19 @@ const NO_LINKS = new FoundLinks(undefined, new Uint8Array(0))
 const NO_SCAN: Scan = { links: NO_LINKS, base: undefined, rawTitle: undefined, robots: undefined }
 const XHTML = 'application/xhtml+xml'
 const MARKUP = new Set(['text/html', XHTML, ''])
-/** So that links of XML are not taken for the same as links of HTML, where references may mean something else. */
+/** Keeps links in XML from having the fingerprints of links in HTML, where character references may differ. */
 const SALT_OF_XML = 0x584d4c
 
-/** Whether a media type is HTML, or is not declared and so taken for it. */
+/** Whether a media type is HTML or XHTML, or unknown and therefore treated as HTML. */
 export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
-/** One link of a `Link` header: its target, and its parameters with a semicolon before each. */
+/** One link of a `Link` header: its target and its parameters, each with the semicolon before it. */
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
 
-/** A response seen as a page. Each view of it is made on first touch and kept. */
+/** A response as a page. Each property is computed on first access and cached. */
 export class FetchedPage implements Page {
   readonly #request: CrawlRequest
   readonly #response: FetchedResponse
@@ -44,7 +44,7 @@ export class FetchedPage implements Page {
   #headers: FetchedResponse['headers'] | undefined
   #content: DecodedText | undefined
   #scan: Scan | undefined
-  /** Of XHTML that is well-formed. */
+  /** Set for well-formed XHTML only. */
   #xmlScan: XmlScan | undefined
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
@@ -54,7 +54,7 @@ export class FetchedPage implements Page {
   change: Change = 'new'
   readonly mediaType: string
 
-  /** @param product The name that robots meta elements may call this crawler by, in small letters. */
+  /** @param product The lower-case name by which robots meta elements may address this crawler. */
   constructor(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming, product?: string) {
     this.#request = request
     this.#response = response
@@ -84,7 +84,7 @@ export class FetchedPage implements Page {
   }
 
   get redirectedFrom(): readonly string[] {
-    return this.#request.via ?? NOBODY
+    return this.#request.via ?? NO_URLS
   }
 
   get attempt(): number {
@@ -129,7 +129,7 @@ export class FetchedPage implements Page {
     return this.#response.truncated === true
   }
 
-  /** One pass that serves title, links, base and robots meta; of anything but markup it is empty. */
+  /** One pass that finds title, links, base and robots meta; empty unless the page is markup. */
   get scanned(): Scan {
     this.#scan ??= this.#scanContent()
     return this.#scan
@@ -139,15 +139,15 @@ export class FetchedPage implements Page {
     return owned(titleOf(this.scanned) ?? '')
   }
 
-  /** What links are relative to. */
+  /** The base URL of links. */
   get base(): string {
     const { base } = this.scanned
     return base === undefined ? this.url : resolveBase(base, withQueriesIn(this.queries, baseFor(this.url)))
   }
 
-  /** How queries of links are written. */
+  /** The encoding of queries in links. */
   get queries(): CharsetQueries | undefined {
-    // Others are decoded when somebody asks for their text.
+    // Other media types are decoded only if their text is used.
     return isMarkup(this.mediaType) ? queryEncoding(this.charset) : undefined
   }
 
@@ -155,7 +155,7 @@ export class FetchedPage implements Page {
     return withQueriesIn(this.queries, baseFor(this.base))
   }
 
-  /** Links as written: those of the scan and the header, and once extractors have run, theirs too. */
+  /** Links as written: from the scan, from the Refresh header and, once they have run, from extractors. */
   get found(): FoundLinks {
     this.#found ??= this.#written()
     return this.#found
@@ -163,7 +163,7 @@ export class FetchedPage implements Page {
 
   set found(links: FoundLinks) {
     this.#found = links
-    // An extractor may have looked at `links` before another added to them.
+    // An earlier extractor may have read `links` already.
     this.#links = undefined
   }
 
@@ -172,7 +172,7 @@ export class FetchedPage implements Page {
     return this.#links
   }
 
-  /** What the markup names; if it names nothing, what the `Link` header does. */
+  /** From the markup or, failing that, from the `Link` header. */
   get canonical(): string | undefined {
     if (isMarkup(this.mediaType)) {
       const href = this.#canonicalHref()
@@ -221,7 +221,7 @@ export class FetchedPage implements Page {
     const refresh = this.#response.headers.get('refresh') ?? undefined
     const href = refresh === undefined ? undefined : refreshUrl(refresh)
     if (href === undefined) return links
-    // The header comes before any markup, and so before a base.
+    // A header is relative to the URL of the page: a base element does not apply.
     const url = resolve(href, withQueriesIn(this.queries, baseFor(this.url)))
     return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
   }
@@ -238,7 +238,7 @@ export class FetchedPage implements Page {
       throw new KumoError('KUMO_NO_DOCUMENT', message)
     }
     const html = this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content
-    refuseOversized(html, this.url)
+    rejectOversized(html, this.url)
     try {
       return documentOf(html)
     } catch (error) {
@@ -248,7 +248,7 @@ export class FetchedPage implements Page {
   }
 }
 
-const NOBODY: readonly string[] = Object.freeze([])
+const NO_URLS: readonly string[] = Object.freeze([])
 
 function canonicalTarget(header: string): string | undefined {
   for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {
@@ -269,12 +269,12 @@ function resolved(links: FoundLinks, base: Base): PageLink[] {
   return [...byUrl.values()]
 }
 
-/** The links that extractors have added to a page. */
+/** The links that extractors added to a page. */
 export function addedLinks(page: Page): readonly Link[] {
   return page instanceof FetchedPage ? page.found.added : NO_ADDED
 }
 
-/** Tells a page what extractors in another thread have made of it. */
+/** Adds what extractors on another thread returned. */
 export function completePage(page: Page, data: object, links: readonly Link[]): void {
   const fetched = page as FetchedPage
   fetched.data = { ...fetched.data, ...data }

@@ -7,6 +7,7 @@
  * enough unconditional visits have agreed with them. At `PROVED` and above, checks are rarer.
  */
 
+import { parseHttpDate } from '../time.js'
 import type { PageRecord } from './contract.js'
 
 const LEAST_TRUST = -8
@@ -103,19 +104,7 @@ function weak(etag: string): string {
   return etag.startsWith('W/') ? etag.slice(2) : etag
 }
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const ZONE = '(?:GMT|UTC|Z|[+-]0000)'
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT`. */
-const DAY_FIRST = new RegExp(
-  `^(?:[a-z]{3,9},? +)?(\\d{1,2})[ -]([a-z]{3})[ -](\\d{4}|\\d{2}) +(\\d{2}):(\\d{2}):(\\d{2}) *${ZONE}$`,
-  'i',
-)
-/** `Sun Nov  6 08:49:37 1994`, the format of C's asctime. */
-const MONTH_FIRST = /^[a-z]{3} +([a-z]{3}) +(\d{1,2}) +(\d{2}):(\d{2}):(\d{2}) +(\d{4})$/i
-/** No HTTP date is longer. */
-const LONGEST_DATE = 64
-
-/** The web is not older; an earlier date comes from a clock that was never set. */
+/** The web is not older; a date before it is that of a clock which was never set. */
 const FIRST_BELIEVED_MS = Date.UTC(1990, 0, 1)
 /** A server that reports "now" at every visit does not know when the page changed. */
 const AS_GOOD_AS_NOW_MS = 2000
@@ -125,35 +114,6 @@ const AS_GOOD_AS_NOW_MS = 2000
  * HTTP date, in the future, within two seconds of `now`, or before 1990.
  */
 export function lastModifiedMs(header: string | undefined, now: number): number | undefined {
-  const ms = header === undefined || header.length > LONGEST_DATE ? undefined : httpDate(header.trim(), now)
+  const ms = header === undefined ? undefined : parseHttpDate(header)
   return ms === undefined || ms < FIRST_BELIEVED_MS || ms >= now - AS_GOOD_AS_NOW_MS ? undefined : ms
-}
-
-function httpDate(text: string, now: number): number | undefined {
-  const dayFirst = DAY_FIRST.exec(text)
-  if (dayFirst !== null) {
-    const [, day = '', month = '', year = '', ...time] = dayFirst
-    return instant(fullYear(year, now), month, Number(day), time.map(Number))
-  }
-  const monthFirst = MONTH_FIRST.exec(text)
-  if (monthFirst === null) return undefined
-  const [, month = '', day = '', hour = '', minute = '', second = '', year = ''] = monthFirst
-  return instant(Number(year), month, Number(day), [hour, minute, second].map(Number))
-}
-
-/** A two-digit year is at most fifty years in the future (RFC 9110, 5.6.7). */
-function fullYear(digits: string, now: number): number {
-  if (digits.length === 4) return Number(digits)
-  const thisYear = new Date(now).getUTCFullYear()
-  const year = thisYear - (thisYear % 100) + Number(digits)
-  return year > thisYear + 50 ? year - 100 : year
-}
-
-function instant(year: number, name: string, day: number, time: readonly number[]): number | undefined {
-  const month = MONTHS.indexOf(name.toLowerCase())
-  const [hour = 0, minute = 0, second = 0] = time
-  // 60 is a leap second.
-  if (month === -1 || hour > 23 || minute > 59 || second > 60) return undefined
-  if (day < 1 || day > new Date(Date.UTC(year, month + 1, 0)).getUTCDate()) return undefined
-  return Date.UTC(year, month, day, hour, minute, second)
 }

@@ -1,18 +1,18 @@
 /**
- * A string's 64-bit fingerprint: what the seen-set keeps instead of a URL, and what spreads hosts over
- * partitions. Stores on disk keep it too, so its values may never change (the test holds golden values).
+ * A 64-bit fingerprint of a string: the seen-set keeps it instead of the URL, and it spreads hosts over partitions. Stores
+ * on disk keep it too, so its values must never change (the test holds golden values).
  *
- * Two 32-bit lanes read two UTF-16 units at a time. Each lane scrambles a block with constants of its own and
- * then takes in the other lane, so the halves are independent although URLs differ in few digits only. It is
- * not a cryptographic hash: who knows it can construct two strings with the same fingerprint.
+ * Two 32-bit lanes read two UTF-16 units at a time. Each lane mixes a block with its own constants and then adds the other
+ * lane, so the halves are independent even if URLs differ only in a few digits. It is not a cryptographic hash: strings
+ * with equal fingerprints can be constructed.
  */
 
 const SEED_LOW = 0x3c6ef372
 const SEED_HIGH = 0xa54ff53a | 0
 
 /**
- * Writes the fingerprint of `text` to `into[at]` (low half) and `into[at + 1]` (high half). It allocates
- * nothing, and takes any string: lone surrogates are units like others.
+ * Writes the fingerprint of `text` to `into[at]` (low half) and `into[at + 1]` (high half). It allocates nothing and
+ * accepts any string, including lone surrogates.
  */
 export function fingerprint(text: string, into: Uint32Array, at = 0): void {
   const length = text.length
@@ -46,8 +46,8 @@ export function fingerprint(text: string, into: Uint32Array, at = 0): void {
 }
 
 /**
- * The same fingerprint for text that is there as codes, from `start` to `end`. The loop is written twice because it runs
- * for every link: reading the codes through a function would cost more than the arithmetic.
+ * The same fingerprint for text given as codes, from `start` to `end`. The loop is duplicated because it runs for every
+ * link: reading the codes through a function would cost more than the arithmetic.
  */
 export function fingerprintCodes(
   codes: Uint8Array | Uint16Array,
@@ -96,7 +96,7 @@ function hex(word: number): string {
   return word.toString(16).padStart(8, '0')
 }
 
-/** Bijective on 32 bits; every bit in moves every bit out with a chance of about one half. */
+/** Bijective on 32 bits; each input bit flips each output bit with a probability of about one half. */
 function finishLow(x: number): number {
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d)
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b)

@@ -1,7 +1,7 @@
 /**
- * Links become URLs here, sixty a page and millions a crawl. Parsing each with `URL` would cost as much as
- * fetching the page; but most links are plain enough to be joined to their base as text. This file recognises
- * those, and hands everything doubtful to `canonicalizeUrl`.
+ * Resolves links: sixty a page, millions a crawl. Parsing each with `URL` would cost as much as fetching the page, but most
+ * links are plain enough to be concatenated with their base. This file recognizes those and leaves the others to
+ * `canonicalizeUrl`.
  */
 
 import { flat } from '../owned.js'
@@ -16,29 +16,29 @@ import {
   PLAIN_RELATIVE,
 } from './plain.js'
 
-/** How the queries of a page's links are written: browsers use the charset of the page. */
+/** Encodes the queries of a page's links: browsers use the encoding of the page. */
 export interface QueryEncoding {
-  /** A query without its question mark. ASCII stays as it is; what is beyond comes back in escapes. */
+  /** Encodes a query, without its question mark. ASCII stays; other characters are percent-encoded. */
   encode(query: string): string
 }
 
-/** A page's address, cut up once so that its links can be joined to it. Made by `baseFor`. */
+/** A base URL, split once so that links can be concatenated with it. Created by `baseFor`. */
 export interface Base {
   readonly url: string
-  /** `https://example.com`; empty for a base that is not http(s), to which no relative link can be joined. */
+  /** `https://example.com`; empty if the base is not http(s), to which relative links cannot be resolved. */
   readonly origin: string
   /** `https://` */
   readonly scheme: string
-  /** Without the query: what a link such as `?page=2` is put behind. */
+  /** Without the query: a link such as `?page=2` follows it. */
   readonly document: string
-  /** Up to the last slash: what a link such as `b.html` is put behind. */
+  /** Up to the last slash: a link such as `b.html` follows it. */
   readonly directory: string
-  /** Undefined: UTF-8. */
+  /** Undefined for UTF-8. */
   readonly queries: QueryEncoding | undefined
 }
 
 /**
- * What a page's links are relative to. `url` must be canonical, or what `resolveBase` made of a `base` element.
+ * The base for a page's links. `url` must be canonical, or the result of `resolveBase` for a `base` element.
  *
  * @example
  * const page = baseFor('https://example.com/a/b?x=1')
@@ -58,16 +58,16 @@ export function baseFor(url: string): Base {
   }
 }
 
-/** The same base on a page whose charset is not UTF-8. */
+/** The same base on a page that is not in UTF-8. */
 export function withQueriesIn(queries: QueryEncoding | undefined, base: Base): Base {
   return queries === undefined ? base : { ...base, queries }
 }
 
 /**
- * The canonical URL of a link; undefined if it does not lead to an http(s) address. Always the answer of
- * `canonicalizeUrl(href, base.url)`, with the query in the page's charset; six to fourteen times sooner for a plain link.
+ * The canonical URL of a link; undefined if it is not http(s). The result always equals `canonicalizeUrl(href, base.url)`,
+ * with the query in the page's encoding, but takes a sixth to a fourteenth of the time for a plain link.
  *
- * The answer holds no reference to `href`, which may be a slice that keeps a whole page in memory.
+ * The result does not reference `href`, which may be a slice that keeps a whole page in memory.
  *
  * @example
  * const base = baseFor('https://example.com/a/b')
@@ -97,8 +97,8 @@ export function resolve(href: string, base: Base): string | undefined {
 }
 
 /**
- * What a page's links are relative to if its `base` element says `href`. One that leads to no page (`ftp:`, `mailto:`)
- * is the base all the same; one that cannot be read, and `data:` and `javascript:`, are as if there were none.
+ * The base URL of a page with a `base` element. A base with another scheme (`ftp:`, `mailto:`) is used as it is; an invalid
+ * one, `data:` and `javascript:` are ignored.
  */
 export function resolveBase(href: string, page: Base): string {
   const url = resolve(href, page)
@@ -109,12 +109,12 @@ export function resolveBase(href: string, page: Base): string {
 
 const NO_BASE: ReadonlySet<string> = new Set(['data:', 'javascript:'])
 
-/** What the parser makes of a link. Only here may a query hold more than ASCII: what is plain does not. */
+/** Leaves a link to the parser. Only here can a query contain more than ASCII: plain links do not. */
 function parsed(href: string, base: Base): string | undefined {
   return canonicalizeUrl(base.queries === undefined ? href : withQuery(href, base.queries), base.url)
 }
 
-/** Every URL that leads to a page has its query between the first `?` and the first `#`. */
+/** The query of an http(s) URL is between the first `?` and the first `#`. */
 function withQuery(href: string, queries: QueryEncoding): string {
   const hash = href.indexOf('#')
   const address = hash < 0 ? href : href.slice(0, hash)
@@ -129,7 +129,7 @@ const COLON = 0x3a
 const QUESTION = 0x3f
 const SMALL_H = 0x68
 
-/** `front` and the plain text that begins at `start`; if it is not plain, what the parser makes of the link. */
+/** Concatenates `front` and the plain text that starts at `start`; leaves the link to the parser if it is not plain. */
 function join(front: string, plain: RegExp, href: string, start: number, base: Base): string | undefined {
   const end = endOf(plain, href, start)
   return end === NO_END ? parsed(href, base) : flat(front + href.slice(start, end))
@@ -139,7 +139,7 @@ function withScheme(href: string, base: Base): string | undefined {
   const scheme = href.charCodeAt('http'.length) === COLON ? 'http://' : 'https://'
   const end = endOf(PLAIN_HTTP_URL, href, 0)
   if (end !== NO_END) return flat(scheme + href.slice(scheme.length, end))
-  // The page's own host is canonical, however odd: an IP address, a port, an international name.
+  // The page's own host is canonical, even if it is an IP address or has a port or an internationalized name.
   const path = base.origin.length
   if (href.startsWith(base.origin) && href.charCodeAt(path) === SLASH) {
     return join(base.origin, PLAIN_PATH, href, path, base)
@@ -147,7 +147,7 @@ function withScheme(href: string, base: Base): string | undefined {
   return parsed(href, base)
 }
 
-/** `./` stays in the directory and every `../` at the beginning leaves one, but never the root. */
+/** `./` stays in the directory and each leading `../` leaves one, but never the root. */
 function withDots(href: string, base: Base): string | undefined {
   const root = base.origin.length
   let start = 0

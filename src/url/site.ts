@@ -1,15 +1,14 @@
 /**
- * Which hosts belong together? Those under one registrable domain, as the public suffix list draws the line. The
- * list is large, so it is loaded only when something asks for sites.
+ * Groups hosts into sites: those with the same registrable domain, by the public suffix list. The list is large, so it is
+ * loaded only if needed.
  */
 
 import { require } from '../require.js'
 
 /**
- * Loads the public suffix list and gives the function that names the site of a host. Hosting providers count as
- * suffixes, because their customers are strangers to one another. IP addresses, `localhost` and other names
- * without a registrable domain are sites of their own; ports do not matter.
- *
+ * Loads the public suffix list and returns the function that maps a host to its site. Hosting providers count as public
+ * suffixes, because their customers are independent. IP addresses, `localhost` and other names without a registrable
+ * domain are sites of their own; ports do not matter.
  * @example
  * const siteOf = await loadSiteOf()
  * siteOf('www.shop.example.co.uk:8080') // 'example.co.uk'
@@ -18,7 +17,7 @@ import { require } from '../require.js'
  */
 export async function loadSiteOf(): Promise<(host: string) => string> {
   const { getDomain } = require('tldts') as typeof import('tldts')
-  // The hosts of canonical URLs are parsed and valid already.
+  // Hosts of canonical URLs are parsed and valid already.
   const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false }
   return (host) => {
     const name = withoutPort(host)
@@ -26,7 +25,7 @@ export async function loadSiteOf(): Promise<(host: string) => string> {
   }
 }
 
-/** The name alone: without port, and without the dot that marks a name as complete. */
+/** The host name without port and trailing dot. */
 function withoutPort(host: string): string {
   if (host.startsWith('[')) return host.slice(0, host.indexOf(']') + 1)
   const colon = host.indexOf(':')

@@ -1,7 +1,7 @@
 /**
- * Parameters that say who is reading or how they came, not what they read. A link with a session id is a new URL on
- * every visit, and a campaign's links are so many spellings of one page; which names mean that is known by convention
- * only, so it is a list, and the operator's choice.
+ * Query parameters that identify the visitor or the way they came, not the content. A link with a session ID is a new URL
+ * on every visit, and the links of campaigns are many spellings of one page. Which names mean that is known only by
+ * convention, so it is a list and the operator's choice.
  */
 
 import { invalidOption } from '../errors.js'
@@ -9,14 +9,14 @@ import { canonicalizeUrl, spellEscapes } from './canonicalize.js'
 import { compileWildcard } from './scope/wildcard.js'
 
 /**
- * Names with which advertising and statistics mark links. Each belongs to one known product and never chooses
- * content; words that some site may use for content (`ref`, `source`, `campaign`) are left out.
+ * Parameters that advertising and analytics tools add to links. Each belongs to a known product and never selects content;
+ * words that a site may use for content (`ref`, `source`, `campaign`) are not included.
  */
 export const TRACKING_PARAMETERS: readonly string[] = Object.freeze([
-  // Google, and all that followed its campaign parameters.
+  // Google, and tools that use its campaign parameters.
   ...['utm_*', 'gclid', 'gclsrc', 'dclid', 'gbraid', 'wbraid', 'gad_source', 'gad_campaignid', 'srsltid'],
   ...['_ga', '_gl', '_gac'],
-  // Other networks' click identifiers.
+  // Click identifiers of other networks.
   ...[
     'fbclid',
     'msclkid',
@@ -38,29 +38,28 @@ export const TRACKING_PARAMETERS: readonly string[] = Object.freeze([
 ])
 
 /**
- * Names that well known server software gives its session ids. Short words such as `sid` or `session` mean a session
- * on one site and a conference talk on the next: add them where you know.
+ * Session parameters of common server software. Short words such as `sid` or `session` mean a session on one site and a
+ * conference talk on the next: add them where you know.
  */
 export const SESSION_PARAMETERS: readonly string[] = Object.freeze([
   ...['jsessionid', 'PHPSESSID', 'ASPSESSIONID*', 'ASP.NET_SessionId', 'CFID', 'CFTOKEN'],
   ...['osCsid', 'XTCsid', 'zenid', 'BV_SessionID', 'BV_EngineID'],
 ])
 
-/** Is the parameter whose text stands in `url` from `start` to `end` (`name` or `name=value`) one of the list? */
+/** Whether the parameter in `url` from `start` to `end` (`name` or `name=value`) is in the list. */
 export type ParameterTest = (url: string, start: number, end: number) => boolean
 
 const ASCII = 128
 const EQUALS = 0x3d
 const TO_LOWER = 0x20
-/** Places for pairs of letters: a power of two, many times the names of a usual list. */
+/** Size of the table of first letter pairs: a power of two, many times the names of a usual list. */
 const BEGINNINGS = 1024
-/** More names than this are a mistake, e.g. a list of URLs. */
+/** More names are a mistake, such as a list of URLs. */
 const MOST_NAMES = 1000
 
 /**
- * The test for a list of names, in which `*` stands for any text. Upper and lower case do not matter, because those
- * who copy links by hand do not mind them either. A parameter that begins with
- * two other letters costs no more than that look.
+ * The test for a list of names, in which `*` matches any text. Case-insensitive, because people who type links do not care
+ * about case. For a parameter that starts with two other letters, it costs one table lookup.
  *
  * @example
  * const isDropped = parameterTest(['utm_*', 'sid'], 'drop')
@@ -78,7 +77,7 @@ export function parameterTest(names: readonly string[], option: string): Paramet
     if (name.startsWith('*')) beginnings.fill(1)
     else if (name[1] !== '*') beginnings[beginning(name, 0, name.length)] = 1
     else for (let code = 0; code < ASCII; code++) beginnings[pairOf(name.charCodeAt(0), code)] = 1
-    // Behind a question mark a star stands for slashes as well.
+    // After a question mark, a star also matches slashes.
     if (name.includes('*')) patterns.push(compileWildcard(`?${name}`))
     else exact.add(name)
   }
@@ -93,7 +92,7 @@ export function parameterTest(names: readonly string[], option: string): Paramet
   }
 }
 
-/** The place of a parameter's first two letters; a name of one letter is followed by its `=`. */
+/** Table index of a parameter's first two letters; a name of one letter is followed by its `=`. */
 function beginning(text: string, start: number, end: number): number {
   return pairOf(text.charCodeAt(start), start + 1 < end ? text.charCodeAt(start + 1) : EQUALS)
 }
@@ -102,7 +101,7 @@ function pairOf(first: number, second: number): number {
   return ((first | TO_LOWER) * 31 + (second | TO_LOWER)) & (BEGINNINGS - 1)
 }
 
-/** A name as canonical URLs spell it, in lower case. */
+/** A name in canonical form, in lower case. */
 function spellName(written: string, option: string): string {
   const given = typeof written === 'string' && /^[^\s&=#?;/]+$/.test(written)
   const url = given ? canonicalizeUrl(`http://any.example/?${written}`) : undefined
@@ -113,9 +112,9 @@ function spellName(written: string, option: string): string {
 }
 
 /**
- * A function that takes parameters out of canonical URLs: those of the query, and those that stand behind a semicolon
- * in the path with a value (`/a;jsessionid=1`). All else stays as it is spelled, an emptied query disappears, and a URL
- * in which nothing matches is returned itself. The answer is canonical, and given again, unchanged.
+ * Returns a function that removes parameters from canonical URLs: from the query, and after a semicolon in the path if they
+ * have a value (`/a;jsessionid=1`). The rest is unchanged, an empty query is removed, and a URL without a match is returned
+ * as it is. The result is canonical, and filtering it again changes nothing.
  *
  * @example
  * const clean = parameterFilter([...TRACKING_PARAMETERS, ...SESSION_PARAMETERS, 'sid'])
@@ -134,7 +133,7 @@ export function parameterFilter(names: readonly string[]): (url: string) => stri
     const path = inPath ? cleanPath(url.slice(0, pathEnd), isDropped) : url.slice(0, pathEnd)
     const search = inQuery ? cleanQuery(url.slice(query + 1), isDropped) : url.slice(pathEnd)
     const left = path + search
-    // A stray '%' keeps the escape behind it as it is written; if it went with a parameter, that escape may change.
+    // A stray '%' protects the escape after it; if it was removed with a parameter, that escape may change.
     const spelled = left.includes('%') ? spellEscapes(path) + spellEscapes(search) : left
     return spelled === left ? left : filter(spelled)
   }
@@ -158,7 +157,7 @@ function cleanQuery(query: string, isDropped: ParameterTest): string {
 }
 
 function hasInPath(url: string, semicolon: number, pathEnd: number, isDropped: ParameterTest): boolean {
-  // A host name may contain a semicolon, strange as it looks.
+  // Host names can contain a semicolon.
   const path = pathStart(url)
   for (let at = semicolon; at >= 0 && at < pathEnd; at = url.indexOf(';', at + 1)) {
     if (at > path && isPathParameter(url, at + 1, endOfParameter(url, at + 1, pathEnd), isDropped))
@@ -173,7 +172,7 @@ function endOfParameter(url: string, start: number, pathEnd: number): number {
   return end
 }
 
-/** Without a value it may be a word of the title. */
+/** Without a value, it may be part of the title. */
 function isPathParameter(text: string, start: number, end: number, isDropped: ParameterTest): boolean {
   const equals = text.indexOf('=', start)
   return equals >= 0 && equals < end && isDropped(text, start, end)
@@ -189,12 +188,12 @@ function cleanSegment(segment: string, isDropped: ParameterTest): string {
   if (!segment.includes(';')) return segment
   const [name, ...parameters] = segment.split(';')
   const kept = parameters.filter((each) => !isPathParameter(each, 0, each.length, isDropped))
-  // Left alone, the dots would lead to another directory.
+  // Without the parameter, the dots would lead to another directory.
   if (kept.length === 0 && (name === '.' || name === '..')) return segment
   return [name, ...kept].join(';')
 }
 
-/** The slash behind the host. */
+/** The slash after the host. */
 function pathStart(url: string): number {
   return url.indexOf('/', 'https://'.length)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readArguments } from '../../src/cli/arguments.js'
-import { Misuse } from '../../src/cli/misuse.js'
+import { UsageError } from '../../src/cli/usage-error.js'
 
 const SPECS = {
   store: { value: 'DIR', help: '' },
@@ -38,7 +38,7 @@ describe('readArguments', () => {
     ['--store --json', '--store needs a value: --store DIR'],
     ['--store -q', '--store needs a value: --store DIR'],
     ['--json=yes', "--json takes no value, but got 'yes'"],
-  ])('%s is refused', (line, message) => {
-    expect(() => read(line)).toThrow(new Misuse(message))
+  ])('%s is rejected', (line, message) => {
+    expect(() => read(line)).toThrow(new UsageError(message))
   })
 })

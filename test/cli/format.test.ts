@@ -27,7 +27,7 @@ describe('figures', () => {
   })
 })
 
-test('printable lets no text move the cursor, change colours or turn around', () => {
+test('printable lets no text move the cursor, change colors or reverse direction', () => {
   expect(printable('a\x1b[31mb\nc\rd\x9b2Je\u202ef\x7f')).toBe('a�[31mb�c�d�2Je�f�')
   expect(printable('蜘蛛 – spider 🕷')).toBe('蜘蛛 – spider 🕷')
 })
@@ -37,7 +37,7 @@ test('wrap keeps words whole', () => {
   expect(wrap('https://example.com/ b', 6, '')).toEqual(['https://example.com/', 'b'])
 })
 
-test('tally puts the largest first, in columns, within the width', () => {
+test('tally sorts by count, in columns, within the width', () => {
   const lines = tally({ few: 2, 'very-many': 1200 }, 24, (word) => `about ${word}`)
   expect(lines).toEqual(['  1,200  very-many  abo…', '      2  few        abo…'])
 })

@@ -1,4 +1,4 @@
-/** Help is there at once, fits the screen, and leaves nothing out; docs/cli.md neither. */
+/** Help is instant, fits in 80 columns and lists every option; so does docs/cli.md. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ const COLUMNS = 80
 describe.each([undefined, 'crawl', 'inspect'] as const)('help about %s', (topic) => {
   const text = helpText(topic)
 
-  test('fits into 80 columns and ends with a line of its own', () => {
+  test('fits in 80 columns and ends with a newline', () => {
     expect(text.split('\n').filter((line) => line.length > COLUMNS)).toEqual([])
     expect(text).toMatch(/\S\n$/)
   })
@@ -36,7 +36,7 @@ test.each([
   expect([...inDocs, 'help'].sort()).toEqual(names)
 })
 
-/** What is loaded before anything is asked: the imports of a file and of those that it imports, without types. */
+/** The transitive static imports of a file, without types. */
 function loaded(file: string, found = new Set<string>()): Set<string> {
   const source = readFileSync(join(PROJECT, 'src', file), 'utf8')
   for (const [, names = '', what = ''] of source.matchAll(/^(?:import|export) ([^;'"]*?)from '([^']+)'/gms)) {

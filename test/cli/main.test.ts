@@ -1,4 +1,4 @@
-/** The command as it is typed: help, the version, and every kind of misuse. */
+/** The command in its own process: help, the version and every kind of usage error. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,19 +27,19 @@ describe('kumo', { timeout: 60_000 }, () => {
     expect(await kumo('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test.concurrent('without a word more shows help, as an error', async () => {
+  test.concurrent('without arguments prints help as an error', async () => {
     expect(await kumo()).toEqual({ code: 2, stdout: '', stderr: helpText(undefined) })
   })
 
   test.concurrent.each([
     [['crwal'], "kumo: 'crwal' is not a command; did you mean crawl?", 'kumo'],
-    [['make', 'tea'], "kumo: 'make' is not a command; there are crawl, inspect, simulate, help", 'kumo'],
-    [['help', 'tea'], "kumo: 'tea' is not a command; there are crawl, inspect, simulate, help", 'kumo'],
+    [['make', 'tea'], "kumo: 'make' is not a command; commands are crawl, inspect, simulate, help", 'kumo'],
+    [['help', 'tea'], "kumo: 'tea' is not a command; commands are crawl, inspect, simulate, help", 'kumo'],
     [['https://a.example/'], 'kumo: no command given; did you mean: kumo crawl https://a.example/', 'kumo'],
-    [['--json'], 'kumo: unknown option --json; options stand behind a command', 'kumo'],
+    [['--json'], 'kumo: unknown option --json; options follow a command, as in: kumo crawl --help', 'kumo'],
     [
       ['crawl'],
-      'kumo crawl: no URL given; write at least one, as in: kumo crawl https://example.com/',
+      'kumo crawl: no URL given; pass at least one, as in: kumo crawl https://example.com/',
       'kumo crawl',
     ],
     [
@@ -62,18 +62,18 @@ describe('kumo', { timeout: 60_000 }, () => {
       "kumo crawl: --depth: got 'deep'; allowed: a whole number, 0 or more, or Infinity",
       'kumo crawl',
     ],
-    [['inspect'], 'kumo inspect: no folder given; write one, as in: kumo inspect ./crawl', 'kumo inspect'],
-    [['inspect', 'a', 'b'], "kumo inspect: one folder at a time; got 'a' and 'b'", 'kumo inspect'],
+    [['inspect'], 'kumo inspect: no folder given; pass one, as in: kumo inspect ./crawl', 'kumo inspect'],
+    [['inspect', 'a', 'b'], "kumo inspect: expected one folder, got 'a' and 'b'", 'kumo inspect'],
     [
       ['inspect', 'a', '--hosts', '-1'],
       "kumo inspect: --hosts: got '-1'; allowed: a whole number, 0 or more",
       'kumo inspect',
     ],
-  ])('%j is refused with a sentence', async (args, message, command) => {
+  ])('%j is rejected with a message', async (args, message, command) => {
     expect(await kumo(...args)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${message}\nFor all options: ${command} --help\n`,
+      stderr: `${message}\nRun '${command} --help' for all options.\n`,
     })
   })
 })

@@ -5,7 +5,7 @@ import { Terminal } from './terminal.js'
 
 const ERASE = '\r\x1b[K'
 
-/** Standard output and standard error in one window, as most people have them. */
+/** Standard output and standard error in one terminal. */
 function oneWindow() {
   const window = new Terminal()
   return { window, screen: new Screen(window, window, 'xterm') }
@@ -30,7 +30,7 @@ describe('Screen', () => {
     expect(window.text).toBe(`${ERASE}1 page`)
   })
 
-  test('mixes nothing into results that are piped', async () => {
+  test('keeps status lines out of piped results', async () => {
     const stdout = new Terminal({ isTTY: false })
     const stderr = new Terminal()
     const screen = new Screen(stdout, stderr, 'xterm')
@@ -49,12 +49,12 @@ describe('Screen', () => {
     expect(new Screen(new Terminal(), new Terminal({ isTTY }), terminal).rewrites).toBe(rewrites)
   })
 
-  test('believes no terminal that has no columns', () => {
+  test('ignores a terminal width of 0', () => {
     expect(new Screen(new Terminal(), new Terminal({ columns: 0 }), undefined).width).toBe(77)
     expect(new Screen(new Terminal(), new Terminal({ columns: 40 }), undefined).width).toBe(37)
   })
 
-  test('a result waits for a slow reader, and a failed one is never called delivered', async () => {
+  test('a result waits for a slow reader, and one that failed never resolves', async () => {
     const waiting: ((error?: Error) => void)[] = []
     const slow = new Writable({ write: (_, __, done) => void waiting.push(done) })
     slow.on('error', () => {})

@@ -26,7 +26,7 @@ async function inspected(folder: string): Promise<Inspection> {
 const COUNT = 12
 
 describe('--store', { timeout: 60_000 }, () => {
-  test('goes on where it was stopped, and says how; nothing is fetched twice', async () => {
+  test('prints the command that resumes; nothing is fetched twice', async () => {
     const small = await site(linkedPages(COUNT))
     const folder = await newFolder()
     const command = ['crawl', small.url(), '--store', folder, '--delay', '200ms']
@@ -40,7 +40,7 @@ describe('--store', { timeout: 60_000 }, () => {
     })
     expect(first.code).toBe(0)
     expect(first.stderr).toMatch(
-      /^Stopping: .*\nThe same command goes on from here later\.\nStopped: \d+ pages; .*\n\d+ URLs are left\. To go on:\n/,
+      /^Stopping: .*\nRun the same command again to resume\.\nStopped: \d+ pages; .*\n\d+ URLs still pending\. To resume:\n/,
     )
     expect(first.stderr).toMatch(new RegExp(`\n {2}kumo ${command.join(' ')}\n$`))
     expect(await inspected(folder)).toMatchObject({ state: 'stopped', inUse: false, runs: 1 })
@@ -57,11 +57,11 @@ describe('--store', { timeout: 60_000 }, () => {
     const third = await kumo(command)
     expect(third).toMatchObject({ code: 0, stdout: '' })
     expect(third.stderr).toMatch(
-      /^Already done: 12 pages in 3 runs; .*\nNothing was left, and no URL was new\./,
+      /^Already done: 12 pages in 3 runs; .*\nNo URL was pending and none was new\./,
     )
   })
 
-  test('goes on after it was killed, without losing or repeating a line', async () => {
+  test('resumes after a kill without losing or repeating a line', async () => {
     const small = await site(linkedPages(COUNT))
     const folder = await newFolder()
     const command = ['crawl', small.url(), '--store', folder, '--delay', '200ms', '--json', '--quiet']
@@ -81,17 +81,17 @@ describe('--store', { timeout: 60_000 }, () => {
     expect(ids.length).toBeLessThanOrEqual(COUNT + 1)
   })
 
-  test('a limit of pages is one of all runs together', async () => {
+  test('the page limit counts over all runs', async () => {
     const small = await site(linkedPages(COUNT))
     const command = ['crawl', small.url(), '--store', await newFolder(), '--delay', '1ms', '--limit']
     expect((await kumo([...command, '5'])).stderr).toContain(
-      '\n7 URLs are left. To go on, with a higher --limit:\n',
+      '\n7 URLs still pending. To resume with a higher --limit:\n',
     )
     expect(await kumo([...command, '5'])).toMatchObject({ code: 0, stdout: '' })
     expect((await kumo([...command, '8'])).stdout.trimEnd().split('\n')).toHaveLength(3)
   })
 
-  test('--resume never refuses a crawl, --resume must a folder without one', async () => {
+  test('--resume never rejects a crawl, --resume must a folder without one', async () => {
     const small = await site(linkedPages(2))
     const folder = await newFolder()
     const command = ['crawl', small.url(), '--store', folder, '--delay', '1ms', '--resume']
@@ -104,7 +104,7 @@ describe('--store', { timeout: 60_000 }, () => {
     expect(present.stderr).toMatch(/^KUMO_STORE_RESUME: .*\n$/)
   })
 
-  test('a folder that another process uses is refused; it can still be inspected', async () => {
+  test('a folder that another process uses is rejected; it can still be inspected', async () => {
     const small = await site(linkedPages(COUNT))
     const folder = await newFolder()
     const command = ['crawl', small.url(), '--store', folder, '--delay', '1s']
@@ -125,7 +125,7 @@ describe('--store', { timeout: 60_000 }, () => {
 })
 
 describe('kumo inspect', { timeout: 60_000 }, () => {
-  test('tells how the crawl stands, in 80 columns', async () => {
+  test('shows the state of the crawl in 80 columns', async () => {
     const small = await site({ ...linkedPages(6), '/3': { status: 404 }, '/4': { status: 410 } })
     const folder = await newFolder()
     await kumo(['crawl', small.url(), '--store', folder, '--delay', '1ms'])
@@ -134,15 +134,15 @@ describe('kumo inspect', { timeout: 60_000 }, () => {
     expect(stdout).toMatch(/^state {7}done$/m)
     expect(stdout).toMatch(/^pages {7}4, /m)
     expect(stdout).toMatch(/^pending {5}0 URLs of 6 known$/m)
-    expect(stdout).toMatch(/^Failed, by code\n {2}2 {2}http-status$/m)
-    expect(stdout).toMatch(/^Last failures\n.* http-status 4(04|10)\n {4}http:/m)
+    expect(stdout).toMatch(/^Failures by code\n {2}2 {2}http-status$/m)
+    expect(stdout).toMatch(/^Recent failures\n.* http-status 4(04|10)\n {4}http:/m)
     const wide = stdout.split('\n').filter((line) => line.length > 80 && !line.includes(folder))
     expect(wide).toEqual([])
     const short = await kumo(['inspect', folder, '--failures', '1'])
     expect(short.stdout.match(/UTC {2}http-status/g)).toHaveLength(1)
   })
 
-  test('--json gives all of it as one line', async () => {
+  test('--json prints everything as one line', async () => {
     const small = await site(linkedPages(COUNT))
     const folder = await newFolder()
     await kumo(['crawl', small.url(), '--store', folder, '--delay', '1ms', '--limit', '5'])
@@ -157,7 +157,7 @@ describe('kumo inspect', { timeout: 60_000 }, () => {
     })
   })
 
-  test('a folder without a crawl is told as code and message, and stays as it was', async () => {
+  test('a folder without a crawl is an error and is not created', async () => {
     const folder = await newFolder()
     const { code, stdout, stderr } = await kumo(['inspect', folder])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

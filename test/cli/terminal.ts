@@ -1,4 +1,4 @@
-/** A stream that keeps what is written to it, and may pass for a terminal. */
+/** A stream that records what is written and can pose as a terminal. */
 
 import { Writable } from 'node:stream'
 import type { Output } from '../../src/cli/screen.js'

@@ -104,7 +104,7 @@ describe('extraction of a page', () => {
     })
   })
 
-  it('puts links behind those of the scanner, in the order of the extractors', async () => {
+  it('adds links after those of the scanner, in the order of the extractors', async () => {
     const all = step([
       named('slow', async () => ({ links: ['/slow'], data: { by: 'slow', slow: 1 } })),
       named('fast', () => ({ links: new Set(['/fast', '/more']), data: { by: 'fast' } })),
@@ -146,7 +146,7 @@ describe('extraction of a page', () => {
     expect([page.data, page.links.length]).toEqual([{ early: 1 }, 2])
   })
 
-  it('tells what links are relative to', async () => {
+  it('returns the base URL of links', async () => {
     const answer = await step([]).run(html('<base href="/docs/"><a href="x">'))
     expect([answer.base, hrefs(answer)]).toEqual(['https://example.com/docs/', ['x']])
   })
@@ -162,8 +162,12 @@ describe('extraction of a page', () => {
     ['has links that throw', () => ({ links: { [Symbol.iterator]: throwing } }), 'boom'],
     ['has links that cannot be iterated over', () => ({ links: 7 }) as unknown as Extraction, 'not iterable'],
     ['has a string for links', () => ({ links: '/next' }), 'a string'],
-    ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, 'not a link'],
-    ['has a link without an href', async () => ({ links: [{}] }) as unknown as Extraction, 'not a link'],
+    ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, "without an 'href'"],
+    [
+      'has a link without an href',
+      async () => ({ links: [{}] }) as unknown as Extraction,
+      "without an 'href'",
+    ],
   ]
   it.for(failing)('keeps what others found when an extractor %s', async ([, extract, message]) => {
     const page = html()
@@ -179,7 +183,7 @@ describe('extraction of a page', () => {
     expect(page.data).toEqual({ before: true, after: true })
   })
 
-  it('tells the first problem of several, in the order of the extractors', async () => {
+  it('reports the first of several problems, in the order of the extractors', async () => {
     const late = named('late', async () => throwing())
     const first = named('first', throwing)
     expect((await step([first, late]).run(html())).problem?.message).toContain("'first'")
@@ -203,14 +207,14 @@ describe('extraction of a page', () => {
     const answer = await running
     expect(answer.problem).toEqual({
       code: 'extract-timeout',
-      message: "extractor 'slow' did not return within 1000 ms",
+      message: "extractor 'slow' did not finish within 1000 ms",
     })
     finish({ links: ['/late'], data: { late: true } })
     await new Promise(setImmediate)
     expect([hrefs(answer), page.data, page.links.length]).toEqual([['/scanned', '/next'], {}, 2])
   })
 
-  it('gives each extractor the whole time, and leaves no timer behind', async () => {
+  it('gives each extractor the full time limit, and leaves no timer behind', async () => {
     const time = fakeClock()
     const ends: (() => void)[] = []
     const slow = (name: string) =>

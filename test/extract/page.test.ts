@@ -73,7 +73,11 @@ describe('FetchedPage', () => {
     ['a query', '<a href="?cup=2">', ['https://example.com/shop/tea.html?cup=2']],
     ['another host', '<a href="//example.org/x#y">', ['https://example.org/x']],
     ['the page itself', '<a href="#top">', [URL_OF_PAGE]],
-    ['what is no web address', '<a href="mailto:a@b.c"><a href="javascript:x()"><a href="https://[bad">', []],
+    [
+      'other schemes and invalid URLs',
+      '<a href="mailto:a@b.c"><a href="javascript:x()"><a href="https://[bad">',
+      [],
+    ],
     ['a base', '<base href="/docs/"><a href="x">', ['https://example.com/docs/x']],
     ['a base after the link', '<a href="x"><base href="/docs/">', ['https://example.com/docs/x']],
     [
@@ -101,11 +105,11 @@ describe('FetchedPage', () => {
     ])
   })
 
-  it('finds no links in what is not markup', () => {
+  it('finds no links in other media types', () => {
     expect(typed('text/plain', '<title>T</title><a href="x">')).toMatchObject({ title: '', links: [] })
   })
 
-  it('has new links once more were found, also after somebody looked', () => {
+  it('has new links once more were added, even after an earlier access', () => {
     const page = html('<a href="a">') as FetchedPage
     expect(page.links).toHaveLength(1)
     page.found = page.found.with([{ href: 'b', tag: 'plugin' }])
@@ -154,7 +158,7 @@ describe('FetchedPage', () => {
     expect(html(markup).document.querySelectorAll('a')).toHaveLength(0)
   })
 
-  it('has no DOM for what is not markup, and says so', () => {
+  it('throws for the DOM of other media types', () => {
     const touch = () => typed('application/pdf').document
     expect(touch).toThrow(expect.objectContaining({ name: 'KumoError', code: 'KUMO_NO_DOCUMENT' }))
     expect(touch).toThrow(`${URL_OF_PAGE} is application/pdf`)

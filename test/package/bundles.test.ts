@@ -67,6 +67,6 @@ test.each(['undici', 'ipaddr.js'])('without %s a crawl fails before its first re
   writeFileSync(join(app, 'node_modules', name, 'package.json'), '{ "main": "gone.js" }')
   expect(await printed(join(app, 'one-crawl.mjs'))).toEqual({
     ...REFUSED,
-    message: expect.stringContaining(`Kumo needs the package '${name}'`),
+    message: expect.stringContaining(`Kumo could not load its dependency '${name}'`),
   })
 })

@@ -29,7 +29,7 @@ describe('canonicalize', () => {
     ['https://example.com/a/%2e%2E/b', 'https://example.com/b'],
     ['https://example.com/a%2ehtml', 'https://example.com/a.html'],
     ['https://example.com/%2e%2e%2e/b', 'https://example.com/.../b'],
-    // A stray percent sign stays, and no new escape appears behind it.
+    // A stray percent sign stays, and no new escape appears after it.
     ['https://example.com/100%', 'https://example.com/100%'],
     ['https://example.com/%%34%31', 'https://example.com/%%341'],
     ['https://example.com/%4%31', 'https://example.com/%4%31'],
@@ -37,7 +37,7 @@ describe('canonicalize', () => {
     // Versions of Node differ on a caret in the path.
     ['https://example.com/a^b?c^d', 'https://example.com/a%5Eb?c^d'],
     ['https://example.com/a^b{', 'https://example.com/a%5Eb%7B'],
-    // What servers may tell apart is left alone.
+    // What may matter to a server is left alone.
     ['https://example.com//a/', 'https://example.com//a/'],
     ['https://www.example.com/index.html?b=1&a=2', 'https://www.example.com/index.html?b=1&a=2'],
     [' \thttps://example.com/a\nb ', 'https://example.com/ab'],
@@ -62,7 +62,7 @@ describe('canonicalize', () => {
   })
 
   it('answers alike before and after the engine has compiled it', () => {
-    // More calls than V8 watches before it optimises.
+    // More calls than V8 watches before it optimizes.
     const calls = 10_000
     const base = 'https://example.com/'
     const odd = new Set<string | undefined>()
@@ -144,7 +144,7 @@ const W3LIB_DIFFERENCES: Readonly<Record<string, string>> = {
 }
 
 describe.skipIf(!existsSync(w3libFile))('w3lib (skipped without ../shared/suites)', () => {
-  it('is another canonicaliser, with which ours mostly agrees', () => {
+  it('is another canonicalizer, with which ours mostly agrees', () => {
     // Kept fragments and other charsets are options of its own, and not asked of ours.
     const cases = (JSON.parse(readFileSync(w3libFile, 'utf8')) as W3libCase[]).filter(
       ({ args, kwargs, expected }) =>

@@ -109,7 +109,7 @@ describe('fingerprint', () => {
     `)
   })
 
-  it('writes where it is told and nowhere else', () => {
+  it('writes only at the given index', () => {
     const into = new Uint32Array(6).fill(7)
     fingerprint('https://example.com/', into, 2)
     expect([...into]).toEqual([7, 7, into[2], into[3], 7, 7])

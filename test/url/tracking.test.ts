@@ -74,7 +74,7 @@ describe('parameterFilter', () => {
     expect(parameterFilter([])('https://example.com/a;b=1?c=2')).toBe('https://example.com/a;b=1?c=2')
   })
 
-  test.each([[''], ['a b'], ['a=b'], ['a&b'], ['?a'], [7], [undefined]])('refuses the name %j', (name) => {
+  test.each([[''], ['a b'], ['a=b'], ['a&b'], ['?a'], [7], [undefined]])('rejects the name %j', (name) => {
     expect(() => parameterFilter([name as string])).toThrow(
       expect.objectContaining({ code: 'KUMO_INVALID_OPTION' }),
     )

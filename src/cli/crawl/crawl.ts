@@ -1,58 +1,61 @@
-/** `kumo crawl`: runs a crawl from the command line, shows how it stands and tells what it came to. */
+/** `kumo crawl`: runs a crawl from the command line, shows its progress and prints a summary. */
 
 import type { Crawler, CrawlRun, Failure, Summary } from '../../index.js'
 import { systemClock } from '../../time.js'
 import { onInterrupt } from '../interrupts.js'
-import { Screen, USUAL_WIDTH } from '../screen.js'
-import { failureLine, pageJson, pageLine } from './listing.js'
-import { type CrawlOrder, readOrder } from './order.js'
+import { DEFAULT_WIDTH, Screen } from '../screen.js'
+import { type CrawlCommandLine, readCrawlCommandLine } from './command-line.js'
+import { failureLine, pageJson, pageLine } from './page-lines.js'
 import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
 
-const STOPPING = 'Stopping: visits in flight may finish. Ctrl-C again to abort them.'
-const GOES_ON = 'The same command goes on from here later.'
+const STOPPING = 'Stopping: waiting for requests in flight. Press Ctrl-C again to abort them.'
+const RESUMABLE = 'Run the same command again to resume.'
 const ABORTING = 'Aborting.'
-/** A page listener that waits for its reader. A pager may be left open over night; that is no failure of a page. */
-const READERS_PATIENCE = '1d'
+/** Someone may leave a pager open overnight: the listener that waits for it must not time out and fail the page. */
+const LISTENER_TIMEOUT = '1d'
 
 /** Resolves with the exit code. */
-export async function crawl(args: readonly string[]): Promise<number> {
-  return new CrawlCommand(await readOrder(args)).run()
+export async function crawlCommand(args: readonly string[]): Promise<number> {
+  return new CrawlCommand(await readCrawlCommandLine(args)).run()
 }
 
 /** One run of the command, from the first line to the last. */
 class CrawlCommand {
-  readonly #order: CrawlOrder
+  readonly #commandLine: CrawlCommandLine
   readonly #crawler: Crawler
   readonly #clock = systemClock()
   readonly #screen = new Screen(process.stdout, process.stderr, process.env.TERM)
-  readonly #hurry = new AbortController()
+  readonly #aborter = new AbortController()
   /** The first failure of each code. */
   readonly #examples = new Map<string, Failure>()
-  /** Why standard output took no more. */
-  #unwritable: NodeJS.ErrnoException | undefined = undefined
+  /** The error that standard output failed with. */
+  #outputError: NodeJS.ErrnoException | undefined = undefined
 
-  constructor(order: CrawlOrder) {
-    this.#order = order
-    this.#crawler = this.#listing(order.crawler)
-      .timeout({ hook: READERS_PATIENCE })
+  constructor(commandLine: CrawlCommandLine) {
+    this.#commandLine = commandLine
+    this.#crawler = this.#withPageListeners(commandLine.crawler)
+      .timeout({ hook: LISTENER_TIMEOUT })
       .on('store', ({ message }) => this.#screen.note(`store: ${message}`))
       .on('failure', (failure) => this.#keepExample(failure))
   }
 
   async run(): Promise<number> {
-    process.stdout.on('error', (error) => this.#cannotWrite(error))
-    const run = this.#crawler.start({ signal: this.#hurry.signal })
-    const ignore = onInterrupt(this.#clock, { first: () => this.#stop(run), second: () => this.#abort() })
-    const hide = this.#order.isQuiet ? () => {} : this.#showProgress(run)
+    process.stdout.on('error', (error) => this.#onOutputError(error))
+    const run = this.#crawler.start({ signal: this.#aborter.signal })
+    const removeHandlers = onInterrupt(this.#clock, {
+      first: () => this.#stop(run),
+      second: () => this.#abort(),
+    })
+    const hide = this.#commandLine.isQuiet ? () => {} : this.#showProgress(run)
     try {
       const summary = await run.done
       hide()
       return this.#end(summary)
     } finally {
       hide()
-      ignore()
-      this.#order.seedFile?.close()
+      removeHandlers()
+      this.#commandLine.seedFile?.close()
     }
   }
 
@@ -60,9 +63,9 @@ class CrawlCommand {
     return showProgress(() => run.stats(), this.#screen, this.#clock)
   }
 
-  /** Adds the listeners that write pages. */
-  #listing(crawler: Crawler): Crawler {
-    const { isJson, isQuiet } = this.#order
+  /** Adds the listeners that print pages. */
+  #withPageListeners(crawler: Crawler): Crawler {
+    const { isJson, isQuiet } = this.#commandLine
     if (isJson) return crawler.on('page', (page) => this.#screen.result(pageJson(page)))
     if (isQuiet) return crawler
     return crawler
@@ -75,31 +78,33 @@ class CrawlCommand {
   }
 
   #stop(run: CrawlRun): void {
-    this.#note(STOPPING, ...(this.#order.command === undefined ? [] : [GOES_ON]))
+    this.#note(STOPPING, ...(this.#commandLine.command === undefined ? [] : [RESUMABLE]))
     run.stop()
   }
 
   #abort(): void {
     this.#note(ABORTING)
-    this.#hurry.abort()
+    this.#aborter.abort()
   }
 
-  /** Pages that nobody gets must not count as delivered, so the crawl ends at once and leaves them pending. */
-  #cannotWrite(error: NodeJS.ErrnoException): void {
-    this.#unwritable ??= error
-    this.#hurry.abort()
+  /** A page that was not written must not count as delivered, so the crawl aborts and leaves it pending. */
+  #onOutputError(error: NodeJS.ErrnoException): void {
+    this.#outputError ??= error
+    this.#aborter.abort()
   }
 
   #note(...lines: readonly string[]): void {
-    if (!this.#order.isQuiet) this.#screen.note(...lines)
+    if (!this.#commandLine.isQuiet) this.#screen.note(...lines)
   }
 
   #end(summary: Summary): number {
-    const { command, pageLimit } = this.#order
-    this.#note(...summaryLines(summary, { examples: this.#examples, command, pageLimit, width: USUAL_WIDTH }))
-    // `| head` has had enough, which is its good right; a full disk is another matter.
-    if (this.#unwritable !== undefined && this.#unwritable.code !== 'EPIPE') {
-      this.#screen.note(`kumo crawl: standard output cannot be written to: ${this.#unwritable.message}`)
+    const { command, pageLimit } = this.#commandLine
+    this.#note(
+      ...summaryLines(summary, { examples: this.#examples, command, pageLimit, width: DEFAULT_WIDTH }),
+    )
+    // EPIPE is normal: `| head` closed the pipe. Anything else, such as a full disk, is an error.
+    if (this.#outputError !== undefined && this.#outputError.code !== 'EPIPE') {
+      this.#screen.note(`kumo crawl: cannot write to standard output: ${this.#outputError.message}`)
       return 1
     }
     return summary.reason === 'done' && summary.pages === 0 ? 1 : 0

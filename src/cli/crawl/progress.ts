@@ -1,4 +1,4 @@
-/** How the crawl stands while it runs: one line rewritten in a terminal, a line every ten seconds anywhere else. */
+/** Progress of a running crawl: a line rewritten in place in a terminal, or a new line every ten seconds elsewhere. */
 
 import type { Stats } from '../../index.js'
 import type { Clock, Timer } from '../../time.js'
@@ -6,10 +6,10 @@ import { count, counted, rate } from '../format.js'
 import type { Screen } from '../screen.js'
 
 const REWRITE_MS = 200
-/** Often enough to see that it lives, seldom enough for a log that is kept. */
+/** Often enough to show that the crawl is alive, rarely enough for a log file. */
 const LINE_MS = 10_000
 
-/** Each field with its rank: what is least worth knowing is the first to go where the terminal is narrow. */
+/** The fields with their rank. In a narrow terminal, the highest ranks are dropped first. */
 function fields(stats: Stats): { text: string; rank: number }[] {
   return [
     { text: counted(stats.pages, 'page'), rank: 1 },
@@ -20,7 +20,7 @@ function fields(stats: Stats): { text: string; rank: number }[] {
   ]
 }
 
-/** The progress line, at most `width` characters wide. */
+/** The progress line, in at most `width` characters. */
 export function progressLine(stats: Stats, width: number): string {
   const all = fields(stats)
   for (let most = all.length; most > 0; most--) {
@@ -31,7 +31,7 @@ export function progressLine(stats: Stats, width: number): string {
   return ''
 }
 
-/** Shows progress until the function that it returns is called. The cursor is never hidden, so it is never lost. */
+/** Shows progress until the returned function is called. The cursor is never hidden, so it cannot be lost. */
 export function showProgress(stats: () => Stats | undefined, screen: Screen, clock: Clock): () => void {
   const everyMs = screen.rewrites ? REWRITE_MS : LINE_MS
   let timer: Timer

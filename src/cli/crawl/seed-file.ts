@@ -1,24 +1,24 @@
-/** Seeds from a file or from standard input, read as the crawl needs them. */
+/** Seeds from a file or standard input, read lazily. */
 
 import { createReadStream } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { messageOf } from '../../errors.js'
-import { Misuse } from '../misuse.js'
+import { UsageError } from '../usage-error.js'
 
 export interface SeedFile {
   readonly urls: AsyncIterable<string>
-  /** Lets go of it, read to its end or not: standard input would keep the process alive. */
+  /** Releases the input, even if it was not read to the end: an open standard input keeps the process alive. */
   close(): void
 }
 
-/** A URL a line; empty lines and those that begin with `#` are left out. `-` is standard input. */
+/** One URL per line; empty lines and lines starting with `#` are ignored. `-` is standard input. */
 export async function openSeedFile(path: string): Promise<SeedFile> {
   if (path !== '-') {
     await access(path, constants.R_OK).catch((error) => {
       const reason = messageOf(error).replace(/^\w+: |, access .*$/g, '')
-      throw new Misuse(`--seeds: '${path}' cannot be read: ${reason}`)
+      throw new UsageError(`--seeds: cannot read '${path}': ${reason}`)
     })
   }
   let input: Readable | undefined

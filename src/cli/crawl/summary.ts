@@ -1,4 +1,4 @@
-/** What a crawl came to, in a few lines. Pure: it turns a summary into text. */
+/** The summary of a crawl as text. Pure. */
 
 import type { EndReason, Failure, Summary } from '../../index.js'
 import { bytes, count, counted, duration, printable, rate, tally, wrap } from '../format.js'
@@ -6,15 +6,15 @@ import { bytes, count, counted, duration, printable, rate, tally, wrap } from '.
 export interface SummaryDetails {
   /** The first failure of each code, as an example. */
   readonly examples: ReadonlyMap<string, Failure>
-  /** The command line that goes on with a crawl in a store; undefined if there is no store. */
+  /** The command line that resumes the crawl; undefined without a store. */
   readonly command: string | undefined
-  /** What `--limit` says. */
+  /** The value of `--limit`. */
   readonly pageLimit: number | undefined
   /** Columns. */
   readonly width: number
 }
 
-const NOTHING_NEW = 'Nothing was left, and no URL was new. Another folder begins anew.'
+const NOTHING_NEW = 'No URL was pending and none was new. Use another folder to crawl again from the start.'
 
 const ENDINGS: Record<EndReason, string> = {
   done: 'Done',
@@ -36,14 +36,14 @@ export function summaryLines(summary: Summary, details: SummaryDetails): string[
 function headline(summary: Summary): string {
   const { reason, pages, hostsVisited, elapsedMs, pagesPerSecond, earlierRuns } = summary
   const ending = ENDINGS[reason]
-  const came = pages === 0 ? 'no page came back' : counted(pages, 'page')
+  const fetched = pages === 0 ? 'no pages' : counted(pages, 'page')
   const runs = earlierRuns > 0 ? ` in ${counted(earlierRuns + 1, 'run')}` : ''
   const figures = [
     `${counted(hostsVisited, 'host')} visited`,
     bytes(summary.bytes),
     `${duration(elapsedMs)}${pagesPerSecond > 0 ? ` (${rate(pagesPerSecond)} pages/s)` : ''}`,
   ]
-  return `${ending}: ${came}${runs}; ${figures.join(', ')}.`
+  return `${ending}: ${fetched}${runs}; ${figures.join(', ')}.`
 }
 
 function skipped({ skips, skipped }: Summary, { width }: SummaryDetails): string[] {
@@ -51,7 +51,7 @@ function skipped({ skips, skipped }: Summary, { width }: SummaryDetails): string
   const reasons = Object.entries(skips)
     .sort((a, b) => b[1] - a[1])
     .map(([reason, times]) => `${reason} ${count(times)}`)
-  return wrap(`Not fetched: ${reasons.join(', ')}.`, width, '')
+  return wrap(`Skipped: ${reasons.join(', ')}.`, width, '')
 }
 
 function failed({ failures, failed }: Summary, { examples, width }: SummaryDetails): string[] {
@@ -61,16 +61,16 @@ function failed({ failures, failed }: Summary, { examples, width }: SummaryDetai
 }
 
 function left(summary: Summary, { command, pageLimit, width }: SummaryDetails): string[] {
-  // What an abort caught in flight is fetched again, so it is as good as pending.
+  // Requests that an abort interrupted are fetched again, so they count as pending.
   const urlsLeft = summary.pending + summary.inFlight
-  if (summary.reason === 'already-done') return [NOTHING_NEW]
+  if (summary.reason === 'already-done') return wrap(NOTHING_NEW, width, '')
   if (urlsLeft === 0) return []
-  const urls = urlsLeft === 1 ? '1 URL is' : `${count(urlsLeft)} URLs are`
+  const urls = counted(urlsLeft, 'URL')
   if (command === undefined) {
-    return wrap(`${urls} left. With --store DIR, the same command could go on from here later.`, width, '')
+    return wrap(`${urls} still pending. Use --store DIR to be able to resume a crawl.`, width, '')
   }
-  // Pages count over all runs, so the same limit would be reached at once.
+  // Pages are counted over all runs, so resuming with the same limit would end at once.
   const isFull = pageLimit !== undefined && summary.pages >= pageLimit
-  const advice = isFull ? ', with a higher --limit' : ''
-  return [`${urls} left. To go on${advice}:`, `  ${command}`]
+  const advice = isFull ? ' with a higher --limit' : ''
+  return [`${urls} still pending. To resume${advice}:`, `  ${command}`]
 }

@@ -2,12 +2,12 @@
 
 import type { OptionSpec } from '../arguments.js'
 
-/** Rows that fit on a screen together with all else. */
-export const USUAL_ROWS = 5
+/** The whole report then fits on a screen. */
+export const DEFAULT_ROWS = 5
 
 export const INSPECT_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  json: { help: 'one line of JSON, with every field' },
-  hosts: { value: 'N', help: `show the N hosts with most pending (default ${USUAL_ROWS})` },
-  failures: { value: 'N', help: `show the last N failures (default ${USUAL_ROWS})` },
-  help: { short: 'h', help: 'this text' },
+  json: { help: 'print one line of JSON with every field' },
+  hosts: { value: 'N', help: `show the N hosts with the most pending URLs (default ${DEFAULT_ROWS})` },
+  failures: { value: 'N', help: `show the N most recent failures (default ${DEFAULT_ROWS})` },
+  help: { short: 'h', help: 'show this help' },
 }

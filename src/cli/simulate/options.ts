@@ -8,51 +8,62 @@ export interface SimulateOption extends OptionSpec {
 
 export type SimulateGroup = 'World' | 'Crawl' | 'Rules' | 'Output'
 
-/** What is simulated if nothing else is said. */
-export const USUAL = { pages: '100', change: '1d', download: '1s', sockets: '100', days: '30', delay: '1s' }
+/** The defaults. */
+export const DEFAULTS = {
+  pages: '100',
+  change: '1d',
+  download: '1s',
+  sockets: '100',
+  days: '30',
+  delay: '1s',
+}
 
 export const SIMULATE_OPTIONS: Readonly<Record<string, SimulateOption>> = {
-  from: { group: 'World', value: 'DIR', help: 'the pages that the crawl in this folder has learned of' },
-  servers: { group: 'World', value: 'N', help: 'or so many servers that are made up' },
-  pages: { group: 'World', value: 'N', help: `pages on each (default ${USUAL.pages})` },
+  from: { group: 'World', value: 'DIR', help: 'the pages known to the crawl in this folder' },
+  servers: { group: 'World', value: 'N', help: 'or N made-up servers' },
+  pages: { group: 'World', value: 'N', help: `pages per server (default ${DEFAULTS.pages})` },
   change: {
     group: 'World',
     value: 'TIME',
-    help: `from a change of a page to the next: 1d (default), or 1h..30d, or 1d~1.5 (see below)`,
+    help: `mean time between changes of a page: 1d (default), or 1h..30d, or 1d~1.5 (see below)`,
   },
-  download: { group: 'World', value: 'TIME', help: `mean time of a server's downloads; as --change` },
-  seed: { group: 'World', value: 'N', help: 'another world, other chances (default 1)' },
+  download: { group: 'World', value: 'TIME', help: `mean download time of a server; same forms as --change` },
+  seed: { group: 'World', value: 'N', help: 'seed of the random numbers (default 1)' },
 
   sockets: {
     group: 'Crawl',
     value: 'LIST',
-    help: `visits at the same time: 20,40,80 compares three (default ${USUAL.sockets})`,
+    help: `concurrent connections; 20,40,80 compares three values (default ${DEFAULTS.sockets})`,
   },
-  days: { group: 'Crawl', value: 'N', help: `days that count (default ${USUAL.days})` },
+  days: { group: 'Crawl', value: 'N', help: `days to measure (default ${DEFAULTS.days})` },
   learn: {
     group: 'Crawl',
     value: 'N',
-    help: 'days before them, in which pages become known (default a third of --days)',
+    help: 'days before that, to discover pages and learn how often they change (default a third of --days)',
   },
   delay: {
     group: 'Crawl',
     value: 'TIME',
-    help: `rest of a server between two visits (default ${USUAL.delay})`,
+    help: `pause between two visits to a server (default ${DEFAULTS.delay})`,
   },
 
   min: { group: 'Rules', value: 'TIME', help: 'shortest interval between visits to a page (default 15m)' },
-  max: { group: 'Rules', value: 'TIME', help: 'longest (default 30d)' },
-  first: { group: 'Rules', value: 'TIME', help: 'while nothing is known of the page (default 1d)' },
-  target: { group: 'Rules', value: 'SHARE', help: 'of changes that are to be caught (default 0.6)' },
-  aim: { group: 'Rules', value: 'WHAT', help: 'archive: catch changes (default); fresh: be up to date' },
+  max: { group: 'Rules', value: 'TIME', help: 'longest interval (default 30d)' },
+  first: { group: 'Rules', value: 'TIME', help: 'interval for a page with no history yet (default 1d)' },
+  target: { group: 'Rules', value: 'SHARE', help: 'share of changes to catch (default 0.6)' },
+  aim: {
+    group: 'Rules',
+    value: 'AIM',
+    help: 'archive: catch changes (default); fresh: keep copies up to date',
+  },
   policy: {
     group: 'Rules',
     value: 'NAME',
-    help: 'which server goes first: auto (default), edf, freq, fcfs, rm, sjf',
+    help: 'which server to visit first: auto (default), edf, freq, fcfs, rm, sjf',
   },
-  share: { group: 'Rules', value: 'SHARE', help: 'of sockets that known pages may take (default 0.9)' },
+  share: { group: 'Rules', value: 'SHARE', help: 'share of sockets for revisits (default 0.9)' },
 
-  svg: { group: 'Output', value: 'FILE', help: 'draw a chart as well' },
-  json: { group: 'Output', help: 'a line of JSON for each number of sockets' },
-  help: { group: 'Output', short: 'h', help: 'this text' },
+  svg: { group: 'Output', value: 'FILE', help: 'also draw a chart' },
+  json: { group: 'Output', help: 'print one line of JSON per number of sockets' },
+  help: { group: 'Output', short: 'h', help: 'show this help' },
 }

@@ -1,29 +1,30 @@
-/** `kumo simulate`: what refreshing would come to, without a single visit to anybody. */
+/** `kumo simulate`: forecasts a revisit schedule without sending a request. */
 
 import { writeFile } from 'node:fs/promises'
 import { type RefreshForecast, simulateRefresh } from '../../sim/index.js'
 import { type ForecastRow, forecastChart } from '../../sim/refresh/chart.js'
 import { bytes, count, counted, duration } from '../format.js'
-import { Misuse } from '../misuse.js'
-import { readSimulateOrder } from './order.js'
+import { UsageError } from '../usage-error.js'
+import { readSimulateCommandLine } from './command-line.js'
 
 const DAY_MS = 86_400_000
 
 /** Resolves with the exit code. */
 export async function simulateCommand(args: readonly string[]): Promise<number> {
-  const { sockets: numbers, days, learningDays, svg, isJson, ...order } = readSimulateOrder(args)
+  const { sockets: numbers, days, learningDays, svg, isJson, ...commandLine } = readSimulateCommandLine(args)
+  // Fail before the simulation, which may take minutes, if the chart cannot be written.
   if (svg !== undefined) await writeChart(svg, '')
-  const world = await order.world()
+  const world = await commandLine.world()
   const rows: ForecastRow[] = []
   if (!isJson) process.stdout.write(`${line(COLUMNS.map(({ title }) => title))}\n`)
   for (const sockets of numbers) {
     const forecast = simulateRefresh(world, {
       sockets,
-      delayMs: order.delayMs,
-      refresh: order.refresh,
+      delayMs: commandLine.delayMs,
+      refresh: commandLine.refresh,
       learningMs: learningDays * DAY_MS,
       durationMs: days * DAY_MS,
-      seed: order.seed,
+      seed: commandLine.seed,
     })
     const row = { sockets, days, forecast }
     rows.push(row)
@@ -52,7 +53,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'bytes/day', cell: ({ forecast, days }) => bytes(forecast.bytes / days) },
 ]
 
-/** Rows are written as they come, so widths are what usual figures need; with the gaps, a screen. */
+/** Rows are printed as they arrive, so the widths are fixed, for typical figures; together they fit in 80 columns. */
 const WIDTHS = [7, 6, 7, 10, 6, 5, 11, 11, 9]
 
 function line(cells: readonly string[]): string {
@@ -64,16 +65,16 @@ function percent(share: number): string {
   return `${text === '100.0' ? '100' : text}%`
 }
 
-/** What the table cannot say. */
+/** A note below the table if no number of sockets is enough. */
 function remarks({ feasibility }: RefreshForecast): string {
   const { infeasibleServers, worst } = feasibility
   if (infeasibleServers === 0) return ''
   const [first] = worst
   const example = first === undefined ? '' : `; ${first.host}: ${first.why}`
-  return `\n${counted(infeasibleServers, 'server')} cannot be visited as often as wished, whatever the sockets${example}\n`
+  return `\n${counted(infeasibleServers, 'server')} cannot be visited as often as planned with any number of sockets${example}\n`
 }
 
-/** What `--json` tells. Every key is always there. */
+/** The fields of `--json`; every key is always present. */
 function figures({ sockets, days, forecast }: ForecastRow): Record<string, unknown> {
   const { feasibility, lateness, socketsUsed } = forecast
   return {
@@ -89,7 +90,7 @@ function figures({ sockets, days, forecast }: ForecastRow): Record<string, unkno
     infeasibleServers: feasibility.infeasibleServers,
     visitsPerDay: forecast.visits / days,
     missedPerDay: forecast.missed / days,
-    wishedPerDay: (feasibility.wantedPerSecond * DAY_MS) / 1000,
+    wantedPerDay: (feasibility.wantedPerSecond * DAY_MS) / 1000,
     changesPerDay: forecast.changes / days,
     caughtShare: forecast.caughtShare,
     freshness: forecast.freshness,
@@ -101,11 +102,10 @@ function figures({ sockets, days, forecast }: ForecastRow): Record<string, unkno
   }
 }
 
-/** To be tried before the simulation, lest a minute of it be for nothing. */
 async function writeChart(path: string, svg: string): Promise<void> {
   try {
     await writeFile(path, svg)
   } catch (error) {
-    throw new Misuse(`--svg: '${path}' cannot be written: ${(error as Error).message}`)
+    throw new UsageError(`--svg: cannot write '${path}': ${(error as Error).message}`)
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What Node's decoder of Big5 lacks or reads as private characters: above all the additions of Hong Kong (HKSCS), which
- * browsers read as Big5, and the kana. From the index of the Encoding Standard, which is in the public domain.
+ * Characters of Big5 that Node's decoder lacks or maps to private use code points: above all the Hong Kong extensions
+ * (HKSCS), which browsers decode as Big5, and kana. From the index of the Encoding Standard, which is in the public domain.
  */
 
-/** In each line the pointer of its first character, and characters of consecutive pointers. */
+/** Each line has a pointer and the characters from that pointer on. */
 const PACKED = `
 942 䏰䰲䘃䖦䕸𧉧䵷䖳𧲱䳢𧳅㮕䜶䝄䱇䱀𤊿𣘗𧍒𦺋𧃒䱗𪍑䝏䗚䲅𧱬䴇䪤䚡𦬣爥𥩔𡩣𣸆𣽡晍囻
 981 綕夝𨮹㷴霴𧯯寛𡵞媤㘥𩺰嫑宷峼杮薓𩥅瑡璝㡵𡵓𣚞𦀡㻬𥣞㫵竼龗𤅡𨤍𣇪𠪊𣉞䌊蒄龖鐯䤰蘓墖靊鈘秐稲晠権袝瑌

@@ -1,7 +1,7 @@
 /**
- * Bytes → text. In this order: byte order mark, the charset of Content-Type, what the markup declares in its first
- * kilobyte, UTF-8 if the bytes are valid UTF-8, what the markup declares later, and last a guess. The order is that of
- * browsers, but for UTF-8 before a late declaration: text is not valid UTF-8 by chance.
+ * Decodes bytes. The encoding comes, in this order, from the byte order mark, Content-Type, a declaration in the first
+ * kilobyte of the markup, UTF-8 if the bytes are valid UTF-8, a later declaration, and finally a guess. Browsers use the
+ * same order, except for UTF-8 before a late declaration: no text is valid UTF-8 by chance.
  */
 
 import { isAscii, isUtf8 } from 'node:buffer'
@@ -10,23 +10,23 @@ import { guessEncoding } from './guess.js'
 import { charsetOf } from './header.js'
 import { metaEncoding, xmlEncoding } from './prescan.js'
 
-/** Where browsers look for a declaration before they begin to read. */
+/** The bytes of the HTML Standard's prescan. */
 const PRESCAN_BYTES = 1024
-/** Browsers begin anew when they meet a declaration later on. It stands in the head, and heads end before this. */
+/** Browsers reload the page if a declaration follows later. It is in the head, and heads end before this. */
 const LATE_BYTES = 64 * 1024
 
-/** A class and not a literal: see docs/decisions/0008. */
+/** A class, not an object literal: see docs/decisions/0008. */
 export class DecodedText {
   constructor(
     readonly text: string,
-    /** As the Encoding Standard names it, e.g. `utf-8`. */
+    /** Name in the Encoding Standard, in lower case, e.g. `utf-8`. */
     readonly charset: string,
-    /** True if every byte is one ASCII character, so that the bytes are the codes of the text. */
+    /** True if all bytes are ASCII, so that the bytes are the codes of the text. */
     readonly ascii: boolean,
   ) {}
 }
 
-/** Decodes a body; whatever it holds, there is a text. */
+/** Decodes a body. Every body results in a text. */
 export function decodeBytes(body: Uint8Array, contentType: string | undefined): DecodedText {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const certain = byteOrderMark(bytes) ?? headerEncoding(contentType)
@@ -38,7 +38,7 @@ export function decodeBytes(body: Uint8Array, contentType: string | undefined): 
   return decodeAs(bytes, declaredEncoding(bytes, contentType, LATE_BYTES) ?? guessEncoding(bytes))
 }
 
-/** What the bytes themselves declare within the first `limit`, by HTML's rules or, if it is XML, by those of XML. */
+/** The encoding that the first `limit` bytes declare, by the rules of HTML or, if it is XML, by those of XML. */
 export function declaredEncoding(
   bytes: Buffer,
   contentType: string | undefined,
@@ -60,7 +60,7 @@ function decodeAs(bytes: Buffer, encoding: string): DecodedText {
   return new DecodedText(decodeWith(decoderFor(encoding)!, bytes), encoding, false)
 }
 
-/** The encoding that a byte order mark tells. */
+/** The encoding of the byte order mark, if there is one. */
 export function byteOrderMark(bytes: Buffer): string | undefined {
   switch (bytes[0]) {
     case 0xef:
@@ -74,7 +74,7 @@ export function byteOrderMark(bytes: Buffer): string | undefined {
   }
 }
 
-/** `<` and another character in two bytes each: UTF-16 without a mark, which no declaration could be read in. */
+/** `<` and another character in two bytes each: UTF-16 without a byte order mark, which no declaration can name. */
 function wideMarkup(bytes: Buffer): string | undefined {
   if (bytes[0] === LESS_THAN)
     return bytes[1] === 0 && bytes[2] !== 0 && bytes[3] === 0 ? 'utf-16le' : undefined
@@ -85,13 +85,13 @@ const LESS_THAN = 0x3c
 const ESCAPE = '\x1b'
 const JAPANESE_ESCAPES = ['$B', '$@', '(J', '(I', '(B'].map((rest) => ESCAPE + rest)
 
-/** ISO-2022-JP is ASCII throughout, and announces Japanese with an escape that no other text contains. */
+/** ISO-2022-JP is all ASCII and switches to Japanese with an escape sequence that no other text contains. */
 function hasJapaneseEscape(bytes: Buffer): boolean {
   const at = bytes.indexOf(ESCAPE.charCodeAt(0))
   return at !== -1 && JAPANESE_ESCAPES.includes(bytes.toString('latin1', at, at + 3))
 }
 
-/** Few values of the header are ever met, and one of them on nearly every page. */
+/** Encodings by Content-Type. A crawl sees few values, and one of them on nearly every page. */
 const encodings = new Map<string, string | undefined>()
 const HEADERS_REMEMBERED = 1000
 
@@ -100,7 +100,7 @@ function headerEncoding(contentType: string | undefined): string | undefined {
   let encoding = encodings.get(contentType)
   if (encoding !== undefined || encodings.has(contentType)) return encoding
   const label = charsetOf(contentType)
-  // A label that names no encoding says nothing, and the next declaration is asked.
+  // A label that is unknown declares nothing, so the next source applies.
   encoding = label === undefined ? undefined : decoderFor(label)?.encoding
   if (encodings.size < HEADERS_REMEMBERED) encodings.set(contentType, encoding)
   return encoding

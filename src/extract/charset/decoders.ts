@@ -1,7 +1,7 @@
 /**
- * What the Encoding Standard calls a label → text, as the standard reads it. Node.js brings decoders for nearly all
- * encodings, and they are quicker than code of our own; where they differ from browsers (in some characters, and in what
- * they skip after a broken one) the standard's indexes are used instead.
+ * Decodes bytes as the Encoding Standard does. Node.js has decoders for nearly all encodings, and they are faster than
+ * JavaScript; where they deviate from browsers (in some characters, and in what they skip after an invalid one) the
+ * standard's indexes are used instead.
  */
 
 import { textOf } from '../html/codes.js'
@@ -16,17 +16,17 @@ import {
   UNKNOWN_TO_NODE,
 } from './index-tables.js'
 
-/** An encoding that a label names. */
+/** An encoding. */
 export interface Decoder {
-  /** As the Encoding Standard names it, in small letters. */
+  /** Name in the Encoding Standard, in lower case. */
   readonly encoding: string
 }
 
-/** By label as written. There are some 220 valid labels; the bound is for invented ones. */
+/** By label as written. There are about 220 valid labels; the limit is for made-up ones. */
 const decoders = new Map<string, Decoder | undefined>()
 const LABELS_REMEMBERED = 1000
 
-/** The decoder that a label names; undefined if it names none that may be used. */
+/** The decoder for a label; undefined if the label is unknown. */
 export function decoderFor(label: string): Decoder | undefined {
   if (decoders.has(label)) return decoders.get(label)
   let decoder: Decoder | undefined
@@ -40,12 +40,12 @@ export function decoderFor(label: string): Decoder | undefined {
   return decoder
 }
 
-/** Text from bytes. A byte order mark is not part of it; what cannot be read becomes U+FFFD. */
+/** Decodes bytes. A byte order mark is removed; invalid sequences become U+FFFD. */
 export function decodeWith(decoder: Decoder, bytes: Buffer): string {
   const { encoding } = decoder
   switch (encoding) {
     case 'gbk':
-      // GBK is the smaller part of GB18030, and the standard reads both in the same way; Node.js does not.
+      // The standard's GBK decoder is its GB18030 decoder; that of Node.js is not.
       return (decoderFor('gb18030') as TextDecoder).decode(bytes)
     case 'shift_jis':
     case 'euc-jp':
@@ -61,8 +61,8 @@ export function decodeWith(decoder: Decoder, bytes: Buffer): string {
   }
 }
 
-/** Where Node's decoders of two bytes a character differ from the standard, at least one of these is in their text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: three of them change places
+/** Where Node's double-byte decoders deviate from the standard, their output has at least one of these characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: three of them are permuted
 const DOUBTFUL = /[\ufffd\x1a\x1c\x7f-\x9f¢£¬▓Ⅰ-ⅹ㈱\ue000-\uf8ff]/
 
 const FIRST_BEYOND_ASCII = 0x80
@@ -79,11 +79,11 @@ function fromSingles(bytes: Buffer, index: Uint16Array): string {
 const SUPPLEMENT_LEAD = 0x8f
 const FIRST_SUPPLEMENT_BYTE = 0xa1
 
-/** Of a broken pair the second byte is kept where it is ASCII: it may be the `<` of a tag. */
+/** If a trail byte is invalid and ASCII, it is not consumed: it may be the `<` of a tag. */
 function fromPairs(bytes: Buffer, encoding: PairedEncoding): string {
   const pairs = pairsOf(encoding)
   const kinds = kindsOf(encoding)
-  // No character takes fewer bytes than UTF-16 units.
+  // No character has fewer bytes than UTF-16 units.
   const codes = new Uint16Array(bytes.length)
   let length = 0
   let at = 0
@@ -104,7 +104,7 @@ function fromPairs(bytes: Buffer, encoding: PairedEncoding): string {
       index = japaneseSupplement()
       first = bytes[at++]!
     }
-    // Beyond the end there is no byte, and 0 follows no lead.
+    // At the end there is no byte; 0 is not a trail byte.
     const trail = bytes[at] ?? 0
     const units = index[256 * first + trail]!
     if (units > 0xffff) codes[length++] = units >>> 16
@@ -115,12 +115,12 @@ function fromPairs(bytes: Buffer, encoding: PairedEncoding): string {
   return textOf(codes.subarray(0, length))
 }
 
-/** Begins a character of two bytes. */
+/** A lead byte. */
 const LEAD = 0xffff
 
 const kinds = new Map<PairedEncoding, Uint16Array>()
 
-/** What each byte is where a character begins: LEAD, or the character itself. */
+/** What each byte means at the start of a character: LEAD, or the character itself. */
 function kindsOf(encoding: PairedEncoding): Uint16Array {
   let kind = kinds.get(encoding)
   if (kind === undefined) {

@@ -1,31 +1,31 @@
 /**
- * The query of a link, written in the charset of its page: a server that sends pages in Shift_JIS expects its own
- * queries back in Shift_JIS, and browsers send them so. This is "percent-encode after encoding" of the URL Standard, with
- * the encoders of the Encoding Standard; Node.js has none, so they are the indexes of charset-index.ts read backwards.
+ * Encodes the query of a link in the encoding of its page: a server that sends pages in Shift_JIS expects its queries in
+ * Shift_JIS, and browsers send them so. This is "percent-encode after encoding" of the URL Standard with the encoders of
+ * the Encoding Standard; Node.js has no encoders, so these are the indexes of index-tables.ts in reverse.
  */
 
 import { fingerprint } from '../../url/fingerprint.js'
 import type { QueryEncoding } from '../../url/resolve.js'
 import { NONE, type PairedEncoding, pairsOf, singleByteIndex } from './index-tables.js'
 
-/** The bytes of a code point beyond ASCII; undefined if the encoding has none. */
+/** The bytes of a code point beyond ASCII; undefined if it is not in the encoding. */
 type Encode = (codePoint: number) => readonly number[] | undefined
 
 const FIRST_BEYOND_ASCII = 0x80
 const REPLACEMENT = 0xfffd
-/** Removed from every URL before it is read. */
+/** Removed from every URL before it is parsed. */
 const REMOVED = /[\t\n\r]+/g
 const BEYOND_ASCII = /[^\0-\x7f]/
 
-/** How queries are written on pages of a charset. */
+/** Encodes queries for pages of one encoding. */
 export interface CharsetQueries extends QueryEncoding {
-  /** A number for the charset. */
+  /** A number derived from the encoding. */
   readonly salt: number
 }
 
 const encodings = new Map<string, CharsetQueries | undefined>()
 
-/** Undefined where queries are written in UTF-8. */
+/** Undefined if queries are in UTF-8. */
 export function queryEncoding(charset: string): CharsetQueries | undefined {
   if (charset === 'utf-8') return undefined
   let found = encodings.get(charset)
@@ -43,7 +43,7 @@ function makeEncoding(charset: string): CharsetQueries | undefined {
   if (charset === 'iso-2022-jp') return { salt, encode: encodeIso2022Jp }
   const make = encoderOf(charset)
   if (make === undefined) return undefined
-  // The tables are made when the first query needs one: most pages have none beyond ASCII.
+  // Tables are created for the first query beyond ASCII: most pages have none.
   let encoder: Encode | undefined
   const encodeBeyond = (query: string): string => {
     encoder ??= make()
@@ -52,7 +52,7 @@ function makeEncoding(charset: string): CharsetQueries | undefined {
   return { salt, encode: (query) => (BEYOND_ASCII.test(query) ? encodeBeyond(query) : query) }
 }
 
-/** UTF-16 is left out: what a page is stored in is nothing to send, and browsers write UTF-8 there. */
+/** UTF-16 has no encoder: browsers use UTF-8 instead (the "output encoding"). */
 function encoderOf(charset: string): (() => Encode) | undefined {
   switch (charset) {
     case 'shift_jis':
@@ -84,13 +84,13 @@ function encodeEach(query: string, encode: Encode): string {
   return written
 }
 
-/** Half of a surrogate pair is no character. */
+/** The scalar value; U+FFFD for half of a surrogate pair. */
 function scalarOf(character: string): number {
   const code = character.codePointAt(0)!
   return code >= 0xd800 && code <= 0xdfff ? REPLACEMENT : code
 }
 
-/** What the encoding does not have is written as HTML would write it in a form: `&#26085;`, escaped. */
+/** A code point that is not in the encoding becomes `&#26085;`, percent-encoded, as in an HTML form. */
 function escaped(bytes: readonly number[] | undefined, code: number): string {
   return bytes === undefined ? `%26%23${code}%3B` : bytes.map(escapedByte).join('')
 }
@@ -111,15 +111,15 @@ function singleByte(index: Uint16Array): Encode {
   return (code) => bytes.get(code)
 }
 
-/** The first pair of each character, from a pair on; those that `leaves` names are left out. */
+/** The first pointer of each character, starting at `from`, without those for which `excludes` returns true. */
 function reversed(
   encoding: PairedEncoding,
   from: number,
-  leaves?: (pair: number) => boolean,
+  excludes?: (pair: number) => boolean,
 ): Map<number, number> {
   const pairs = new Map<number, number>()
   for (const [pair, units] of pairsOf(encoding).entries()) {
-    if (units === 0 || pair < from || leaves?.(pair)) continue
+    if (units === 0 || pair < from || excludes?.(pair)) continue
     const code = units > 0xffff ? codePointOf(units) : units
     if (!pairs.has(code)) pairs.set(code, pair)
   }
@@ -160,21 +160,21 @@ function japanese(pairs: ReadonlyMap<number, number>, katakana: (byte: number) =
 }
 
 function shiftJis(): Encode {
-  // What NEC added a second time, and the private area.
-  const leaves = (pair: number) => (pair >= 0xed00 && pair < 0xef00) || (pair >= 0xf000 && pair < 0xfa00)
-  const encode = japanese(reversed('shift_jis', 0x8100, leaves), (byte) => [byte])
+  // The duplicates of NEC, and the private use area.
+  const excludes = (pair: number) => (pair >= 0xed00 && pair < 0xef00) || (pair >= 0xf000 && pair < 0xfa00)
+  const encode = japanese(reversed('shift_jis', 0x8100, excludes), (byte) => [byte])
   return (code) => (code === FIRST_BEYOND_ASCII ? [code] : encode(code))
 }
 
-/** Without the supplement: browsers read it, and do not write it. */
+/** Without JIS X 0212, which the standard decodes but does not encode. */
 function eucJp(): Encode {
   return japanese(reversed('euc-jp', 0xa100), (byte) => [0x8e, byte])
 }
 
-/** Characters of Big5 that stand in it twice and are written in their second place. */
+/** Characters that occur twice in Big5 and are encoded with the last pointer. */
 const WRITTEN_LAST = '═╞╡╪十卅'
 
-/** Without the additions of Hong Kong before 0xa1: browsers read them, and do not write them. */
+/** Without the Hong Kong extensions before 0xA1, which the standard decodes but does not encode. */
 function big5(): Encode {
   const pairs = reversed('big5', 0xa100)
   for (const [pair, units] of pairsOf('big5').entries()) {
@@ -184,7 +184,7 @@ function big5(): Encode {
   return paired(pairs)
 }
 
-/** Private characters that once stood where the standard has others now, and are still written there. */
+/** Private use code points that used to have these bytes, and are still encoded as them. */
 const FORMERLY_PRIVATE: readonly (readonly [first: number, pairs: readonly number[]])[] = [
   [0xe78d, [0xa6d9, 0xa6da, 0xa6db, 0xa6dc, 0xa6dd, 0xa6de, 0xa6df, 0xa6ec, 0xa6ed, 0xa6f3]],
   [0xe81e, [0xfe59]],
@@ -211,11 +211,11 @@ function gbk(): Encode {
   return (code) => (code === EURO ? [0x80] : encode(code))
 }
 
-/** All of Unicode but this one, which no longer has a place of its own. */
+/** The only code point that GB18030 cannot encode. */
 const WITHOUT_PLACE = 0xe5e5
 const FIRST_ASTRAL = 0x10000
 const FIRST_ASTRAL_POINTER = 189_000
-/** Of four bytes: the characters of the basic plane that have no two. */
+/** Number of four-byte pointers of the Basic Multilingual Plane. */
 const BASIC_POINTERS = 39_420
 
 function gb18030(): Encode {
@@ -249,18 +249,18 @@ function fourBytes(pointer: number): number[] {
   ]
 }
 
-/** What the bytes of ISO-2022-JP stand for, until the next escape. */
+/** The states of ISO-2022-JP, by the escape sequence that starts them. */
 const ASCII = '\x1b(B'
 const ROMAN = '\x1b(J'
 const KANJI = '\x1b$B'
-/** These would be taken for an escape, or for the shifts of other encodings. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what they are
+/** These would be read as an escape sequence, or as the shifts of other encodings. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters
 const SHIFTS = /[\x0e\x0f\x1b]/
 const TO_SEVEN_BITS = 0x80
 
 let kanji: ReadonlyMap<number, number> | undefined
 
-/** The only encoding whose bytes depend on what stands before, so that also ASCII may need an escape. */
+/** The only stateful encoding, so that even ASCII may need an escape sequence. */
 function encodeIso2022Jp(query: string): string {
   if (!BEYOND_ASCII.test(query) && !SHIFTS.test(query)) return query
   kanji ??= reversed('euc-jp', 0xa100)
@@ -299,7 +299,7 @@ function encodeIso2022Jp(query: string): string {
 const FIRST_VOICE_MARK = 0xff9e
 const FULL_WIDTH_VOICE_MARK = 0x309b
 
-/** ISO-2022-JP has no narrow katakana. */
+/** ISO-2022-JP has no half-width katakana. */
 function fullWidth(code: number): number {
   if (code === MINUS) return FULL_WIDTH_MINUS
   if (code < FIRST_HALF_WIDTH || code > LAST_HALF_WIDTH) return code

@@ -1,38 +1,37 @@
 /**
- * The encoding of text that declares none and is not UTF-8. Browsers guess too; where nothing speaks for another
- * encoding the answer is theirs, windows-1252.
+ * Guesses the encoding of text that declares none and is not UTF-8. Browsers guess too; without evidence for another
+ * encoding the result is theirs, windows-1252.
  *
- * The guess reads a small sample in each encoding that it knows and asks in which of them it looks like a language:
- * how many of its letters are those that a language uses most, and how often it breaks a rule of all writing (a sign
- * in the middle of a word, a capital after a small letter, two alphabets in one word). So the only tables are a few
- * dozen letters for each language.
+ * It decodes a small sample with each known encoding and rates how much the result looks like a language: the share of
+ * letters that the language uses most, and violations of rules that hold for all writing (a symbol inside a word, a capital
+ * after a small letter, two alphabets in one word). So the only tables are a few dozen letters per language.
  */
 
 import { decoderFor, decodeWith } from './decoders.js'
 
-/** More text does not change the answer. */
+/** More text does not change the result. */
 const SAMPLE_BYTES = 2048
 /** Where to look for the sample. */
 const SEARCHED_BYTES = 256 * 1024
 /** Fewer letters could be anything. */
 const FEWEST_LETTERS = 4
-/** By how much another encoding must be better than windows-1252, both between 0 and 1; more if letters are few. */
+/** How much better than windows-1252 another encoding must score, from 0 to 1; more if there are few letters. */
 const MARGIN = 0.08
 const MARGIN_OF_ONE_LETTER = 1.5
-/** Text that is UTF-8 but for this part was cut, or holds a stranger's comment. None is UTF-8 by chance. */
+/** Text that is UTF-8 except for this share was cut, or contains a foreign comment. No text is UTF-8 by chance. */
 const DAMAGED = 1 / 5
 
 interface Language {
   readonly encoding: string
-  /** In small letters. */
+  /** The most common letters, in lower case. */
   readonly common: string
-  /** Which part of the letters beyond ASCII they make up in ordinary text. */
+  /** Their share of the letters beyond ASCII in ordinary text. */
   readonly share: number
-  /** The first bytes of the characters in daily use, where an encoding of two bytes keeps those apart. */
+  /** Lead bytes of the characters in daily use, if a double-byte encoding keeps those apart. */
   readonly leads?: readonly [first: number, last: number]
-  /** The characters that nearly all of its letters are of, where other encodings would not give these by chance. */
+  /** The code points of nearly all of its letters, if other encodings would not produce them by chance. */
   readonly block?: readonly [first: number, last: number]
-  /** The last row of signs and single letters before them, if it is not the usual one. */
+  /** The last lead byte of the rows of symbols, if it is not the usual one. */
   readonly lastSigns?: number
 }
 
@@ -40,25 +39,25 @@ function language(encoding: string, common: string, share: number): Language {
   return { encoding, common, share }
 }
 
-/** All letters beyond ASCII of a language that is written in Latin ones. */
+/** A language in Latin script, with all its letters beyond ASCII. */
 function latin(encoding: string, letters: string): Language {
   return language(encoding, letters, 1)
 }
 
 const WESTERN = 'windows-1252'
-/** Czech, Slovak, Polish, Hungarian, Slovene and Croatian, Romanian: in two encodings, which differ in a dozen letters. */
+/** Czech, Slovak, Polish, Hungarian, Slovene and Croatian, Romanian: in two encodings that differ in a dozen letters. */
 const CENTRAL_EUROPEAN = ['ěščřžýáíéůúňťďó', 'áäčďéíĺľňóôŕšťúýž', 'ąęłóśżźćń', 'áéíóöőúüű', 'čćžšđ', 'ăâîşţ']
 const CYRILLIC = 'оеаинтсрвл'
 const ARABIC = 'اليمونرتبةعد'
 const KANA =
   'あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをんがぎぐげござじずぜぞだでどばびぶべぼぱっゃゅょ' +
   'アイウエオカキクケコサシスセソタチツテトナニネノハヒフヘホマミムメモヤユヨラリルレロワンガギグゲゴザジズゼゾダデドバビブベボパピプペポァィェォッャュョー'
-/** Written alike in both ways of writing Chinese. */
+/** The same in simplified and traditional Chinese. */
 const HAN =
   '的一是不了在人有我他中大上和地到以家可下年要生自得那子出也能小多天成事用方心公本日月回新文第分全部前三二十同心'
 const SYLLABLES = '이다는에의을를가고하지사기한로은도어리시인'
 
-/** An encoding for each language; of two that fit equally the first is taken. Made on first use. */
+/** The languages with their encodings; of two equal scores, the first wins. Created on first use. */
 const languages = (): readonly Language[] => [
   latin(WESTERN, 'éèàçêôûùâîïëœ'),
   latin(WESTERN, 'äöüßé'),
@@ -86,7 +85,7 @@ const languages = (): readonly Language[] => [
   language('windows-874', 'านรอกเงยมลวดทสต', 0.6),
   language('shift_jis', KANA, 0.5),
   language('euc-jp', KANA, 0.5),
-  // Korean writes laughter and lists with letters that are no syllables.
+  // Korean uses letters that are not syllables for laughter and lists.
   {
     ...language('euc-kr', SYLLABLES, 0.3),
     leads: [0xb0, 0xc8],
@@ -113,7 +112,7 @@ const languages = (): readonly Language[] => [
 
 let known: readonly Language[] | undefined
 
-/** Guesses the encoding of bytes that are not UTF-8 as a whole. */
+/** Guesses the encoding of bytes that are not valid UTF-8. */
 export function guessEncoding(bytes: Buffer): string {
   const sample = sampleOf(bytes)
   if (isNearlyUtf8(sample)) return 'utf-8'
@@ -125,7 +124,7 @@ export function guessEncoding(bytes: Buffer): string {
   for (const each of known) {
     if (each.encoding !== encoding) {
       encoding = each.encoding
-      reading = readingOf(decodeWith(decoderFor(encoding)!, sample))
+      reading = readSample(decodeWith(decoderFor(encoding)!, sample))
     }
     if (reading.letters < FEWEST_LETTERS) continue
     const likeness = Math.max(
@@ -133,7 +132,7 @@ export function guessEncoding(bytes: Buffer): string {
       isInDailyUse(sample, each) ? SURE : 0,
       isOfBlock(reading, each) ? SURER : 0,
     )
-    const score = likeness - reading.breaches / reading.letters
+    const score = likeness - reading.violations / reading.letters
     const isChange = best === WESTERN && encoding !== WESTERN
     if (score > bestScore + (isChange ? MARGIN + MARGIN_OF_ONE_LETTER / reading.letters : 0)) {
       best = encoding
@@ -149,15 +148,15 @@ function commonness({ letters, counts }: Reading, { common, share }: Language): 
   return Math.min(1, found / letters / share)
 }
 
-/** Whether nearly all letters are of the language's own, and stand as they may. */
-function isOfBlock({ letters, breaches, counts }: Reading, { block }: Language): boolean {
-  if (block === undefined || letters < FEWEST_OF_BLOCK || breaches > RARE * letters) return false
+/** Whether nearly all letters are in the language's block, without violations. */
+function isOfBlock({ letters, violations, counts }: Reading, { block }: Language): boolean {
+  if (block === undefined || letters < FEWEST_OF_BLOCK || violations > RARE * letters) return false
   let found = 0
   for (const [code, count] of counts) if (code >= block[0] && code <= block[1]) found += count
   return found >= MOST_OF_BLOCK * letters
 }
 
-/** Names of people and places hold few common characters, but they are written in those of daily use. */
+/** Names of people and places contain few common characters, but their characters are in daily use. */
 function isInDailyUse(sample: Buffer, { leads, lastSigns = LAST_PUNCTUATION }: Language): boolean {
   if (leads === undefined) return false
   const [first, last] = leads
@@ -173,17 +172,17 @@ function isInDailyUse(sample: Buffer, { leads, lastSigns = LAST_PUNCTUATION }: L
   return usual >= FEWEST_LETTERS && others <= RARE * usual
 }
 
-/** Rows of signs that all encodings of two bytes begin with. */
+/** Rows of symbols, with which all double-byte encodings start. */
 const FIRST_PUNCTUATION = 0xa1
 const LAST_PUNCTUATION = 0xa3
 const RARE = 1 / 30
 const SURE = 0.9
-/** Simplified Chinese is in daily use too if its characters are read as Korean, but half of them are no syllables then. */
+/** Simplified Chinese read as Korean is in daily use too, but half of it are not syllables. */
 const SURER = 0.95
 const FEWEST_OF_BLOCK = 8
 const MOST_OF_BLOCK = 0.8
 
-/** The words that hold more than ASCII, each with a character before it and one or two after it. */
+/** Words that contain more than ASCII, each with the character before it and one or two after it. */
 function sampleOf(bytes: Buffer): Buffer {
   const sample = Buffer.allocUnsafe(SAMPLE_BYTES)
   const end = Math.min(bytes.length, SEARCHED_BYTES)
@@ -195,7 +194,7 @@ function sampleOf(bytes: Buffer): Buffer {
       continue
     }
     if (at > 0) sample[length++] = bytes[at - 1]!
-    // In several encodings the second byte of a character is an ASCII letter; two in a row are text.
+    // In several encodings the trail byte can be an ASCII letter; two in a row are text.
     let ascii = 0
     while (at < end && length < SAMPLE_BYTES && ascii < 2) {
       const byte = bytes[at++]!
@@ -207,7 +206,7 @@ function sampleOf(bytes: Buffer): Buffer {
   return sample.subarray(0, length)
 }
 
-/** Below this no byte belongs to a character of two bytes: white space, digits, `<` and `>`. */
+/** Lower bytes are never part of a double-byte character: white space, digits, `<` and `>`. */
 const FIRST_SECOND_BYTE = 0x40
 
 function isNearlyUtf8(sample: Buffer): boolean {
@@ -221,21 +220,21 @@ function isNearlyUtf8(sample: Buffer): boolean {
   return damaged <= DAMAGED * beyond
 }
 
-/** The sample as one encoding reads it. */
+/** The sample decoded with one encoding. */
 interface Reading {
-  /** How many letters beyond ASCII it holds, and characters that cannot be read. */
+  /** Number of letters beyond ASCII and of undecodable characters. */
   readonly letters: number
-  /** Places that no text has. */
-  readonly breaches: number
-  /** How often each character beyond ASCII occurs, as a small letter. */
+  /** Number of sequences that no text contains. */
+  readonly violations: number
+  /** Occurrences of each character beyond ASCII, in lower case. */
   readonly counts: ReadonlyMap<number, number>
 }
 
-const NO_READING: Reading = { letters: 0, breaches: 0, counts: new Map() }
+const NO_READING: Reading = { letters: 0, violations: 0, counts: new Map() }
 
-function readingOf(text: string): Reading {
+function readSample(text: string): Reading {
   let letters = 0
-  let breaches = 0
+  let violations = 0
   let latinRun = 0
   let before = 0
   let kind = kindOf(text.charCodeAt(0))
@@ -243,24 +242,24 @@ function readingOf(text: string): Reading {
     const after = i + 1 < text.length ? kindOf(text.charCodeAt(i + 1)) : 0
     if (kind & BEYOND) {
       if (kind & (LETTER | UNREADABLE)) letters++
-      if (isBreach(before, kind, after)) breaches++
+      if (isViolation(before, kind, after)) violations++
       latinRun = kind & LATIN ? latinRun + 1 : 0
-      if (latinRun > LONGEST_LATIN_RUN) breaches++
+      if (latinRun > LONGEST_LATIN_RUN) violations++
     } else {
       latinRun = 0
-      if (kind & LETTER && after & ALPHABET) breaches++
+      if (kind & LETTER && after & ALPHABET) violations++
     }
     before = kind
     kind = after
   }
-  return { letters, breaches, counts: countsOf(text.toLowerCase()) }
+  return { letters, violations, counts: countsOf(text.toLowerCase()) }
 }
 
 /** `créée` has three. */
 const LONGEST_LATIN_RUN = 3
 
-/** Whether a character beyond ASCII stands where none of its kind may. */
-function isBreach(before: number, kind: number, after: number): boolean {
+/** Whether a character beyond ASCII is where no character of its kind can be. */
+function isViolation(before: number, kind: number, after: number): boolean {
   if (kind & UNREADABLE) return true
   if (kind & MARK) return !(before & (LETTER | MARK))
   if (kind & LETTER) {
@@ -281,26 +280,26 @@ function countsOf(text: string): Map<number, number> {
   return counts
 }
 
-/** What a character is: a set of bits. */
+/** Kinds of characters, as a bit set. */
 const KNOWN = 1
 const LETTER = 2
 const SMALL = 4
 const CAPITAL = 8
 const MARK = 16
 const UNREADABLE = 32
-/** What stands inside words without being a letter: an apostrophe, a hyphen, a middle dot, a hard space. */
+/** Part of words without being a letter: apostrophe, hyphen, middle dot, no-break space. */
 const JOINER = 64
-/** A letter of an alphabet that does not mix with Latin letters in one word. */
+/** A letter of an alphabet that is not mixed with Latin letters in one word. */
 const ALPHABET = 128
 const EAST_ASIAN = 256
 const LATIN = 512
 /** Beyond ASCII. */
 const BEYOND = 1024
-/** Only ever the last letter of a word, or the first where words are written from right to left as they are read. */
+/** Only ever the last letter of a word. */
 const FINAL = 2048
-/** A sign of mathematics or money, a line of a frame: it stands beside numbers and blanks, not beside letters. */
+/** A mathematical or currency symbol or a box drawing: next to numbers and spaces, not next to letters. */
 const SYMBOL = 4096
-/** Of these, one that does not stand beside Latin letters either, as the signs of trade marks and degrees do. */
+/** One that is not next to Latin letters either, unlike trademark and degree signs. */
 const STRANGE = 8192
 
 const KINDS: readonly (readonly [kind: number, expression: RegExp])[] = [
@@ -319,7 +318,7 @@ const KINDS: readonly (readonly [kind: number, expression: RegExp])[] = [
   [STRANGE, /[±¶¦†‡¬ˇ˘˛˝]/],
 ]
 
-/** By UTF-16 unit; filled as characters are met. */
+/** By UTF-16 unit; filled on demand. */
 let kinds: Uint16Array | undefined
 
 function kindOf(code: number): number {

@@ -1,17 +1,17 @@
 /**
- * The charset that a Content-Type names, as browsers read the header: "parse a MIME type" of the MIME Sniffing Standard,
- * and "extract a MIME type" of the Fetch Standard where several headers were joined with commas. A search for the word
- * would find it in quotes, and in parameters such as `xcharset`.
+ * The charset of a Content-Type header, as browsers read it: "parse a MIME type" of the MIME Sniffing Standard, and
+ * "extract a MIME type" of the Fetch Standard if several headers were joined with commas. Searching for the word would also
+ * find it in quotes, and in parameters such as `xcharset`.
  */
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
-/** A list's parts: commas in quotes do not part it. */
+/** Parts of a comma-separated list; commas in quotes do not separate. */
 const PART = /(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?$))+/g
-/** A parameter: a name, and a value that may be in quotes; what follows the quotes counts for nothing. */
+/** A parameter: a name and a value, which may be quoted; anything after the quotes is ignored. */
 const PARAMETER = /;[\t\n\r ]*([^;=]*)(?:=(?:"((?:[^"\\]|\\.)*\\?)(?:"|$)[^;]*|([^;]*)))?/g
 const TYPE = /^[\t\n\r ]*([^/;]*)\/([^;]*)/
 const TRAILING_SPACE = /[\t\n\r ]+$/
-/** What a value may hold. */
+/** Characters of a valid value. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** The label as written; undefined if there is none. */
@@ -22,7 +22,7 @@ export function charsetOf(contentType: string): string | undefined {
     const named = essenceOf(part)
     if (named === undefined || named === '*/*') continue
     const own = charsetParameter(part)
-    // What says the same type once more and names no charset means the charset before.
+    // The same type again, without a charset, keeps the charset before it.
     if (own !== undefined || named !== essence) charset = own
     essence = named
   }
@@ -35,7 +35,7 @@ function essenceOf(part: string): string | undefined {
   return TOKEN.test(type) && TOKEN.test(subtype) ? `${type}/${subtype}`.toLowerCase() : undefined
 }
 
-/** The first parameter of that name which has a value. */
+/** The first parameter of that name with a value. */
 function charsetParameter(part: string): string | undefined {
   for (const [, name = '', quoted, bare] of part.matchAll(PARAMETER)) {
     if (name.toLowerCase() !== 'charset') continue

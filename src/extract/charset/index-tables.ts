@@ -1,7 +1,6 @@
 /**
- * The indexes of the Encoding Standard: which character the bytes of an encoding stand for. Node.js has them inside its
- * decoders, so they are read out of those, once and only when a page needs one; what differs from the standard is
- * mended here, for reading (charset-decoders.ts) and writing (charset-encoders.ts) alike.
+ * The indexes of the Encoding Standard: bytes to code points. Node.js has them inside its decoders, so they are extracted
+ * from those, once and on demand; deviations from the standard are corrected here, for decoders.ts and encoders.ts alike.
  */
 
 import { WINDOWS_1252 } from '../html/entities.js'
@@ -16,8 +15,8 @@ const bytesBeyondAscii = Uint8Array.from({ length: 128 }, (_, i) => FIRST_BEYOND
 const LATIN_10 =
   '\xa0ĄąŁ€„Š§š©Ș«Ź\xadźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ'
 
-/** What Node's decoders of one byte a character read otherwise than the standard: from which byte on, which characters. */
-const MENDED: Readonly<Record<string, readonly (readonly [first: number, characters: string])[]>> = {
+/** Where Node's single-byte decoders deviate from the standard: first byte, and the correct characters from there on. */
+const CORRECTIONS: Readonly<Record<string, readonly (readonly [first: number, characters: string])[]>> = {
   // Latin-1 in many versions of Node.js (20.18.3 to 24.x).
   'windows-1252': [[0x80, WINDOWS_1252]],
   'koi8-u': [
@@ -32,18 +31,18 @@ const MENDED: Readonly<Record<string, readonly (readonly [first: number, charact
   'windows-1255': [[0xca, '\u05ba']],
 }
 
-/** Whether Node's decoder of one byte a character reads all bytes as the standard does. */
+/** Whether Node's single-byte decoder follows the standard. */
 export function isReadByNode(encoding: string): boolean {
-  // IBM866 has three control characters in each other's places.
-  return !(encoding in MENDED || encoding === 'ibm866' || UNKNOWN_TO_NODE.includes(encoding))
+  // In IBM866, three control characters are permuted.
+  return !(encoding in CORRECTIONS || encoding === 'ibm866' || UNKNOWN_TO_NODE.includes(encoding))
 }
 
-/** Encodings of the standard that Node.js does not know; each is its only label. */
+/** Encodings of the standard that Node.js does not know; each has only this label. */
 export const UNKNOWN_TO_NODE: readonly string[] = ['iso-8859-16', 'x-user-defined']
 
 const singles = new Map<string, Uint16Array>()
 
-/** The characters of the 128 bytes beyond ASCII; undefined for an encoding that takes more than a byte for some. */
+/** The characters of the 128 bytes beyond ASCII; undefined for a multi-byte encoding. */
 export function singleByteIndex(encoding: string): Uint16Array | undefined {
   if (!SINGLE_BYTE.test(encoding)) return undefined
   let index = singles.get(encoding)
@@ -62,7 +61,7 @@ function readSingleByteIndex(encoding: string): Uint16Array {
   const text =
     encoding === 'iso-8859-16' ? controls + LATIN_10 : new TextDecoder(encoding).decode(bytesBeyondAscii)
   const index = Uint16Array.from(text, (character) => character.charCodeAt(0))
-  for (const [first, characters] of MENDED[encoding] ?? []) {
+  for (const [first, characters] of CORRECTIONS[encoding] ?? []) {
     for (let i = 0; i < characters.length; i++) {
       index[first - FIRST_BEYOND_ASCII + i] = characters.charCodeAt(i)
     }
@@ -71,8 +70,8 @@ function readSingleByteIndex(encoding: string): Uint16Array {
 }
 
 /**
- * The characters of an encoding that takes up to two bytes for one: by first byte × 256 + second byte. 0 is none, and
- * what is larger than 0xffff are two UTF-16 units.
+ * The characters of a multi-byte encoding, by lead byte × 256 + trail byte. 0 is none; values above 0xFFFF are two UTF-16
+ * units.
  */
 export type Pairs = Uint32Array
 
@@ -94,11 +93,11 @@ export function pairsOf(encoding: PairedEncoding): Pairs {
 
 let supplement: Pairs | undefined
 
-/** What two bytes stand for in EUC-JP behind a third, 0x8f. */
+/** The index of EUC-JP's three-byte sequences (JIS X 0212), which start with 0x8F. */
 export function japaneseSupplement(): Pairs {
   if (supplement === undefined) {
     supplement = readPairs('euc-jp', [0x8f])
-    // Node's decoder has a row of signs beyond the end of the standard's index.
+    // Node's decoder has a row beyond the end of the standard's index.
     supplement.fill(0, AFTER_SUPPLEMENT)
   }
   return supplement
@@ -111,7 +110,7 @@ const LAST_BYTE = 0xfe
 const FIRST_TRAIL = 0x40
 const SEPARATOR = 0x0a
 
-/** All pairs in one decoding, each with a line break behind it that no broken pair takes with it. */
+/** Decodes all pairs in one go, each followed by a line feed, which no invalid pair consumes. */
 function readPairs(encoding: PairedEncoding, before: readonly number[]): Pairs {
   const bytes: number[] = []
   const read: number[] = []
@@ -129,7 +128,7 @@ function readPairs(encoding: PairedEncoding, before: readonly number[]): Pairs {
   return index
 }
 
-/** Where Node's decoders put what they do not know. */
+/** What Node's decoders return for pairs that they do not know. */
 const PRIVATE = /[\ue000-\uf8ff\x80-\x9f]/
 const NOTHING = /(?!)/
 
@@ -137,7 +136,7 @@ const FIRST_HALF_WIDTH = 0xff61
 const HALF_WIDTH = 63
 const FIRST_KATAKANA_BYTE = 0xa1
 
-/** Behind a lead of their own, which Node's decoder lets stand before some signs too. */
+/** After their own lead byte, which Node's decoder also accepts before some other bytes. */
 function addHalfWidthKatakana(index: Pairs): void {
   index.fill(0, 0x8e00, 0x8f00)
   for (let i = 0; i < HALF_WIDTH; i++) index[0x8e00 + FIRST_KATAKANA_BYTE + i] = FIRST_HALF_WIDTH + i
@@ -154,8 +153,8 @@ const EXTENDED_TRAIL = [
 ] as const
 
 /**
- * EUC-KR once held 2,350 of the 11,172 Korean syllables; Windows put the others into the free places, in the order of
- * Unicode, and browsers read those as EUC-KR too.
+ * EUC-KR has 2,350 of the 11,172 Korean syllables; Windows put the others into the free pointers, in the order of Unicode,
+ * and browsers decode them as EUC-KR.
  */
 function addToEucKr(index: Pairs): void {
   index[0xa2e6] = '€'.charCodeAt(0)
@@ -164,7 +163,7 @@ function addToEucKr(index: Pairs): void {
   let syllable = FIRST_SYLLABLE
   for (let lead = FIRST_LEAD; lead <= LAST_EXTENDED_LEAD; lead++) {
     for (const [first, last] of EXTENDED_TRAIL) {
-      // Rows beside the old standard end where it begins.
+      // Rows beside KS X 1001 end where it begins.
       for (let trail = first; trail <= (lead < FIRST_ROW ? last : Math.min(last, FIRST_ROW - 1)); trail++) {
         while (known.has(syllable)) syllable++
         if (syllable <= LAST_SYLLABLE) index[256 * lead + trail] = syllable++
@@ -173,7 +172,7 @@ function addToEucKr(index: Pairs): void {
   }
 }
 
-/** Pointers of Big5 in a row, and the trail bytes that they stand for. */
+/** Pointers per row of Big5, and how many of them have the low trail bytes. */
 const BIG5_ROW = 157
 const BIG5_LOW_TRAILS = 0x3f
 
@@ -183,7 +182,7 @@ function addToBig5(index: Pairs): void {
     const trail = cell + (cell < BIG5_LOW_TRAILS ? 0x40 : 0x62)
     index[256 * (FIRST_LEAD + Math.floor(pointer / BIG5_ROW)) + trail] = unitsOf(character)
   })
-  // The only places that stand for a letter and an accent.
+  // The only pointers that stand for two code points.
   for (const [at, text] of [
     [0x8862, 'Ê\u0304'],
     [0x8864, 'Ê\u030c'],

@@ -1,7 +1,7 @@
 /**
- * What a page says about its own encoding, found in its first bytes before it can be read as text: the prescan of the
- * HTML standard, and the declaration of XML. It is step by step what the standard describes, because pages rely on
- * its details: a declaration in a comment does not count, one inside a script does.
+ * The encoding that a page declares in its first bytes, found before it can be decoded: the prescan algorithm of the HTML
+ * Standard, and the XML declaration. It follows the standard step by step, because pages rely on its details: a declaration
+ * in a comment does not count, one inside a script does.
  */
 
 import {
@@ -18,20 +18,20 @@ import {
 } from '../html/characters.js'
 import { decoderFor } from './decoders.js'
 
-/** A byte that is not there: beyond what was read. */
+/** Read beyond the end of the bytes. */
 const NOTHING = Number.NaN
 
 /**
- * The encoding that a `<meta>` declares, as the Encoding Standard names it. `text` is the beginning of the page with
- * one character for each byte; a declaration that does not end in it does not count.
+ * The encoding that a `<meta>` element declares, by its name in the Encoding Standard. `text` is the start of the page with
+ * one character per byte; a declaration that is cut off does not count.
  */
 export function metaEncoding(text: string): string | undefined {
   if (USUAL_BEGINNING.test(text)) return 'utf-8'
-  // Without the word there is no declaration, and looking for a word is the quickest.
+  // A quick check: without this word there is no declaration.
   return /charset/i.test(text) ? new Prescan(text).run() : undefined
 }
 
-/** How most pages begin. All that follows would find the same, in five times the time. */
+/** How most pages start. The algorithm would give the same result in five times the time. */
 const USUAL_BEGINNING =
   /^<!doctype html>\s*<html(?:[\t\n\f\r ]+[a-z:-]+="[^"]*")*>\s*<head>\s*<meta charset=(?:"utf-8"[\t\n\f\r ]*\/?|utf-8)>/i
 
@@ -47,7 +47,7 @@ export function xmlEncoding(text: string): string | undefined {
 
 const XML_LABEL = /^[\0-\x20]*=[\0-\x20]*(["'])([^\0-\x20"']+)\1/
 
-/** A declaration that could be read byte by byte cannot be true if it says UTF-16. */
+/** A declaration that is readable as ASCII cannot be in UTF-16, so such a label means UTF-8. */
 function readable(label: string): string | undefined {
   const encoding = decoderFor(label)?.encoding
   return encoding === 'utf-16le' || encoding === 'utf-16be' ? 'utf-8' : encoding
@@ -55,7 +55,7 @@ function readable(label: string): string | undefined {
 
 class Prescan {
   private at = 0
-  /** The attribute that `attribute` read last, in small letters. */
+  /** The last attribute, in lower case. */
   private name = ''
   private value = ''
 
@@ -100,7 +100,7 @@ class Prescan {
     let content: string | undefined
     let label: string | undefined
     let ofContent = false
-    // The first of two attributes with the same name counts.
+    // Of repeated attributes, the first counts.
     while (this.attribute(true)) {
       const { name, value } = this
       if (name === 'http-equiv') {
@@ -115,13 +115,13 @@ class Prescan {
         ofContent = label !== undefined
       }
     }
-    // A tag that does not end in what was read says nothing.
+    // A tag that is cut off declares nothing.
     if (this.at >= this.text.length || label === undefined) return undefined
     if (ofContent && pragma !== 'content-type') return undefined
     return label.trim() === 'x-user-defined' ? 'windows-1252' : readable(label)
   }
 
-  /** Reads one attribute, or steps over it; false if the tag or the text ends first. */
+  /** Gets an attribute, or skips it; false if the tag or the text ends first. */
   private attribute(keeps: boolean): boolean {
     const { text } = this
     while (this.isSpaceHere() || this.here() === SLASH) this.at++
@@ -170,12 +170,12 @@ class Prescan {
   }
 }
 
-/** `text/html; charset=koi8-r` → `koi8-r`. `content` is in small letters. */
+/** `text/html; charset=koi8-r` → `koi8-r`. `content` is in lower case. */
 function labelInContent(content: string): string | undefined {
   const found = /charset[\t\n\f\r ]*=[\t\n\f\r ]*/.exec(content)
   if (found === null) return undefined
   const rest = content.slice(found.index + found[0].length)
-  // A quotation mark that is not closed says nothing.
+  // An unclosed quote declares nothing.
   const quoted = /^(["'])(.*?)\1/s.exec(rest)?.[2]
   const label = /^["']/.test(rest) ? quoted : /^[^\t\n\f\r ;]*/.exec(rest)![0]
   return label !== undefined && isLabel(label) ? label : undefined

@@ -1,13 +1,13 @@
 /**
- * The attributes that a page's digest takes in. `TagReader` knows those that the link scan needs; these are others, of
- * fewer tags, so that they are all noted in one walk and the caller picks what it wants.
+ * Reads the attributes that a page's digest uses. `TagReader` reads those of the link scan; these belong to fewer tags, so
+ * one pass records them all and the caller picks.
  */
 
 import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, isSpace, SINGLE_QUOTE, SLASH } from '../html/characters.js'
 import type { Codes } from '../html/codes.js'
-import { keyOfName, withCode } from './names.js'
+import { extendKey, keyOf } from '../html/name-keys.js'
 
-/** Places of attributes in what was noted. */
+/** Index of each attribute. */
 export const HREF = 0
 export const SRC = 1
 export const ALT = 2
@@ -20,7 +20,7 @@ export const DATETIME = 8
 export const HTTP_EQUIV = 9
 export const URL = 10
 
-const NAMES = [
+const ATTRIBUTE_NAMES = [
   'href',
   'src',
   'alt',
@@ -33,13 +33,13 @@ const NAMES = [
   'http-equiv',
   'url',
 ]
-const PLACES = new Map(NAMES.map((name, place) => [keyOfName(name), place]))
+const INDEXES = new Map(ATTRIBUTE_NAMES.map((name, place) => [keyOf(name), place]))
 
-/** Where the values of the last tag's attributes stand. */
-export class NotedAttributes {
-  /** By place; -1 where the tag has no such attribute. */
-  readonly starts = new Int32Array(NAMES.length)
-  readonly ends = new Int32Array(NAMES.length)
+/** Positions of the attribute values of the last tag. */
+export class AttributeReader {
+  /** By index; -1 if the tag does not have the attribute. */
+  readonly starts = new Int32Array(ATTRIBUTE_NAMES.length)
+  readonly ends = new Int32Array(ATTRIBUTE_NAMES.length)
   selfClosing = false
 
   constructor(
@@ -47,7 +47,7 @@ export class NotedAttributes {
     private readonly codes: Codes,
   ) {}
 
-  /** Walks a tag from the end of its name: the position after its `>`, or -1 if the page ends first. */
+  /** Reads a tag from the end of its name; returns the position after its `>`, or -1 if the page ends first. */
   read(from: number): number {
     const { codes } = this
     this.starts.fill(-1)
@@ -69,10 +69,10 @@ export class NotedAttributes {
 
   #attribute(start: number): number {
     const { codes } = this
-    let key = withCode(0, codes[start]!)
+    let key = extendKey(0, codes[start]!)
     let at = start + 1
-    for (; at < codes.length && !endsName(codes[at]!); at++) key = withCode(key, codes[at]!)
-    const place = PLACES.get(key)
+    for (; at < codes.length && !endsName(codes[at]!); at++) key = extendKey(key, codes[at]!)
+    const place = INDEXES.get(key)
     const nameEnd = at
     at = this.#afterSpace(at)
     if (codes[at] !== EQUALS) {
@@ -92,7 +92,7 @@ export class NotedAttributes {
     return at
   }
 
-  /** The first of two with the same name counts. */
+  /** Of repeated attributes, the first counts. */
   #note(place: number | undefined, start: number, end: number): void {
     if (place === undefined || this.starts[place] !== -1) return
     this.starts[place] = start

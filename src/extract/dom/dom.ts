@@ -1,43 +1,43 @@
-/** Builds the DOM of a page, of which no text keeps the page alive: an attribute that a user stores is that attribute. */
+/** Builds the DOM of a page. Its strings are copies: a stored attribute does not keep the whole page in memory. */
 
 import { owned } from '../../owned.js'
 import { require } from '../../require.js'
-import { makeWhole } from './whole-document.js'
+import { completeDocument } from './complete-document.js'
 
-/** The parser of linkedom cuts every name, value and text out of the page by this method. */
+/** linkedom's parser cuts every name, value and text out of the page with this method. */
 interface Cutter {
   getSlice?(start: number, end: number): string
 }
 
-let isCutting = false
-let isTaught = false
+let isParsing = false
+let isPatched = false
 
-/** The document of some HTML. linkedom is loaded when the first one is wanted. */
+/** Parses HTML into a document. linkedom is loaded on first use. */
 export function documentOf(html: string): Document {
   const { DOMParser } = require('linkedom') as typeof import('linkedom')
-  if (!isTaught) teachToCopy(require('htmlparser2') as typeof import('htmlparser2'))
-  isCutting = true
+  if (!isPatched) patchParser(require('htmlparser2') as typeof import('htmlparser2'))
+  isParsing = true
   try {
-    // Not parseHTML, which makes a window for each document: see docs/decisions/0004.
+    // Not parseHTML(), which creates a window for each document: see docs/decisions/0004.
     const document = new DOMParser().parseFromString(html, 'text/html') as unknown as Document
-    makeWhole(document)
+    completeDocument(document)
     return document
   } finally {
-    isCutting = false
+    isParsing = false
   }
 }
 
 /**
- * linkedom lets nobody come between its parser and its nodes. So the parser itself gives copies while it works for us,
- * and does for others what it always did. Once for all: a method that came and went would be compiled for each page.
+ * linkedom has no hook between its parser and its nodes. So the parser itself is patched to return copies while it works
+ * for Kumo, and behaves as usual for others. Patched once: a method replaced for every page would be recompiled each time.
  */
-function teachToCopy({ Parser }: typeof import('htmlparser2')): void {
-  isTaught = true
+function patchParser({ Parser }: typeof import('htmlparser2')): void {
+  isPatched = true
   const parser = Parser.prototype as unknown as Cutter
   const { getSlice } = parser
   if (getSlice === undefined) return
   parser.getSlice = function (start, end) {
     const slice = getSlice.call(this, start, end)
-    return isCutting ? owned(slice) : slice
+    return isParsing ? owned(slice) : slice
   }
 }

@@ -1,14 +1,14 @@
 /**
- * The characters of a page as numbers in an array. V8 reads an array's element in a fraction of the time that
- * `charCodeAt` takes to find out how the string is stored, and the scanner asks for most characters of every tag.
+ * The characters of a page as an array of numbers. V8 reads an array element in a fraction of the time of `charCodeAt`,
+ * which must find out how the string is stored, and the scanner reads most characters of every tag.
  */
 
 import { endianness } from 'node:os'
 
-/** One number for each UTF-16 unit of the page. */
+/** One number per UTF-16 unit. */
 export type Codes = Uint8Array | Uint16Array
 
-/** The codes of any string. Where the page is ASCII its own bytes are the codes, and this is not needed. */
+/** The codes of any string. For ASCII pages it is not needed: their bytes are the codes. */
 export function codesOf(text: string): Codes {
   const bytes = Buffer.allocUnsafeSlow(2 * text.length)
   bytes.write(text, 'utf16le')
@@ -16,7 +16,7 @@ export function codesOf(text: string): Codes {
   return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length)
 }
 
-/** The string of some codes; of one byte a character where that is enough. */
+/** The string of some codes, stored as one byte per character if possible. */
 export function textOf(codes: Uint16Array): string {
   let all = 0
   for (let at = 0; at < codes.length; at++) all |= codes[at]!

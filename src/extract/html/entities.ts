@@ -1,14 +1,14 @@
 /**
- * Character references (`&amp;`, `&#8364;`, `&eacute`) in attribute values and text, decoded as a browser does. Only
- * a value that contains an ampersand comes here, and of those nearly all ask for `&amp;` alone.
+ * Character references (`&amp;`, `&#8364;`, `&eacute`) in attribute values and text, decoded as browsers do. Only values
+ * with an ampersand get here, and nearly all of them contain only `&amp;`.
  */
 
 import { EQUALS, isDigit, isLetter } from './characters.js'
 import { namedReferences } from './entity-names.js'
 
-/** `CounterClockwiseContourIntegral`: a longer run of letters is no name, and is not read to its end. */
+/** `CounterClockwiseContourIntegral`. A longer run of letters is not a name and is not read to its end. */
 const LONGEST_NAME = 31
-/** Of the names that need no semicolon: `Aacute` and its like, and `lt`. */
+/** Of the names that need no semicolon, such as `Aacute` and `lt`. */
 const LONGEST_BARE_NAME = 6
 const SHORTEST_BARE_NAME = 2
 
@@ -16,27 +16,27 @@ const LAST_CODE_POINT = 0x10ffff
 const REPLACEMENT = '\ufffd'
 
 /**
- * What the numbers 0x80 to 0x9F stand for: authors took them from windows-1252. The five that it leaves open stand
+ * What the numbers 0x80 to 0x9F stand for: authors took them from windows-1252. The five that are unassigned there stand
  * for themselves.
  */
 export const WINDOWS_1252 =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178'
 
-/** Decodes an attribute's value, where `&copy=1` stays as it is: it is more likely a query than a sign. */
+/** Decodes an attribute value, where `&copy=1` stays as it is: it is more likely part of a query. */
 export function decodeAttribute(value: string): string {
   return decode(value, true)
 }
 
-/** Decodes text, where `&copy=1` does begin with a sign. */
+/** Decodes text, where `&copy=1` starts with ©. */
 export function decodeText(text: string): string {
   return decode(text, false)
 }
 
-/** What the tokenizer's input stage does: one kind of line end, and no NUL. To be done before decoding. */
+/** Input stream preprocessing: normalizes newlines and replaces NUL. To be done before decoding. */
 export function normalizeInput(value: string): string {
   if (value.includes('\r')) value = value.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
-  // By runs: a million NULs in a row would be a million matches.
+  // Match runs: a million NULs would be a million matches.
   return value.includes('\0') ? value.replace(/\0+/g, (nuls) => REPLACEMENT.repeat(nuls.length)) : value
 }
 
@@ -67,7 +67,7 @@ function decode(value: string, inAttribute: boolean): string {
   return copied === 0 ? value : decoded + value.slice(copied)
 }
 
-/** Where the name that begins at `start` ends, or -1 if there is none to decode. */
+/** End of the name that starts at `start`, or -1 if it is not a character reference. */
 export function endOfNamed(value: string, start: number, inAttribute: boolean): number {
   let end = start
   while (end - start <= LONGEST_NAME && isAlphanumeric(value.charCodeAt(end))) end++
@@ -84,12 +84,12 @@ export function endOfNamed(value: string, start: number, inAttribute: boolean): 
   return -1
 }
 
-/** What the name between `start` and `end`, found by `endOfNamed`, stands for. */
+/** The characters of the name from `start` to `end`, found by `endOfNamed`. */
 export function namedCharacters(value: string, start: number, end: number): string {
   return namedReferences().byName.get(value.slice(start, end))!
 }
 
-/** Where the number that begins after `&#` ends, or -1 if there are no digits. */
+/** End of the number that starts after `&#`, or -1 if there are no digits. */
 export function endOfNumber(value: string, start: number): number {
   const hexadecimal = (value.charCodeAt(start) | 0x20) === 0x78
   const first = hexadecimal ? start + 1 : start
@@ -98,7 +98,7 @@ export function endOfNumber(value: string, start: number): number {
   return end === first ? -1 : end
 }
 
-/** What the number between `start` and `end`, found by `endOfNumber`, stands for. */
+/** The code point of the number from `start` to `end`, found by `endOfNumber`. */
 export function codePointOf(value: string, start: number, end: number): number {
   const hexadecimal = (value.charCodeAt(start) | 0x20) === 0x78
   const base = hexadecimal ? 16 : 10

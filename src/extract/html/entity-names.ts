@@ -1,9 +1,9 @@
 /**
- * The named character references of HTML: 2,125 names, of which 106 may also stand without their semicolon. A table
- * of our own, because `import 'kumo'` must stay cheap and work for `require` on every supported Node: as one
- * string it costs nothing until a page uses a name that is not among the common few.
+ * The named character references of HTML: 2,125 names, of which 106 need no semicolon. The table is our own, because
+ * `import 'kumo'` must stay cheap and work with `require` on every supported version of Node.js: as one string it costs
+ * nothing until a page uses a name that is not one of the common few.
  *
- * The names and what they stand for are those of the HTML Standard, section "Named character references".
+ * The names and their characters are those of the HTML Standard, section "Named character references".
  */
 
 /** `codepoint[+codepoint]:name,name…` in hexadecimal, by code point; `*` marks a name that needs no semicolon. */
@@ -252,7 +252,7 @@ f8:oslash* f9:ugrave* fa:uacute* fb:ucirc* fc:uuml* fd:yacute* fe:thorn* ff:yuml
 1d56b:zopf
 `
 
-/** What the names stand for. */
+/** Characters by name. */
 export interface NamedReferences {
   /** Every name, without `&` and `;`. */
   readonly byName: ReadonlyMap<string, string>
@@ -262,7 +262,7 @@ export interface NamedReferences {
 
 let unpacked: NamedReferences | undefined
 
-/** The table, unpacked when it is first asked for. */
+/** The table, unpacked on first use. */
 export function namedReferences(): NamedReferences {
   unpacked ??= unpack()
   return unpacked

@@ -1,19 +1,19 @@
 /**
- * SVG and MathML inside a page. There `<title>`, `<style>` and `<script>` hold markup, not text, and `<![CDATA[`
- * means something; inside some of their elements, such as `foreignObject`, HTML's own rules hold again. The scanner
- * needs to know which rules hold, so this keeps the few open elements that decide it, and no others.
+ * Foreign content: SVG and MathML inside a page. There, `<title>`, `<style>` and `<script>` contain markup, not text, and
+ * CDATA sections are allowed; inside integration points, such as `foreignObject`, HTML's rules apply again. The scanner
+ * must know which rules apply, so this class tracks the few open elements that decide it, and no others.
  *
- * It is entered with an `<svg>` or `<math>` and left with its end; a page without them never pays for it.
+ * `<svg>` or `<math>` enters it and the end tag leaves it; a page without them pays nothing.
  */
 
-/** In these elements of SVG, HTML rules hold. */
+/** HTML integration points of SVG. */
 const HTML_IN_SVG: ReadonlySet<string> = new Set(['foreignobject', 'desc', 'title'])
-/** In these elements of MathML, HTML rules hold. */
+/** MathML text integration points. */
 const HTML_IN_MATHML: ReadonlySet<string> = new Set(['mi', 'mo', 'mn', 'ms', 'mtext'])
-/** The encodings with which `annotation-xml` holds HTML. */
+/** With these encodings, `annotation-xml` is an HTML integration point. */
 const HTML_ENCODINGS: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
 
-/** Elements of HTML that end the foreign content in which they stand (`font` does, if it has a style). */
+/** HTML elements that end the foreign content around them (so does `font` with a style attribute). */
 const BREAKING_OUT: ReadonlySet<string> = new Set(
   (
     'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu ' +
@@ -21,14 +21,14 @@ const BREAKING_OUT: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Elements of HTML that hold nothing and so do not stay open. */
+/** Void elements of HTML, which do not stay open. */
 const VOID: ReadonlySet<string> = new Set(
   'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr'.split(
     ' ',
   ),
 )
 
-/** Whether elements of this name, in small letters, hold nothing. */
+/** Whether the name, in lower case, is that of a void element. */
 export function isVoid(name: string): boolean {
   return VOID.has(name)
 }
@@ -37,15 +37,15 @@ interface OpenElement {
   readonly name: string
   readonly language: 'svg' | 'math'
   readonly holdsHtml: boolean
-  /** The outermost HTML element open inside, and how many of its name: both only decide what `<![CDATA[` means. */
+  /** The outermost HTML element open inside and its nesting depth; they decide only whether CDATA is allowed. */
   outermost: string | undefined
   outermostDepth: number
 }
 
-/** The open elements of SVG and MathML that decide which rules hold. */
+/** The open elements of SVG and MathML that decide which rules apply. */
 export class ForeignContent {
   private readonly open: OpenElement[] = []
-  /** How many of each name are open: an end tag that matches nothing must not search the stack in vain. */
+  /** Number of open elements by name, so that an unmatched end tag does not search the stack. */
   private openByName: Map<string, number> | undefined
 
   /** Whether any SVG or MathML element is open. */
@@ -53,39 +53,39 @@ export class ForeignContent {
     return this.open.length > 0
   }
 
-  /** Whether the rules for foreign content hold here, rather than HTML's. */
+  /** Whether the rules for foreign content apply, rather than HTML's. */
   get foreign(): boolean {
     const top = this.open.at(-1)
     return top !== undefined && !top.holdsHtml
   }
 
-  /** Whether the innermost foreign element is of SVG. */
+  /** Whether the innermost foreign element belongs to SVG. */
   get isSvg(): boolean {
     return this.open.at(-1)?.language === 'svg'
   }
 
-  /** Whether `<![CDATA[` begins a section here, and not a mistaken comment. */
+  /** Whether `<![CDATA[` starts a CDATA section here rather than a bogus comment. */
   get allowsCdata(): boolean {
     const top = this.open.at(-1)
     return top !== undefined && (!top.holdsHtml || top.outermost === undefined)
   }
 
-  /** Whether `<name>` is read by HTML's rules although the rules for foreign content hold. */
+  /** Whether HTML's rules apply to `<name>` even in foreign content. */
   breaksOut(name: string): boolean {
     return BREAKING_OUT.has(name)
   }
 
-  /** Whether `<svg>` begins a new SVG here: as in HTML, also directly in `annotation-xml`. */
+  /** Whether `<svg>` starts a new SVG here: as in HTML, also directly in `annotation-xml`. */
   get beginsSvg(): boolean {
     return this.open.at(-1)?.name === 'annotation-xml'
   }
 
-  /** `<svg>` or `<math>` where HTML rules hold. */
+  /** `<svg>` or `<math>` where HTML's rules apply. */
   enter(language: 'svg' | 'math'): void {
     this.push(language, language, false)
   }
 
-  /** A start tag, not self-closing, where the rules for foreign content hold. */
+  /** A start tag, not self-closing, where the rules for foreign content apply. */
   openElement(name: string, encoding: string | undefined): void {
     const language = this.open.at(-1)!.language
     if (name === language) this.enter(language)
@@ -98,7 +98,7 @@ export class ForeignContent {
     }
   }
 
-  /** A start tag of HTML where HTML rules hold. */
+  /** A start tag of HTML where HTML's rules apply. */
   openHtml(name: string): void {
     const top = this.open.at(-1)
     if (top === undefined || VOID.has(name)) return
@@ -109,13 +109,13 @@ export class ForeignContent {
   /** An end tag anywhere inside. */
   close(name: string): void {
     const top = this.open.at(-1)
-    // No element of SVG has such a name, so it closes one of HTML around it, as `</div>` in `<div><svg></div>`.
+    // SVG has no element of this name, so it closes an HTML element around it: `</div>` in `<div><svg></div>`.
     if (this.foreign && BREAKING_OUT.has(name)) this.breakOut()
     else if (this.openByName?.has(name)) while (this.pop() !== name);
     else if (top?.outermost === name && --top.outermostDepth === 0) top.outermost = undefined
   }
 
-  /** Closes what is open up to where HTML rules hold. */
+  /** Closes elements up to one where HTML's rules apply. */
   breakOut(): void {
     while (this.foreign) this.pop()
   }

@@ -6,23 +6,23 @@ import { refreshUrl } from './meta-refresh.js'
 import * as tags from './tag-names.js'
 import { CONTENT, HREF, REL, SRC, type TagReader, XLINK_HREF } from './tag-reader.js'
 
-/** Numbers kept for a link: its tag and where the tag's attributes begin, in one, and where the link stands. */
+/** Numbers stored per link: tag and end of the tag name, packed into one, then start and end of the link. */
 const NUMBERS = 3
-/** Tags are numbered below this. */
+/** Tag numbers are below this. */
 const TAGS = 32
 
 /**
- * Where places are noted while a page is scanned; one for all, because to let a new array grow for every page costs
- * twice its size. A page with very many links has it made anew.
+ * Positions found during a scan. All scans share one array, because growing a new one for every page costs twice its
+ * size. It is replaced after a page with very many links.
  */
 let notes: number[] = []
-/** How many of them are this page's. The array is not cut to this: that would give its memory away. */
+/** How many of them belong to the current page. The array is not truncated, which would free its memory. */
 let noted = 0
 const LONGEST_NOTES = 2 ** 14
-/** Links kept of one page: as many as a sitemap may have. To resolve one takes up to 2 µs. */
+/** Links kept per page: as many as a sitemap may have. Resolving one takes up to 2 µs. */
 export const MOST_LINKS = 50_000
 
-/** The tag of a refresh, which is no name of an element. */
+/** The `tag` of a refresh, which is not an element name. */
 export const REFRESH = 'meta-refresh'
 const NO_CODES = new Uint8Array(0)
 
@@ -45,23 +45,23 @@ const ATTRIBUTES: Readonly<Record<number, number>> = {
 }
 
 /**
- * The links of a page as places in it. Most are on the page before too, which their fingerprints tell, so that no
- * string and no object is made of them; one that is looked at is read from its tag once more.
+ * The links of a page as positions in it. Most links also occurred on an earlier page, which their fingerprints show, so
+ * that no string or object is created for them; a link that is accessed is read from its tag again.
  */
 export class FoundLinks implements WrittenLinks {
   readonly #reader: TagReader | undefined
   readonly #codes: Codes
   #places: readonly number[]
-  /** Those that are no places: of XML, of a header, and given by extractors. */
+  /** Links without a position: from XML, from a header and from extractors. */
   readonly #more: readonly Link[]
-  /** How many of them are of the markup. */
+  /** How many of them come from the markup. */
   readonly #listed: number
   readonly #salt: number
   #isCut: boolean
 
   /**
-   * @param salt Different for pages on which one spelling may lead to different places, because they are written in other
-   * charsets or languages of markup.
+   * @param salt Differs between pages on which the same text may lead to different URLs, because their encoding or
+   * markup language differs.
    */
   constructor(
     reader: TagReader | undefined,
@@ -81,13 +81,13 @@ export class FoundLinks implements WrittenLinks {
     this.#isCut = isCut
   }
 
-  /** The links of markup that was not read by the scanner. */
+  /** Links of markup that the scanner did not read. */
   static listed(links: readonly Link[], salt: number): FoundLinks {
     const kept = links.slice(0, MOST_LINKS)
     return new FoundLinks(undefined, NO_CODES, salt, [], kept, kept.length, kept.length < links.length)
   }
 
-  /** Takes the link that the reader has just found in a tag whose name ends at `nameEnd`. */
+  /** Adds the link that the reader has just found in a tag whose name ends at `nameEnd`. */
   push(tag: number, nameEnd: number): void {
     if (noted === NUMBERS * MOST_LINKS) {
       this.#isCut = true
@@ -100,7 +100,7 @@ export class FoundLinks implements WrittenLinks {
     noted += NUMBERS
   }
 
-  /** The page is at its end. */
+  /** Call at the end of the page. */
   complete(): this {
     this.#places = notes.slice(0, noted)
     noted = 0
@@ -108,7 +108,7 @@ export class FoundLinks implements WrittenLinks {
     return this
   }
 
-  /** These, and then others. */
+  /** These links followed by others. */
   with(more: readonly Link[]): FoundLinks {
     return new FoundLinks(
       this.#reader,
@@ -121,7 +121,7 @@ export class FoundLinks implements WrittenLinks {
     )
   }
 
-  /** Those that are not of the markup. */
+  /** The links that do not come from the markup. */
   get added(): readonly Link[] {
     return this.#more.slice(this.#listed)
   }
@@ -136,7 +136,7 @@ export class FoundLinks implements WrittenLinks {
 
   fingerprint(index: number, into: Uint32Array): boolean {
     const at = NUMBERS * index
-    // What a refresh or an extractor says is not written as an attribute is, and may not pass for the same.
+    // Refreshes and links from extractors are not written as attributes, so their text must not be compared.
     if (at < this.#places.length) {
       if (this.#places[at]! % TAGS === tags.META) return false
       fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
@@ -168,7 +168,7 @@ export class FoundLinks implements WrittenLinks {
   }
 }
 
-/** What a scan found. A class and not a literal: see docs/decisions/0008. */
+/** The result of a scan. A class, not an object literal: see docs/decisions/0008. */
 export class Scanned {
   constructor(
     readonly links: FoundLinks,

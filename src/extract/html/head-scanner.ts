@@ -1,8 +1,8 @@
 /**
- * The canonical URL that a page's head names. What is in the head is not what stands between `<head>` and `</head>`:
- * both may be missing, and a browser moves a `link` that comes right after the head back into it. So this follows the
- * modes of the HTML Standard's tree construction up to the body. It is a pass of its own, which ends where the head
- * does, because few who crawl ask for it.
+ * The canonical URL that a page's head declares. The head is not what is between `<head>` and `</head>`: both tags are
+ * optional, and browsers move a `link` that directly follows the head back into it. So this follows the insertion modes
+ * of the HTML Standard's tree construction up to the body. It is a separate pass, which ends with the head, because few
+ * crawls use the canonical URL.
  */
 
 import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
@@ -20,16 +20,16 @@ export function canonicalHref(
   return new HeadScanner(html, codes, undefined, { isXhtml }).find()
 }
 
-/** Tags and comments that are read of a head. Heads have dozens. */
+/** Limit on the tags and comments read in a head. Heads have dozens. */
 const MOST_TAGS_OF_HEAD = 2 ** 15
 
-/** Where the tree construction is. `before` stands for all that comes before the head. */
+/** The insertion mode. `before` covers all modes before the head. */
 type Mode = 'before' | 'head' | 'noscript' | 'after'
 
 const VOID_IN_HEAD = 'base basefont bgsound link meta'.split(' ')
 const IN_NOSCRIPT = new Set([...VOID_IN_HEAD, 'noframes', 'style'])
 const IN_HEAD = new Set([...IN_NOSCRIPT, 'script', 'template', 'title'])
-/** End tags that begin the body, as `</br>` does anywhere; others that belong to nothing are ignored. */
+/** End tags that start the body, as `</br>` does anywhere; other unmatched end tags are ignored. */
 const BEGINS_BODY = new Set(['body', 'html'])
 const BLANK = /^[\t\n\f\r ]*$/
 
@@ -39,7 +39,7 @@ class HeadScanner extends Scanner {
 
   find(): string | undefined {
     const { html, codes } = this
-    // A `<` that ends the page begins nothing.
+    // A `<` at the end of the page is text.
     const last = html.length - 1
     let at = 0
     for (let left = MOST_TAGS_OF_HEAD; left > 0 && at !== END && at < last; left--) {
@@ -50,7 +50,7 @@ class HeadScanner extends Scanner {
       }
       at = this.markup(at)
     }
-    // What tags on the way noted is nobody's.
+    // Discard the links found on the way: scans share their memory.
     this.links.complete()
     return this.href
   }
@@ -61,7 +61,7 @@ class HeadScanner extends Scanner {
     if (next === SLASH) return this.endTag(at + 2)
     if (next === BANG) return this.declaration(at)
     if (next === QUESTION_MARK) return this.afterGreaterThan(at + 2)
-    // A `<` that begins nothing is text.
+    // Any other `<` is text.
     return this.inDocument ? END : at + 1
   }
 
@@ -82,7 +82,7 @@ class HeadScanner extends Scanner {
     return END
   }
 
-  /** Turns to the mode in which a start tag is read; false if it begins the body. */
+  /** Switches to the insertion mode in which a start tag is processed; false if it starts the body. */
   private staysInHead(name: string): boolean {
     if (name === 'html') return true
     if (name === 'head') {

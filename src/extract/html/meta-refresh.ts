@@ -1,4 +1,4 @@
-/** Where `<meta http-equiv=refresh content="5; url=…">` leads, by the HTML Standard's shared declarative refresh steps. */
+/** The target of `<meta http-equiv=refresh content="5; url=…">`, by the shared declarative refresh steps of HTML. */
 
 import { DOUBLE_QUOTE, EQUALS, isDigit, isSpace, isWordAt, SINGLE_QUOTE } from './characters.js'
 
@@ -6,9 +6,7 @@ const COMMA = 0x2c
 const FULL_STOP = 0x2e
 const SEMICOLON = 0x3b
 
-/**
- * The URL as written, or undefined if the content names none: such a page only reloads itself, which is no link.
- */
+/** The URL as written, or undefined if there is none: such a page only reloads itself, which is not a link. */
 export function refreshUrl(content: string): string | undefined {
   let at = skipSpace(content, 0)
   const time = at
@@ -26,7 +24,7 @@ export function refreshUrl(content: string): string | undefined {
   return url === '' ? undefined : url
 }
 
-/** `url=x`, `URL = 'x'`, `'x'` or bare `x`. What only begins like `url=` is itself the URL. */
+/** `url=x`, `URL = 'x'`, `'x'` or bare `x`. Text that only starts like `url=` is itself the URL. */
 function urlFrom(content: string, start: number): string {
   let at = start
   if ((content.charCodeAt(at) | 0x20) === 0x75) {

@@ -1,7 +1,7 @@
 /**
- * Where the stretches of a page end in which `<` begins no element: comments, scripts, styles, titles. All searching is
- * left to regular expressions: whatever a page floods them with, they go over it once, in machine code. None looks
- * beyond the end that it finds, so that a page with many such stretches is not read many times.
+ * Finds the end of comments and raw text, in which `<` starts no element: scripts, styles, titles. Regular expressions do
+ * all the searching, because they pass over anything a page contains once, in machine code. None looks beyond the end
+ * that it finds, so a page with many such stretches is not read many times.
  */
 
 import { GREATER_THAN, SLASH } from './characters.js'
@@ -13,12 +13,12 @@ const IN_SCRIPT = new RegExp(`</script${TAG_ENDS}|<!--`, 'gi')
 const IN_ESCAPED_SCRIPT = new RegExp(`</?script${TAG_ENDS}|-->`, 'gi')
 const IN_COMMENT = /--!?>/g
 
-/** By name: few elements hold raw text. */
+/** By element name. */
 const endTags = new Map<string, RegExp>()
 
 /**
- * Where the text of a raw text element ends that begins at `from`: at the `<` of its end tag, or -1 if the page ends
- * first. `name` is in small letters.
+ * End of the raw text that starts at `from`: the `<` of its end tag, or -1 if the page ends first. `name` is in lower
+ * case.
  */
 export function endOfRawText(html: string, from: number, name: string): number {
   let endTag = endTags.get(name)
@@ -31,8 +31,8 @@ export function endOfRawText(html: string, from: number, name: string): number {
 }
 
 /**
- * The same for a script, which has one trap more: after `<!--` a `<script` hides the next `</script>`, as it did for
- * browsers that took the comment for a comment.
+ * The same for a script, where `<script` after `<!--` hides the next `</script>` ("script data double escaped state"), as
+ * it did in browsers that took the comment for a comment.
  */
 export function endOfScript(html: string, from: number): number {
   let escaped = false
@@ -57,7 +57,7 @@ export function endOfScript(html: string, from: number): number {
   return -1
 }
 
-/** The position after the comment whose `<!--` stands at `at`, or -1 if the page ends first. */
+/** The position after the comment whose `<!--` is at `at`, or -1 if the page ends first. */
 export function endOfComment(html: string, at: number): number {
   const text = at + '<!--'.length
   // `<!-->` and `<!--->` are whole comments: the opening hyphens count for `-->`, though not for `--!>`.
@@ -66,7 +66,7 @@ export function endOfComment(html: string, at: number): number {
   return endOfMatch(IN_COMMENT, html, text)
 }
 
-/** Like `exec`, but makes no object of what it finds. */
+/** Like `exec`, but creates no match object. */
 function endOfMatch(pattern: RegExp, html: string, from: number): number {
   pattern.lastIndex = from
   return pattern.test(html) ? pattern.lastIndex : -1

@@ -1,21 +1,21 @@
 /**
- * What a page asks of crawlers: robots meta elements and the X-Robots-Tag header. Those for all crawlers and those for
- * this one count together, and the most restrictive wins, as search engines document it.
+ * What a page asks of crawlers in robots meta elements and X-Robots-Tag headers. Directives for all crawlers and for this
+ * one are combined; the most restrictive wins, as search engines document it.
  */
 
-/** What a page asks for. */
+/** The directives that apply to this crawler. */
 export interface RobotsDirectives {
   readonly noindex: boolean
   readonly nofollow: boolean
 }
 
-/** What a page said. */
-export interface RobotsStatements {
-  /** The contents of all meta elements that are meant for this crawler, joined with commas. */
+/** What a page declares. */
+export interface RobotsDeclarations {
+  /** Content of all meta elements for this crawler, joined with commas. */
   readonly meta: string | undefined
-  /** The value of X-Robots-Tag; several of them joined with commas. */
+  /** Value of X-Robots-Tag; several are joined with commas. */
   readonly header: string | undefined
-  /** The name that this crawler answers to, in small letters. */
+  /** The product name of this crawler, in lower case. */
   readonly product: string | undefined
 }
 
@@ -25,14 +25,14 @@ const NOFOLLOW: RobotsDirectives = Object.freeze({ noindex: false, nofollow: tru
 const NONE: RobotsDirectives = Object.freeze({ noindex: true, nofollow: true })
 
 /**
- * Reads what was said.
+ * Combines the declarations of a page.
  *
  * @example
- * robotsWishes({ meta: 'noindex', header: 'otherbot: none, kumo: nofollow', product: 'kumo' })
+ * robotsDirectives({ meta: 'noindex', header: 'otherbot: none, kumo: nofollow', product: 'kumo' })
  * // { noindex: true, nofollow: true }
  */
-export function robotsDirectives({ meta, header, product }: RobotsStatements): RobotsDirectives {
-  // Nearly every page says nothing.
+export function robotsDirectives({ meta, header, product }: RobotsDeclarations): RobotsDirectives {
+  // The common case.
   if (meta === undefined && header === undefined) return NOTHING
   const words = [...wordsOf(meta ?? ''), ...wordsInHeader(header ?? '', product)]
   const none = words.includes('none')
@@ -42,15 +42,15 @@ export function robotsDirectives({ meta, header, product }: RobotsStatements): R
   return nofollow ? NOFOLLOW : NOTHING
 }
 
-/** What may stand before a colon without being the name of a crawler. */
+/** Directives that take a value after a colon; any other name before a colon is a crawler. */
 const DIRECTIVES = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
-/** Names of crawlers begin with a letter; the hours of a date do not. */
+/** Crawler names start with a letter; the hours of a date do not. */
 const NAMED = /^\s*([a-z_][^\s:,]*|\*)\s*:/i
-const EVERYBODY = new Set(['*', 'robots'])
+const ALL_CRAWLERS = new Set(['*', 'robots'])
 
 /**
- * A name holds for what follows it up to the next name: in `otherbot: noindex, nofollow` both are meant for the other.
- * Where several headers were joined nothing tells where one ended, so one without a name should come first.
+ * A crawler name applies to everything up to the next name: in `otherbot: noindex, nofollow` both are for the other bot.
+ * If several headers were joined, their boundaries are lost, so one without a name should come first.
  */
 function wordsInHeader(header: string, product: string | undefined): string[] {
   const words: string[] = []
@@ -61,7 +61,7 @@ function wordsInHeader(header: string, product: string | undefined): string[] {
     if (named === null || name === undefined) {
       if (applies) words.push(...wordsOf(part))
     } else if (!DIRECTIVES.has(name)) {
-      applies = EVERYBODY.has(name) || name === product
+      applies = ALL_CRAWLERS.has(name) || name === product
       if (applies) words.push(...wordsOf(part.slice(named[0].length)))
     }
   }

@@ -1,10 +1,10 @@
 /**
- * The link scanner: one pass over a page that finds its links, title, base and robots meta without building a tree.
- * It runs for every page of a crawl, so it jumps from `<` to `<`, decides by the tag's name whether a tag matters,
- * and reads attributes only of those that do. What it finds is what a browser's tree holds (scripting off); the
- * differential tests prove that against parse5 and list the few places where only a tree could know.
+ * The link scanner: one pass over a page that finds its links, title, base and robots meta elements without building a
+ * tree. It runs for every page of a crawl, so it jumps from `<` to `<`, decides by the tag name whether a tag matters,
+ * and reads the attributes of those only. It finds what a browser's tree holds with scripting disabled; differential
+ * tests against parse5 prove it and list the few cases that need a tree.
  *
- * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
+ * Positions only move forward: the time is linear in the length of the page, whatever it contains.
  */
 
 import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
@@ -27,27 +27,27 @@ import {
   XLINK_HREF,
 } from './tag-reader.js'
 
-/** What a page says about itself and where it leads. */
+/** What a page says about itself, and its links. */
 export interface Scan {
   /**
-   * In document order, as written, entities decoded when they are looked at: `a`, `area`, `link` (href; `a` of SVG also `xlink:href`), `iframe`, `frame` (src) and
-   * `meta-refresh`. Those in a `<template>` count too: scripts put them into the page. The canonical URL is a
-   * `link` whose rel is `canonical`.
+   * In document order, as written; character references are decoded on access: `a`, `area`, `link` (href; for an `a` in
+   * SVG also `xlink:href`), `iframe`, `frame` (src) and `meta-refresh`. Links in a `<template>` are included, because
+   * scripts insert them into the page. The canonical URL is a `link` whose rel is `canonical`.
    */
   readonly links: FoundLinks
-  /** The href of the first `<base>` that has one. */
+  /** The href of the first `<base>` with one. */
   readonly base: string | undefined
-  /** What the first `<title>` holds, as written: see `titleOf`. */
+  /** Content of the first `<title>`, as written: see `titleOf`. */
   readonly rawTitle: string | undefined
-  /** The content of `<meta name="robots">` and of those that name the product; several are joined with commas. */
+  /** Content of `<meta name="robots">` and of those that name the product, joined with commas. */
   readonly robots: string | undefined
 }
 
-/** How a page is read that is not plain HTML in UTF-8. */
+/** Options for pages other than plain HTML in UTF-8. */
 export interface ScanOptions {
-  /** For the fingerprints of links: see `FoundLinks`. */
+  /** Salt of link fingerprints: see `FoundLinks`. */
   readonly salt?: number | undefined
-  /** XHTML that is not well-formed: HTML's rules hold, but a tag that ends in `/>` holds nothing, and CDATA is text. */
+  /** XHTML that is not well-formed: HTML's rules apply, but `/>` closes an element and CDATA sections are text. */
   readonly isXhtml?: boolean
 }
 
@@ -56,12 +56,11 @@ const PLAIN: ScanOptions = {}
 /**
  * Scans a page.
  *
- * The strings in the result may be slices, which keep all of `html` alive for as long as they live. That is fine for
- * a scan, which is used and dropped; what is kept beyond the page (a URL in the frontier) must be a copy, and
- * resolving a link makes one.
+ * Strings in the result may be slices, which keep all of `html` alive. That is fine for a scan, which is used and
+ * dropped; anything that outlives the page (a URL in the frontier) must be a copy, and resolving a link makes one.
  *
- * `codes` are the page's characters as numbers, for callers that have them already. `product` is the name, in small
- * letters, under which pages speak to this crawler alone.
+ * `codes` are the character codes of the page, if the caller has them already. `product` is the lower-case name by
+ * which pages address this crawler in particular.
  *
  * @example
  * [...scan('<title>Home</title><a href="/a?x=1&amp;y=2" rel=next>').links]
@@ -76,7 +75,7 @@ export function scan(
   return new Scanner(html, codes, product, options).run()
 }
 
-/** Whether a list of words, such as the value of `rel`, holds one, in capitals or not. */
+/** Whether a space-separated list, such as the value of `rel`, contains a token; case-insensitive. */
 export function hasToken(list: string, token: string): boolean {
   return list
     .toLowerCase()
@@ -84,12 +83,12 @@ export function hasToken(list: string, token: string): boolean {
     .includes(token)
 }
 
-/** The scanner's answer to "where next" when the page ends inside a tag, comment or raw text. */
+/** Returned instead of a position if the page ends inside a tag, comment or raw text. */
 export const END = -1
 
 /**
- * Methods that take a position and return a number step over one construct of markup: they return the position after
- * it, or `END`.
+ * Methods that take a position and return a number skip one construct of markup: they return the position after it, or
+ * `END`.
  */
 export class Scanner {
   protected readonly links: FoundLinks
@@ -101,7 +100,7 @@ export class Scanner {
   private readonly isXhtml: boolean
   private tagsLeft = tags.MOST_TAGS
   private foreign = new ForeignContent()
-  /** What was open around each open `<template>`; an end tag inside does not reach beyond it. */
+  /** The foreign content around each open `<template>`: an end tag inside cannot reach beyond the template. */
   private readonly aroundTemplates: ForeignContent[] = []
 
   constructor(
@@ -117,7 +116,7 @@ export class Scanner {
 
   run(): Scan {
     const { html, codes } = this
-    // A `<` that ends the page begins nothing, so that there is always a next character to look at.
+    // A `<` at the end of the page is text, so there is always a next character.
     const last = html.length - 1
     let at = 0
     while (at !== END && at < last && --this.tagsLeft >= 0) {
@@ -143,7 +142,7 @@ export class Scanner {
     return this.htmlTag(tags.tagNamed(codes, start, end), end)
   }
 
-  /** `end` is the end of the tag's name. */
+  /** `end` is the end of the tag name. */
   private htmlTag(tag: number, end: number): number {
     switch (tag) {
       case tags.OTHER:
@@ -248,12 +247,12 @@ export class Scanner {
     return after
   }
 
-  /** A template's content belongs to no page yet: its links may be followed, but its title is not the page's. */
+  /** The content of a template is not part of the document: its links may be followed, its title is not the page's. */
   protected get inDocument(): boolean {
     return this.aroundTemplates.length === 0
   }
 
-  /** Whether the tag that was read last is a whole element. In HTML the slash of `<script/>` means nothing. */
+  /** Whether the last tag is a complete element. In HTML, the slash in `<script/>` is ignored. */
   private get isEmptyTag(): boolean {
     return this.isXhtml && this.tag.selfClosing
   }
@@ -280,7 +279,7 @@ export class Scanner {
     return after
   }
 
-  /** A start tag somewhere inside SVG or MathML. Such tags are few, so here their names become strings. */
+  /** A start tag inside SVG or MathML. These are rare, so their names become strings. */
   private startTagNearForeign(start: number, end: number): number {
     this.tagsLeft -= tags.COST_OF_RARE
     const name = this.html.slice(start, end).toLowerCase()
@@ -312,11 +311,11 @@ export class Scanner {
     return after
   }
 
-  /** `start` is where the name should begin: `</` was read. */
+  /** `start` is the position after `</`. */
   protected endTag(start: number): number {
     const { html, codes } = this
     if (!isLetter(codes[start]!)) {
-      // `</>` is nothing, `</ anything>` is a comment, `</` at the end is text: all end at the next `>`.
+      // `</>` is nothing, `</ anything>` is a bogus comment, `</` at the end is text: all end at the next `>`.
       return this.afterGreaterThan(start)
     }
     let end = start + 1
@@ -330,7 +329,7 @@ export class Scanner {
     return after
   }
 
-  /** A comment, a CDATA section, a doctype, or what is taken for a comment. */
+  /** A comment, a CDATA section, a doctype or a bogus comment. */
   protected declaration(at: number): number {
     const html = this.html
     if (html.startsWith('--', at + 2)) return endOfComment(html, at)
@@ -347,7 +346,7 @@ export class Scanner {
   }
 }
 
-/** The title with entities decoded and white space collapsed. Worked out apart, because few who crawl ask for it. */
+/** The title, decoded, with white space collapsed. Separate from the scan because few crawls use it. */
 export function titleOf({ rawTitle }: Scan): string | undefined {
   if (rawTitle === undefined) return undefined
   return decodeText(normalizeInput(rawTitle.slice(0, tags.LONGEST_TITLE)))

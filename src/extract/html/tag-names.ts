@@ -1,19 +1,19 @@
-/** Tells from its name whether a tag matters to the scanner, without making a string of the name. */
+/** Recognizes the tags that matter to the scanner by name, without making a string of the name. */
 
 import { hasWordAt } from './characters.js'
 import type { Codes } from './codes.js'
 
 /**
- * Tags that are read of one page: more than twice what the largest pages written for people have. A tag costs up to 0.1 µs,
- * and a body of the default limit could hold three million; what comes after these is as good as cut off.
+ * Tags to read per page: more than twice as many as the largest pages written by people have. A tag costs up to 0.1 µs, and
+ * a body of the default limit can hold three million; the rest of the page is ignored.
  */
 export const MOST_TAGS = 2 ** 18
-/** What a tag of SVG or MathML, a template, a meta or a base counts for besides: it takes that much longer. */
+/** Extra cost, in tags, of a tag in SVG or MathML, a template, a meta or a base: they take that much longer. */
 export const COST_OF_RARE = 4
-/** More of a title is not read: nobody would. */
+/** Longer titles are cut. */
 export const LONGEST_TITLE = 2 ** 16
 
-/** A tag that the scanner only steps over. */
+/** A tag that the scanner skips. */
 export const OTHER = 0
 export const A = 1
 export const AREA = 2
@@ -33,10 +33,10 @@ export const TEMPLATE = 15
 export const TEXTAREA = 16
 export const TITLE = 17
 export const XMP = 18
-/** An `a` within SVG, which may have its link in `xlink:href`. No name is told to be it. */
+/** An `a` in SVG, whose link may be in `xlink:href`. `tagNamed` never returns it. */
 export const SVG_A = 19
 
-/** The tag whose name stands from `start` to `end`. Most names are told apart by their length and first letters. */
+/** The tag whose name is from `start` to `end`. Length and first letters tell most names apart. */
 export function tagNamed(codes: Codes, start: number, end: number): number {
   switch (end - start) {
     case 1:

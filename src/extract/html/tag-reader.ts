@@ -1,14 +1,13 @@
 /**
- * Reads one tag from the end of its name to its `>`, by the rules of the HTML tokenizer: what is a quote, what is a
- * name, what ends a value. Values are taken out only of the attributes that the caller wants; all else is stepped
- * over without allocating.
+ * Reads one tag from the end of its name to its `>`, by the rules of the HTML tokenizer. It takes values only of the
+ * attributes that the caller wants, and skips everything else without allocating.
  */
 
 import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, hasWordAt, isSpace, SINGLE_QUOTE, SLASH } from './characters.js'
 import type { Codes } from './codes.js'
 import { decodeAttribute, normalizeInput } from './entities.js'
 
-/** Attributes to ask for: a set of bits. */
+/** Attributes to read, as a bit set. */
 export const HREF = 1
 export const REL = 2
 export const SRC = 4
@@ -16,26 +15,26 @@ export const NAME = 8
 export const CONTENT = 16
 export const HTTP_EQUIV = 32
 export const ENCODING = 64
-/** Any of `color`, `face` and `size`; it is only asked whether one is there. */
+/** Any of `color`, `face` and `size`; only its presence matters. */
 export const FONT_STYLE = 128
-/** Stands for `href` where there is none. */
+/** Used if there is no `href`. */
 export const XLINK_HREF = 256
 
 /**
- * A longer value is no address that a server would take, no name, no wish to robots. It is not decoded, which may take
- * a hundred times as long as stepping over it.
+ * A longer value is not a URL that a server would accept, nor a name, nor a robots directive. It is not decoded, because
+ * that may take a hundred times as long as skipping it.
  */
 const LONGEST_VALUE = 2 ** 16
 
-/** Up to this length a loop over the codes beats `indexOf`. */
+/** Up to this length, a loop over the codes is faster than `indexOf`. */
 const SHORT_VALUE = 32
 
 /**
- * Holds what the last tag said; each `read` forgets the one before. The first of two attributes with the same name
- * wins, and one without a value has an empty one.
+ * Holds the attributes of the last tag; each `read` replaces them. If an attribute is repeated, the first one wins; an
+ * attribute without a value has an empty one.
  */
 export class TagReader {
-  /** Where the value of `href` or `src` stands, whichever was asked for; -1 if the tag has none. */
+  /** Position of the value of `href` or `src`, whichever was requested; -1 if the tag has none. */
   linkStart = -1
   linkEnd = -1
   private xlinkStart = -1
@@ -49,7 +48,7 @@ export class TagReader {
   /** Whether the last tag, read or skipped, ended in `/>`. */
   selfClosing = false
 
-  /** Whether values need a look for what the input stage changes; most pages hold neither NUL nor CR. */
+  /** Whether values need input stream preprocessing; most pages contain neither NUL nor CR. */
   private readonly needsNormalizing: boolean
 
   constructor(
@@ -60,11 +59,11 @@ export class TagReader {
   }
 
   /**
-   * Steps over a tag from `from`, the end of its name or of a value in quotes: the position after its `>`, or -1 if
-   * the page ends first, in which case there is no tag.
+   * Skips a tag from `from`, the end of its name or of a quoted value: returns the position after its `>`, or -1 if the
+   * page ends first, in which case there is no tag.
    *
-   * Nearly all attributes are written `name="value"`, and of those a loop that looks for `=` and `>` alone makes
-   * half the work. Whatever else it meets it leaves to `walk`.
+   * Nearly all attributes are written `name="value"`; for these a loop that looks only for `=` and `>` does half the
+   * work. It leaves anything else to `walk`.
    */
   skip(from: number): number {
     const { codes } = this
@@ -91,7 +90,7 @@ export class TagReader {
     return -1
   }
 
-  /** The same as `skip`, and finds where the value of `attribute`, HREF or SRC, stands. */
+  /** Like `skip`, and finds the value of `attribute`, HREF or SRC. */
   seek(from: number, attribute: number): number {
     this.linkStart = -1
     if (attribute === HREF && this.hrefComesFirst(from)) {
@@ -105,7 +104,7 @@ export class TagReader {
     return this.walk(from, attribute)
   }
 
-  /** Most links look like this. Beyond the end of the page a code is undefined and equal to none. */
+  /** The common case. Beyond the end of the page, a code is undefined and equals nothing. */
   private hrefComesFirst(at: number): boolean {
     const { codes } = this
     return (
@@ -119,7 +118,7 @@ export class TagReader {
     )
   }
 
-  /** The same as `skip`, and keeps the attributes of `wanted`. */
+  /** Like `skip`, and keeps the `wanted` attributes. */
   read(from: number, wanted: number): number {
     this.linkStart = -1
     this.rel = undefined
@@ -135,12 +134,12 @@ export class TagReader {
     return after
   }
 
-  /** Whether the last tag has the link that was asked for. */
+  /** Whether the last tag has the requested link. */
   get hasLink(): boolean {
     return this.linkStart !== -1 && this.linkEnd - this.linkStart <= LONGEST_VALUE
   }
 
-  /** The link that was asked for, decoded. */
+  /** The requested link, decoded. */
   get link(): string | undefined {
     return this.linkStart === -1 ? undefined : this.value(this.linkStart, this.linkEnd)
   }
@@ -156,7 +155,7 @@ export class TagReader {
         return at + 1
       }
       if (code === SLASH) {
-        // Only a slash in this place closes: that of `<a b=c/>` is part of the value.
+        // Only a slash here closes the tag: in `<a b=c/>` it is part of the value.
         if (codes[at + 1] === GREATER_THAN) {
           this.selfClosing = true
           return at + 2
@@ -199,7 +198,7 @@ export class TagReader {
     return -1
   }
 
-  /** Most values are shorter than a search costs to begin; the long ones are left to it. */
+  /** Most values are too short for `indexOf` to pay off. */
   private closingQuote(from: number, quote: number): number {
     const { codes } = this
     const near = Math.min(from + SHORT_VALUE, codes.length)

@@ -1,61 +1,57 @@
 /**
- * The readable text of a page, for search and for reading along: tags gone, scripts and styles gone, entities decoded,
- * white space collapsed, a line break where a block ends. One pass without a tree, because indexing asks it of
- * every page; it goes from character to character, so that no page, however odd, costs more than its size.
+ * The readable text of a page: without tags, scripts and styles, character references decoded, white space collapsed,
+ * with a line break where a block ends. One pass without a tree, because indexing needs it for every page; it moves from
+ * character to character, so the time is linear in the size of the page, whatever it contains.
  */
 
 import {
-  BANG,
-  CARRIAGE_RETURN,
+  AMPERSAND,
+  beginsMarkup,
+  beginsReference,
+  COLON,
   endsTagName,
+  HASH,
+  isBlank,
   isLetter,
   LESS_THAN,
-  QUESTION_MARK,
+  LINE_FEED,
+  SEMICOLON,
   SLASH,
   SPACE,
-  TAB,
 } from './characters.js'
 import { type Codes, codesOf, textOf } from './codes.js'
 import { codePointOf, endOfNamed, endOfNumber, namedCharacters } from './entities.js'
+import { extendKey, keyOf } from './name-keys.js'
 import { endOfComment, endOfRawText, endOfScript } from './raw-text.js'
 import { MOST_TAGS } from './tag-names.js'
 import { TagReader } from './tag-reader.js'
 
-/** Elements whose content nobody reads. */
-const UNREAD = ['style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'title', 'script']
-/** Elements that stand within a line; all others end one. */
+/** Elements whose content is not readable text. */
+const SKIPPED = ['style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'title', 'script']
+/** Inline elements; all others end a line. */
 const INLINE =
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   )
-/** By the name's key: what is not read, or '' for what stands within a line. */
+/** By key of the name: the name of an element whose content is skipped, or '' for an inline element. */
 const TAGS = new Map([
-  ...UNREAD.map((name) => [keyOf(name), name] as const),
+  ...SKIPPED.map((name) => [keyOf(name), name] as const),
   ...INLINE.map((name) => [keyOf(name), ''] as const),
 ])
 
-/** UTF-16 units that are read of a page: more than most books have. A unit takes up to 10 ns. */
+/** UTF-16 units to read: more than most books have. One takes up to 10 ns. */
 const MOST_CHARACTERS = 2 * 1024 * 1024
 /**
- * Names looked up in one page, but for the few that every page uses. A look-up takes up to 0.4 µs where the name is
- * none; beyond this number references stay as they are written.
+ * Names of character references to look up per page, apart from the few common ones. Looking up an unknown name takes up
+ * to 0.4 µs; beyond this number references stay as they are written.
  */
 const MOST_NAMES = 50_000
 
 const CDATA = '<![CDATA['
 const CDATA_END = ']]>'
-const COLON = 0x3a
-const LINE_FEED = 0x0a
-const HASH = 0x23
-const AMPERSAND = 0x26
-const SEMICOLON = 0x3b
-const NO_BREAK_SPACE = 0xa0
-/** The first blank of Unicode that is no Latin-1 character: the ogham space mark. */
-const FIRST_RARE_BLANK = 0x1680
-const RARE_BLANK = /\s/
 
 /**
- * In XHTML a tag that ends in `/>` is a whole element, names may have a prefix, and CDATA holds text.
+ * The readable text of HTML or XHTML. In XHTML, `/>` closes an element, names may have a prefix, and CDATA is text.
  *
  * @example readableText('<p>Fish &amp; chips</p><script>x</script><p>Tea') // 'Fish & chips\nTea'
  */
@@ -63,14 +59,14 @@ export function readableText(html: string, isXhtml = false): string {
   return new TextReader(html.slice(0, MOST_CHARACTERS), isXhtml).run()
 }
 
-/** Methods that take a position step over what stands there and return the position after it, or -1 at the end. */
+/** Methods that take a position skip what is there and return the position after it, or -1 at the end. */
 class TextReader {
   readonly #codes: Codes
   readonly #tags: TagReader
-  /** Every reference is longer than what it stands for, and every tag than a line break: the text fits in. */
+  /** Large enough: a reference is longer than what it stands for, and a tag longer than a line break. */
   readonly #text: Uint16Array
   #length = 0
-  /** What is to be written before the next word: nothing, a blank, or a line break. */
+  /** What to write before the next word: nothing, a space or a line break. */
   #gap = 0
   #tagsLeft = MOST_TAGS
   #namesLeft = MOST_NAMES
@@ -96,8 +92,8 @@ class TextReader {
   }
 
   /**
-   * Up to what looks like markup or a reference. Nearly all of a text passes here, so that what `put` does is done
-   * without leaving the loop.
+   * Copies text up to the next markup or reference. Nearly all text passes through here, so `put` is inlined into the
+   * loop.
    */
   #words(start: number): number {
     const codes = this.#codes
@@ -154,7 +150,7 @@ class TextReader {
     if (next === SLASH && isLetter(codes[at + 2] ?? 0)) return this.#tag(at + 2, true)
     if (html.startsWith('<!--', at)) return endOfComment(html, at)
     if (this.isXhtml && html.startsWith(CDATA, at)) return this.#verbatim(at + CDATA.length)
-    // A doctype, or what browsers take for a comment: `<?xml …>`, `</ …>`, `</3>`.
+    // A doctype or a bogus comment: `<?xml …>`, `</ …>`, `</3>`.
     return html.indexOf('>', at) + 1 || -1
   }
 
@@ -164,7 +160,7 @@ class TextReader {
     let end = start
     let key = 0
     for (; end < codes.length && !endsTagName(codes[end]!); end++) {
-      key = this.isXhtml && codes[end] === COLON ? 0 : withLetter(key, codes[end]!)
+      key = this.isXhtml && codes[end] === COLON ? 0 : extendKey(key, codes[end]!)
     }
     const name = TAGS.get(key)
     if (name !== '') this.#gap = LINE_FEED
@@ -174,10 +170,10 @@ class TextReader {
     return name === 'script' ? endOfScript(html, after) : endOfRawText(html, after, name)
   }
 
-  /** An end tag that stands in CDATA is text. */
+  /** In CDATA, an end tag is text. */
   #afterUnread(name: string, from: number): number {
     const { html } = this
-    // Each search begins where the one before ended, so that all of them read the text once.
+    // Each search starts where the previous one ended, so together they read the text once.
     let close = html.indexOf(`</${name}`, from)
     let cdata = html.indexOf(CDATA, from)
     while (close !== -1 && cdata !== -1 && cdata < close) {
@@ -227,44 +223,10 @@ class TextReader {
   }
 }
 
-function beginsMarkup(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === SLASH || next === BANG || next === QUESTION_MARK)
-}
-
-function beginsReference(next: number | undefined): boolean {
-  return next !== undefined && (isLetter(next) || next === HASH)
-}
-
-/** Nearly all references, by the first letter of their names: told without making a string of the name. */
+/** The most common references, by the first letter of the name, recognized without making a string of it. */
 const COMMON: Readonly<Record<number, { readonly name: string; readonly code: number }>> = Object.fromEntries(
   ['amp;&', 'lt;<', 'gt;>', 'quot;"', 'nbsp;\xa0'].map((each) => [
     each.charCodeAt(0),
     { name: each.slice(0, -1), code: each.charCodeAt(each.length - 1) },
   ]),
 )
-
-/** White space as JavaScript means it: also what other scripts than Latin put between words. */
-function isBlank(code: number): boolean {
-  if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN)
-  return code === NO_BREAK_SPACE || (code >= FIRST_RARE_BLANK && isRareBlank(code))
-}
-
-function isRareBlank(code: number): boolean {
-  // Nearly all of the letters beyond Latin lie between these, and none of them is asked any further.
-  if (code > 0x3000 && code < 0xfeff) return false
-  return RARE_BLANK.test(String.fromCharCode(code))
-}
-
-/**
- * A name as a number, in capitals or not: five bits a letter, and a number that no letter has for anything else. It
- * loses its exactness only where a name is longer than any that we know.
- */
-function withLetter(key: number, code: number): number {
-  return key * 32 + (isLetter(code) ? code & 31 : 31)
-}
-
-function keyOf(name: string): number {
-  let key = 0
-  for (let k = 0; k < name.length; k++) key = withLetter(key, name.charCodeAt(k))
-  return key
-}

@@ -1,18 +1,18 @@
 /**
- * Bytes of a sitemap → text, in pieces: by its byte order mark, by the look of UTF-16, by its XML
- * declaration, and otherwise UTF-8, which the protocol demands.
+ * Decodes a sitemap in chunks. The encoding comes from its byte order mark, the pattern of UTF-16, its XML declaration, or is
+ * UTF-8, which the protocol requires.
  */
 
-import { WINDOWS_1252 } from '../html/entities.js'
+import { decodeWith } from '../charset/decoders.js'
 
-/** An XML declaration is among the first of these, even behind white space. */
+/** An XML declaration is in these bytes, even after white space. */
 const PRESCAN_BYTES = 512
 const DECLARED = /<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})["']/i
 
 type Decode = (bytes: Uint8Array, more: boolean) => string
 
 export class SitemapDecoder {
-  /** What came before there was enough to tell the charset. */
+  /** Bytes held back until there are enough to determine the encoding. */
   #head: Uint8Array = new Uint8Array(0)
   #decode: Decode | undefined
 
@@ -36,7 +36,12 @@ export class SitemapDecoder {
 
 function decoderFor(head: Uint8Array): Decode {
   const label = charsetOf(head)
-  if (label === 'windows-1252') return fromWindows1252
+  // Not by Node's decoder, which reads Latin-1 in many versions (see charset/index-tables.ts). One byte is one character,
+  // so no state is needed between pieces.
+  if (label === 'windows-1252') {
+    return (bytes) =>
+      decodeWith({ encoding: label }, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  }
   const decoder = new TextDecoder(label)
   return (bytes, more) => decoder.decode(bytes, { stream: more })
 }
@@ -61,11 +66,4 @@ function known(label: string | undefined): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Node's own decoder takes it for Latin-1 in many versions (see charset.ts). */
-function fromWindows1252(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    .toString('latin1')
-    .replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!)
 }

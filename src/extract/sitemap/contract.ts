@@ -1,22 +1,20 @@
 import type { MaybePromise } from '../../types.js'
 import type { SitemapEntry } from '../contract.js'
 
-/** How a sitemap is read. */
+/** Options for reading a sitemap. */
 export interface SitemapOptions {
+  /** Bytes to read, after decompression; the rest is ignored. Default 52,428,800, the protocol's limit. */
+  readonly maxBytes?: number | undefined
+  /** Entries to return; the rest is ignored. Default 50,000, the protocol's limit. */
+  readonly maxEntries?: number | undefined
   /**
-   * Bytes that are read, counted after gzip; the rest is left. Default 52,428,800, as the protocol has it.
+   * Also return translations (`<xhtml:link hreflang>`) as pages. Default false: in a valid sitemap every translation has
+   * its own entry, and n languages would list each page n times.
    */
-  readonly maxBytes?: number
-  /** Entries that are given; the rest is left. Default 50,000, as the protocol has it. */
-  readonly maxEntries?: number
-  /**
-   * Gives the translations of a page (`<xhtml:link hreflang>`) as pages too. Default false: in a sitemap that
-   * follows the rules each of them has an entry of its own, and n languages name each page n times.
-   */
-  readonly alternates?: boolean
+  readonly alternates?: boolean | undefined
 }
 
-/** Why entries may be missing. The first four end the reading; what came before is given. */
+/** Why entries may be missing. The first four stop the reader; entries found before are returned. */
 export type SitemapProblemCode =
   /** More than `maxBytes`. */
   | 'too-large'
@@ -28,41 +26,41 @@ export type SitemapProblemCode =
   | 'broken-gzip'
   /** The file ends in the middle. */
   | 'truncated'
-  /** Entries, or lines of a list, that name no URL. */
+  /** Entries, or lines of a list, without a URL. */
   | 'no-url'
-  /** Entries whose URL is longer than any that can be fetched. */
+  /** Entries whose URL is too long to fetch. */
   | 'url-too-long'
-  /** A `lastmod` that is no date; the entry is given without it. */
+  /** Entries with an invalid `lastmod`, which is omitted. */
   | 'bad-date'
-  /** A `priority` that is no number from 0 to 1; the entry is given without it. */
+  /** Entries whose `priority` is not a number from 0 to 1; it is omitted. */
   | 'bad-priority'
 
-/** Something that went wrong, once or often. */
+/** A problem found in a sitemap. */
 export interface SitemapProblem {
+  /** Kind of problem. */
   readonly code: SitemapProblemCode
-  /** How often it was met. */
+  /** How often it occurred. */
   readonly count: number
-  /** For people. */
+  /** Description for people. */
   readonly message: string
 }
 
 /**
- * Reads a sitemap in pieces of any size, and forgets what it has given.
+ * Reads a sitemap in chunks of any size, without keeping the entries that it returned.
  *
- * What must stay true: it never throws on what it reads, whatever that is. Time grows with the number of
- * bytes and nothing else; memory does not grow at all. Nothing is fetched, and no entity of a DTD is
- * expanded.
+ * It never throws, whatever the input. Time is linear in the number of bytes; memory is constant. It fetches nothing and
+ * expands no entities of a DTD.
  */
 export interface SitemapReader {
   /**
-   * The entries that this piece completed: at once, or as a promise where the sitemap is compressed, which
-   * has to be awaited before the next call.
+   * Reads a chunk and returns the entries that it completed. If the sitemap is compressed, the result is a promise:
+   * await it before the next call.
    */
   push(piece: Uint8Array | string): MaybePromise<SitemapEntry[]>
-  /** The entries that were still open. After this nothing is read any more. */
+  /** Ends the sitemap and returns the remaining entries. Later chunks are ignored. */
   end(): MaybePromise<SitemapEntry[]>
-  /** True once there is no use in reading on; `problems` says why. */
+  /** True once nothing more will be read; `problems` says why. */
   readonly stopped: boolean
-  /** What went wrong so far, one of each code. */
+  /** Problems found so far, one for each code. */
   readonly problems: readonly SitemapProblem[]
 }

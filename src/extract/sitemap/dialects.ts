@@ -1,14 +1,14 @@
-/** The XML formats that serve as sitemaps: which elements are entries, and what their children mean. */
+/** The XML formats of sitemaps and feeds: which elements are entries, and what their children mean. */
 
 import type { SitemapEntry } from '../contract.js'
 
-/** What an element of an entry says. */
+/** The meaning of an element in an entry. */
 export type Field =
   | 'url'
-  /** A URL if it looks like one, and there is no other: identifiers of feeds. */
+  /** An identifier of a feed, which is the URL if it looks like one and there is no other. */
   | 'identifier'
   | 'lastmod'
-  /** Stands in for `lastmod` where there is none. */
+  /** Used if there is no `lastmod`. */
   | 'published'
   | 'changefreq'
   | 'priority'
@@ -18,13 +18,13 @@ export type Field =
 export interface Dialect {
   /** By local name in lower case. */
   readonly entries: ReadonlyMap<string, SitemapEntry['kind']>
-  /** By local name, or by full name where another vocabulary is meant. */
+  /** By local name, or by full name for other vocabularies. */
   readonly fields: ReadonlyMap<string, Field>
-  /** Whether the text of an entry may be its URL: some sitemaps forget `<loc>`. */
+  /** Whether the text of an entry may be its URL: some sitemaps omit `<loc>`. */
   readonly bareUrls: boolean
 }
 
-/** Either kind of entry in either kind of file: authors mistake them. */
+/** Both kinds of entries in both kinds of files: authors confuse them. */
 const SITEMAP: Dialect = {
   entries: new Map([
     ['url', 'page'],
@@ -51,7 +51,7 @@ const RSS: Dialect = {
   bareUrls: false,
 }
 
-/** Atom 1.0, and 0.3 with its other names for dates. */
+/** Atom 1.0, and 0.3 with different names for dates. */
 const ATOM: Dialect = {
   entries: new Map([['entry', 'page']]),
   fields: new Map<string, Field>([
@@ -65,7 +65,7 @@ const ATOM: Dialect = {
   bareUrls: false,
 }
 
-/** By the local name of the root element; namespaces are wrong too often to be asked. */
+/** By local name of the root element; namespaces are wrong too often to rely on. */
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['urlset', SITEMAP],
   ['sitemapindex', SITEMAP],

@@ -1,43 +1,43 @@
 /**
- * Gzip data → what is in it, in pieces both ways. Node.js can do that only off the thread, which is welcome:
- * a few kilobytes may hold many megabytes, and the event loop turns between any two pieces of them.
+ * Streaming gunzip. Node.js offers it only asynchronously, which is welcome: a few kilobytes may expand to many megabytes,
+ * and the event loop stays free between chunks.
  */
 
 import { createGunzip } from 'node:zlib'
 
 /**
- * Given to zlib at a time. What one portion unpacks to is lost if it is damaged, so it is small; but each
- * costs a trip to another thread.
+ * Bytes written to zlib at a time. If the data is damaged, the whole input is lost, so it is small; but each one costs a
+ * round trip to another thread.
  */
-const PORTION_BYTES = 4096
-/** Unpacked and read at a time: well below a millisecond. */
-const PIECE_BYTES = 65_536
+const INPUT_BYTES = 4096
+/** Size of an unpacked chunk: reading it takes well below a millisecond. */
+const OUTPUT_BYTES = 65_536
 
-export type GzipEnd = 'whole' | 'truncated' | 'broken-gzip'
+export type GzipEnd = 'complete' | 'truncated' | 'broken-gzip'
 
-/** Whether data begins as gzip does. */
+/** Whether the bytes start with the gzip magic number. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** Never rejects. Each call is to be awaited before the next. */
-export class Unpacking {
-  readonly #gunzip = createGunzip({ chunkSize: PIECE_BYTES })
-  readonly #take: (piece: Uint8Array) => void
+/** Never rejects. Await each call before the next. */
+export class Gunzip {
+  readonly #gunzip = createGunzip({ chunkSize: OUTPUT_BYTES })
+  readonly #onChunk: (chunk: Uint8Array) => void
   #end: GzipEnd | undefined
-  /** Resolves the call that waits. */
-  #wake: () => void = () => {}
+  /** Resolves the pending call. */
+  #done: () => void = () => {}
 
-  /** `take` is handed each piece as it is unpacked. */
-  constructor(take: (piece: Uint8Array) => void) {
-    this.#take = take
+  /** `onChunk` receives each chunk as it is unpacked. */
+  constructor(onChunk: (chunk: Uint8Array) => void) {
+    this.#onChunk = onChunk
     const ended = (how: GzipEnd) => {
       this.#end ??= how
-      this.#wake()
+      this.#done()
     }
     this.#gunzip
       .on('readable', () => this.#drain())
-      .on('end', () => ended('whole'))
+      .on('end', () => ended('complete'))
       .on('error', (error: NodeJS.ErrnoException) =>
         ended(error.code === 'Z_BUF_ERROR' ? 'truncated' : 'broken-gzip'),
       )
@@ -45,31 +45,31 @@ export class Unpacking {
   }
 
   async push(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length && this.#end === undefined; at += PORTION_BYTES) {
-      const portion = bytes.subarray(at, at + PORTION_BYTES)
-      await this.#untilWoken(() => this.#gunzip.write(portion, () => this.#wake()))
+    for (let at = 0; at < bytes.length && this.#end === undefined; at += INPUT_BYTES) {
+      const input = bytes.subarray(at, at + INPUT_BYTES)
+      await this.#untilDone(() => this.#gunzip.write(input, () => this.#done()))
       this.#drain()
     }
   }
 
   async end(): Promise<GzipEnd> {
-    if (this.#end === undefined) await this.#untilWoken(() => this.#gunzip.end())
+    if (this.#end === undefined) await this.#untilDone(() => this.#gunzip.end())
     return this.#end!
   }
 
-  /** Frees what zlib holds. */
+  /** Frees zlib's memory. */
   stop(): void {
     this.#gunzip.destroy()
   }
 
-  #untilWoken(start: () => void): Promise<void> {
+  #untilDone(start: () => void): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve
+      this.#done = resolve
       start()
     })
   }
 
   #drain(): void {
-    for (let piece = this.#gunzip.read(); piece !== null; piece = this.#gunzip.read()) this.#take(piece)
+    for (let chunk = this.#gunzip.read(); chunk !== null; chunk = this.#gunzip.read()) this.#onChunk(chunk)
   }
 }

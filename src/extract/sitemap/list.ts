@@ -1,18 +1,18 @@
-/** The plainest sitemap: a text with one URL in each line. */
+/** The simplest sitemap: text with one URL per line. */
 
 import { owned } from '../../owned.js'
 import type { SitemapOutput } from './output.js'
 import { LONGEST_VALUE } from './value.js'
 
 const LINE_END = /\r\n?|\n/
-/** The protocol asks for whole URLs; a text without them may be anything. */
+/** The protocol requires absolute URLs; text without them may be anything. */
 const URL_LINE = /^https?:\/\/\S/i
 
 export class ListSitemap {
   readonly #output: SitemapOutput
-  /** The beginning of a line whose end is still to come. */
+  /** The start of an incomplete line. */
   #rest = ''
-  /** The line is too long, and its beginning was dropped. */
+  /** The current line is too long, and its start was dropped. */
   #dropping = false
   #any = false
 
@@ -43,7 +43,7 @@ export class ListSitemap {
       this.#output.note('url-too-long')
     } else if (URL_LINE.test(url)) {
       this.#any = true
-      this.#output.give({
+      this.#output.add({
         kind: 'page',
         url: owned(url),
         lastmod: undefined,

@@ -1,7 +1,7 @@
 /**
- * XML in pieces → tags and text, for sitemaps only. It knows no DTD, expands nothing, keeps no stack of open
- * elements and forgives what it can; docs/decisions/0013 says why it is not a package. Every character is
- * looked at once, or once more for a tag that lies on the border of two pieces.
+ * A streaming XML tokenizer for sitemaps. It has no DTD support, expands nothing, keeps no stack of open elements and
+ * tolerates what it can; docs/decisions/0013 says why it is not a package. It reads every character once, and those of a
+ * tag that is split between two chunks once more.
  */
 
 import {
@@ -18,18 +18,18 @@ import {
   SLASH,
 } from '../html/characters.js'
 
-/** Who wants to know. Names are in lower case, with their prefix. */
+/** Receives the tokens. Names are in lower case, with their prefix. */
 export interface MarkupListener {
-  /** `attributes` as written, for `attributesOf`; `empty` says that the element is closed already. */
+  /** `attributes` as written, for `attributesOf`; `empty` if the element is closed already. */
   open(name: string, attributes: string, empty: boolean): void
   close(name: string): void
-  /** A piece of text; `verbatim` if it stood in CDATA and holds no references. */
+  /** A piece of text; `verbatim` if it is CDATA and contains no references. */
   text(text: string, verbatim: boolean): void
-  /** The document declares entities of its own, which are not expanded. */
+  /** The document declares entities, which are not expanded. */
   declaresEntities(): void
 }
 
-/** A root element with all known namespaces has 2,000 characters; of what is longer only the name is read. */
+/** A root element with all known namespaces has 2,000 characters; of a longer tag only the name is read. */
 const LONGEST_TAG = 16_384
 
 const COMMENT = '<!--'
@@ -41,18 +41,15 @@ const UNDERSCORE = 0x5f
 const FIRST_BEYOND_ASCII = 0x80
 
 /**
- * `skipped` are declarations, processing instructions, and tags that are too long. They end as a tag does: a
- * DOCTYPE is over where the first of its declarations begins, and what is left of it is text that nobody
- * wants.
+ * `skipped` are declarations, processing instructions and tags that are too long. They end like a tag: a DOCTYPE ends where
+ * the first of its declarations starts, and the rest of it is text that is ignored.
  */
 type Inside = 'content' | 'comment' | 'cdata' | 'skipped'
 
 export class Markup {
   readonly #listener: MarkupListener
   #inside: Inside = 'content'
-  /**
-   * What the last piece ended with and could not be understood without the next: shorter than `LONGEST_TAG`.
-   */
+  /** The unfinished end of the last chunk: shorter than `LONGEST_TAG`. */
   #rest = ''
 
   constructor(listener: MarkupListener) {
@@ -71,7 +68,7 @@ export class Markup {
     }
   }
 
-  /** Whether it ends in an end tag that is cut off, which still says that its element was complete. */
+  /** Whether the text ends in an incomplete end tag, which still shows that its element was complete. */
   get endsInEndTag(): boolean {
     return this.#inside === 'content' && this.#rest.startsWith('</')
   }
@@ -115,7 +112,7 @@ export class Markup {
 
   #readUntil(mark: string, text: string, from: number): number {
     const found = text.indexOf(mark, from)
-    // What may be the beginning of the mark is looked at again with the next piece.
+    // A possible start of the mark is read again with the next chunk.
     const end = found === -1 ? Math.max(from, text.length - mark.length + 1) : found
     if (this.#inside === 'cdata' && end > from) this.#listener.text(text.slice(from, end), true)
     return found === -1 ? this.#keep(text, end) : this.#enter('content', found + mark.length)
@@ -138,7 +135,7 @@ export class Markup {
     return text.length
   }
 
-  /** Reports the tag between `<` at `start` and `end`. */
+  /** Reports the tag from `<` at `start` to `end`. */
   #tag(text: string, start: number, end: number): void {
     const closes = text.charCodeAt(start + 1) === SLASH
     const nameStart = start + (closes ? 2 : 1)
@@ -151,8 +148,8 @@ export class Markup {
 }
 
 /**
- * Where a tag ends: at a `>` outside of quotes, or before the next `<`, which cannot stand in a tag, so that
- * one that is broken does not swallow what follows.
+ * End of a tag: a `>` outside quotes, or the next `<`, which cannot be in a tag, so that a broken tag does not swallow what
+ * follows.
  */
 function endOfTag(text: string, from: number): number {
   let quote = 0
@@ -179,9 +176,7 @@ function startsName(code: number): boolean {
   return isLetter(code) || code === UNDERSCORE || code >= FIRST_BEYOND_ASCII
 }
 
-/**
- * The attributes of a tag by name in lower case, values as written; of those with the same name the first.
- */
+/** Attributes by name in lower case, values as written; of repeated ones, the first. */
 export function attributesOf(written: string): Map<string, string> {
   const attributes = new Map<string, string>()
   let at = 0
@@ -192,7 +187,7 @@ export function attributesOf(written: string): Map<string, string> {
     const name = written.slice(nameStart, at).toLowerCase()
     while (isSpace(written.charCodeAt(at))) at++
     if (written.charCodeAt(at) !== EQUALS) {
-      // A name without a value, or a sign where none should be: on with the next.
+      // A name without a value, or a stray character: continue with the next.
       if (at === nameStart) at++
       continue
     }

@@ -1,57 +1,54 @@
-/**
- * Where the entries of a sitemap come together, whatever its format: they are counted here, and what went
- * wrong is noted once for each kind.
- */
+/** Collects the entries of a sitemap of any format, counts them, and records each kind of problem once. */
 
 import type { SitemapEntry } from '../contract.js'
 import type { SitemapProblem, SitemapProblemCode } from './contract.js'
 
 const MESSAGES: Readonly<Record<SitemapProblemCode, string>> = {
-  'too-large': 'larger than maxBytes; the rest was not read',
-  'too-many-entries': 'more entries than maxEntries; the rest was not read',
-  'not-a-sitemap': 'neither a sitemap nor a feed nor a list of URLs',
-  'broken-gzip': 'damaged gzip data; what came before the damage was read',
-  truncated: 'ends in the middle; the entries before the end were read',
+  'too-large': 'larger than maxBytes; the rest was ignored',
+  'too-many-entries': 'more entries than maxEntries; the rest was ignored',
+  'not-a-sitemap': 'not a sitemap, a feed or a list of URLs',
+  'broken-gzip': 'corrupt gzip data; entries before the damage were read',
+  truncated: 'truncated; entries before the end were read',
   'no-url': 'entries without a URL',
   'url-too-long': 'entries with a URL that is too long',
-  'bad-date': 'dates that make no sense; their entries are given without them',
-  'bad-priority': 'priorities that are not from 0 to 1; their entries are given without them',
+  'bad-date': 'invalid dates, which were omitted',
+  'bad-priority': 'priorities outside 0 to 1, which were omitted',
 }
 
-/** Filled by the format that reads; emptied by the reader at the end of each call. */
+/** Filled by a format, emptied by the reader at the end of each call. */
 export class SitemapOutput {
   readonly #maxEntries: number
-  readonly #met = new Map<SitemapProblemCode, number>()
+  readonly #problemCounts = new Map<SitemapProblemCode, number>()
   #entries: SitemapEntry[] = []
-  #given = 0
+  #added = 0
   stopped = false
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries
   }
 
-  /** Takes an entry, unless there are enough. */
-  give(entry: SitemapEntry): void {
+  /** Adds an entry, unless the limit is reached. */
+  add(entry: SitemapEntry): void {
     if (this.stopped) return
-    if (this.#given === this.#maxEntries) {
+    if (this.#added === this.#maxEntries) {
       this.stop('too-many-entries')
       return
     }
-    this.#given++
+    this.#added++
     this.#entries.push(entry)
   }
 
   note(code: SitemapProblemCode): void {
-    if (!this.stopped) this.#met.set(code, (this.#met.get(code) ?? 0) + 1)
+    if (!this.stopped) this.#problemCounts.set(code, (this.#problemCounts.get(code) ?? 0) + 1)
   }
 
-  /** Nothing is taken after this. */
+  /** Ignores everything from now on. */
   stop(code?: SitemapProblemCode): void {
     if (code !== undefined) this.note(code)
     this.stopped = true
   }
 
-  /** Hands out what has come together, and forgets it. */
+  /** Returns the collected entries and forgets them. */
   take(): SitemapEntry[] {
     const entries = this.#entries
     if (entries.length > 0) this.#entries = []
@@ -59,6 +56,6 @@ export class SitemapOutput {
   }
 
   get problems(): SitemapProblem[] {
-    return [...this.#met].map(([code, count]) => ({ code, count, message: MESSAGES[code] }))
+    return [...this.#problemCounts].map(([code, count]) => ({ code, count, message: MESSAGES[code] }))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Sitemaps as they are on the web: XML, plain lists and feeds, packed or not, whole or not. A caller pushes
- * slices and sees to other things between them, so that fifty megabytes hold nothing up.
+ * Reads sitemaps as they occur on the web: XML, plain lists and feeds, compressed or not, complete or not. The caller pushes
+ * slices and can do other work in between, so that fifty megabytes block nothing.
  */
 
 import { invalidOption } from '../../errors.js'
@@ -9,29 +9,26 @@ import type { MaybePromise } from '../../types.js'
 import type { SitemapEntry } from '../contract.js'
 import { SitemapDecoder } from './charset.js'
 import type { SitemapOptions, SitemapProblem, SitemapProblemCode, SitemapReader } from './contract.js'
-import { isGzip, Unpacking } from './gzip.js'
+import { Gunzip, isGzip } from './gzip.js'
 import { ListSitemap } from './list.js'
 import { SitemapOutput } from './output.js'
 import { LOOKS_LIKE_XML, XmlSitemap } from './xml.js'
 
-/** The bounds of the protocol (sitemaps.org). */
+/** The limits of the protocol (sitemaps.org). */
 const MAX_BYTES = 52_428_800
 const MAX_ENTRIES = 50_000
 
 const GZIP_MAGIC_BYTES = 2
 const NO_BYTES = new Uint8Array(0)
 
-/** A text that has not shown what it is by then is a list of URLs. */
+/** Text without a recognizable format in its first characters is a list of URLs. */
 const SNIFFED_CHARACTERS = 1024
 
-/**
- * A slice of this size is read in a millisecond; in ten, if nothing but the smallest tags or empty lines are
- * in it.
- */
+/** Reading a slice of this size takes a millisecond, or ten if it consists of the smallest tags or of empty lines. */
 const SLICE_BYTES = 131_072
 
 /**
- * Makes a reader for one sitemap.
+ * Creates a reader for one sitemap.
  *
  * @example
  * const reader = sitemapReader()
@@ -45,8 +42,8 @@ export function sitemapReader(options: SitemapOptions = {}): SitemapReader {
 }
 
 /**
- * Reads a sitemap that is there as a whole, slice by slice: nothing is read until the next slice is asked
- * for, and each takes a few milliseconds.
+ * Reads a complete sitemap slice by slice: nothing is read until the next slice is requested, and each takes a few
+ * milliseconds.
  */
 export async function* sitemapSlices(
   body: Uint8Array | string,
@@ -60,7 +57,7 @@ export async function* sitemapSlices(
 }
 
 /**
- * Reads all of a sitemap. It lets other work through between slices.
+ * Reads a complete sitemap. Other work can run between slices.
  *
  * @example
  * const { entries, problems } = await parseSitemap(await readFile('sitemap.xml'))
@@ -84,11 +81,11 @@ class Reader implements SitemapReader {
   readonly #output: SitemapOutput
   readonly #alternates: boolean
   #bytesLeft: number
-  /** The first bytes, until there are enough to tell gzip; then undefined. */
+  /** The first bytes, until there are enough to recognize gzip; then undefined. */
   #head: Uint8Array | undefined = NO_BYTES
-  #unpacking: Unpacking | undefined
+  #gunzip: Gunzip | undefined
   readonly #decoder = new SitemapDecoder()
-  /** The first text, until it shows a format. */
+  /** The first text, until the format is known. */
   #sniffed = ''
   #format: XmlSitemap | ListSitemap | undefined
   #ended = false
@@ -109,12 +106,11 @@ class Reader implements SitemapReader {
 
   push(piece: Uint8Array | string): MaybePromise<SitemapEntry[]> {
     if (this.#ended || this.stopped) return []
-    if (this.#unpacking !== undefined && typeof piece !== 'string')
-      return this.#unpack(this.#unpacking, piece)
+    if (this.#gunzip !== undefined && typeof piece !== 'string') return this.#unpack(this.#gunzip, piece)
     const begun = typeof piece === 'string' ? piece : this.#withHead(piece)
     if (typeof begun !== 'string' && isGzip(begun)) {
-      this.#unpacking = new Unpacking((unpacked) => this.#read(unpacked))
-      return this.#unpack(this.#unpacking, begun)
+      this.#gunzip = new Gunzip((unpacked) => this.#read(unpacked))
+      return this.#unpack(this.#gunzip, begun)
     }
     this.#read(begun)
     return this.#output.take()
@@ -123,25 +119,25 @@ class Reader implements SitemapReader {
   end(): MaybePromise<SitemapEntry[]> {
     if (this.#ended) return []
     this.#ended = true
-    if (this.#unpacking !== undefined) return this.#endUnpacking(this.#unpacking)
+    if (this.#gunzip !== undefined) return this.#endGunzip(this.#gunzip)
     if (this.#head !== undefined) this.#read(this.#head)
     this.#finish(undefined)
     return this.#output.take()
   }
 
-  async #unpack(unpacking: Unpacking, bytes: Uint8Array): Promise<SitemapEntry[]> {
-    await unpacking.push(bytes)
+  async #unpack(gunzip: Gunzip, bytes: Uint8Array): Promise<SitemapEntry[]> {
+    await gunzip.push(bytes)
     return this.#output.take()
   }
 
-  async #endUnpacking(unpacking: Unpacking): Promise<SitemapEntry[]> {
-    const end = await unpacking.end()
-    unpacking.stop()
-    this.#finish(end === 'whole' ? undefined : end)
+  async #endGunzip(gunzip: Gunzip): Promise<SitemapEntry[]> {
+    const end = await gunzip.end()
+    gunzip.stop()
+    this.#finish(end === 'complete' ? undefined : end)
     return this.#output.take()
   }
 
-  /** A piece with what was held back before it; nothing while that is too little to tell gzip. */
+  /** The chunk with the bytes held back before it; nothing while there are too few to recognize gzip. */
   #withHead(piece: Uint8Array): Uint8Array {
     if (this.#head === undefined) return piece
     const bytes = this.#head.length === 0 ? piece : Buffer.concat([this.#head, piece])
@@ -157,7 +153,7 @@ class Reader implements SitemapReader {
     this.#bytesLeft -= part.length
     this.#readText(typeof part === 'string' ? part : this.#decoder.push(part))
     if (!fits) this.#finish('too-large')
-    if (this.stopped) this.#unpacking?.stop()
+    if (this.stopped) this.#gunzip?.stop()
   }
 
   #readText(text: string): void {
@@ -179,7 +175,7 @@ class Reader implements SitemapReader {
     return this.#format
   }
 
-  /** Reads what is left over; `cut` says why there may be more. */
+  /** Reads the rest; `cut` is the reason why there may be more. */
   #finish(cut: SitemapProblemCode | undefined): void {
     if (this.stopped) return
     this.#readText(this.#decoder.end())

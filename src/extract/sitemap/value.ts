@@ -1,23 +1,18 @@
-/** The text of one element of a sitemap, put together from its pieces: bounded, decoded, trimmed. */
+/** Collects the text of one element from its pieces: bounded, decoded, trimmed. */
 
 import { owned } from '../../owned.js'
 
-/** Longer than any URL that servers answer; a cut URL would be another URL, so one that is longer is none. */
+/** Longer than any URL that servers accept. A cut URL would be a different URL, so longer ones are dropped. */
 export const LONGEST_VALUE = 8192
 
-/**
- * XML names five entities; the rest is numbers. Bounded, so that a long run of digits is not read to its end.
- */
+/** XML has five named entities; the rest are numbers. Bounded, so that a long run of digits is not read to its end. */
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z_][\w.-]{0,63}));/gi
 const NAMED = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
 const LAST_CODE_POINT = 0x10ffff
 
-/** Filled by the pieces of one element's text; emptied at its end. */
+/** Filled with the pieces of one element's text, emptied at its end. */
 export class ValueCollector {
-  /**
-   * Set once the document declares entities: what they stand for is not read, so a value with one is not
-   * known.
-   */
+  /** Set once the document declares entities: they are not expanded, so a value that uses one is unknown. */
   entitiesDeclared = false
   #decoded = ''
   #written = ''
@@ -35,7 +30,7 @@ export class ValueCollector {
     this.#written = ''
   }
 
-  /** The value: empty if there is none or it cannot be known, undefined if it is too long. */
+  /** The value: empty if there is none or it is unknown, undefined if it is too long. */
   take(): string | undefined {
     const value = owned((this.#decoded + this.#decode(this.#written)).trim())
     const tooLong = this.#length > LONGEST_VALUE
@@ -51,7 +46,7 @@ export class ValueCollector {
     this.#unknown = false
   }
 
-  /** A reference to what nobody declared stays as it is: it is an ampersand that was not escaped. */
+  /** An undeclared reference stays as it is: it is an unescaped ampersand. */
   #decode(text: string): string {
     if (!text.includes('&')) return text
     return text.replace(REFERENCE, (written, decimal?: string, hexadecimal?: string, name?: string) => {

@@ -1,6 +1,6 @@
 /**
- * Tags and text → entries, for every XML format. It looks only at what stands directly in an entry, trusts no
- * end tag to be there, and takes the beginning of an entry for the end of the one before.
+ * Turns tags and text into entries, for every XML format. It reads only the direct children of an entry, relies on no end
+ * tag, and takes the start of an entry as the end of the previous one.
  */
 
 import type { SitemapEntry } from '../contract.js'
@@ -11,12 +11,12 @@ import type { SitemapOutput } from './output.js'
 import { ValueCollector } from './value.js'
 
 const HTTP = /^https?:\/\//i
-/** The values of `changefreq` that the protocol knows. */
+/** Values of `changefreq` in the protocol. */
 const FREQUENCIES = new Set(['always', 'hourly', 'daily', 'weekly', 'monthly', 'yearly', 'never'])
-/** Of one entry. There are some two hundred languages, and each can be spoken in several countries. */
+/** Per entry. There are about two hundred languages, some of them spoken in several countries. */
 const MOST_ALTERNATES = 1000
 
-/** The beginning of a text that is XML although something else stands before it, such as a warning of PHP. */
+/** The start of XML, also after something else, such as a PHP warning. */
 export const LOOKS_LIKE_XML = /^<|<(?:\?xml|(?:\w{1,20}:)?(?:urlset|sitemapindex|rss|feed|rdf))[\s>]/i
 
 export class XmlSitemap implements MarkupListener {
@@ -24,20 +24,20 @@ export class XmlSitemap implements MarkupListener {
   readonly #alternates: boolean
   readonly #markup = new Markup(this)
   readonly #value = new ValueCollector()
-  /** Text that stands in the entry itself. */
+  /** Text directly in the entry. */
   readonly #bare = new ValueCollector()
   #dialect: Dialect | undefined
   /** The name of the root element while it is open. */
   #root: string | undefined
-  /** The name of the entry that is open, as it must be closed. */
+  /** The name of the open entry. */
   #entry: string | undefined
   #kind: SitemapEntry['kind'] = 'page'
-  /** The field that is open, and its name. Text goes to it; elements in it are looked through. */
+  /** The open field and its name. Text belongs to it; elements in it are transparent. */
   #field: Field | undefined
   #fieldName = ''
-  /** How many elements are open that are called as the entry but stand in a field of it. */
+  /** Number of open elements in a field that have the same name as the entry. */
   #namesakes = 0
-  /** The element that is open in the entry and says nothing to us; how many of that name are open. */
+  /** The open element of the entry that has no meaning for us, and how many of that name are open. */
   #foreign: string | undefined
   #foreignDepth = 0
   #url: string | undefined
@@ -58,10 +58,7 @@ export class XmlSitemap implements MarkupListener {
     this.#markup.push(text)
   }
 
-  /**
-   * An entry that is cut off is given if its URL is whole. `cut` says that it is known why the file may end
-   * early.
-   */
+  /** Adds an entry that is cut off if its URL is complete. `cut`: it is known why the file may end early. */
   end(cut: boolean): void {
     if (this.#field !== undefined && this.#markup.endsInEndTag) this.#endField()
     if (this.#dialect === undefined) this.#output.stop('not-a-sitemap')
@@ -84,7 +81,7 @@ export class XmlSitemap implements MarkupListener {
         if (name === this.#entry && !empty) this.#namesakes++
         return
       }
-      // The end tag was forgotten.
+      // The end tag is missing.
       this.#endField()
     }
     if (this.#foreign !== undefined) {
@@ -96,7 +93,7 @@ export class XmlSitemap implements MarkupListener {
       this.#endEntry()
       this.#openOutside(name, empty)
     } else if (meaning.endsWith(':link')) this.#addAlternate(attributes)
-    // Elements with a prefix of their own need no watching: what stands in them has the prefix too.
+    // Elements with another prefix need no tracking: their children have a prefix too.
     else if (!empty && !meaning.includes(':')) {
       this.#foreign = name
       this.#foreignDepth = 1
@@ -129,7 +126,7 @@ export class XmlSitemap implements MarkupListener {
     this.#bare.entitiesDeclared = true
   }
 
-  /** The local name if the element belongs to the entry's vocabulary, otherwise the full one. */
+  /** The local name if the element belongs to the entry's vocabulary, otherwise the full name. */
   #meaning(name: string): string {
     const colon = name.indexOf(':')
     if (colon === -1) return name
@@ -150,7 +147,7 @@ export class XmlSitemap implements MarkupListener {
       this.#kind = kind
       if (empty) this.#endEntry()
     } else if (this.#dialect === undefined && name === 'html') {
-      // A page in place of the sitemap, most often to say that there is none.
+      // A page instead of a sitemap, usually an error page.
       this.#output.stop('not-a-sitemap')
     }
   }
@@ -174,8 +171,8 @@ export class XmlSitemap implements MarkupListener {
   #setField(field: Field, value: string): void {
     switch (field) {
       case 'url':
-        // Several in one entry: each takes what follows it.
-        if (this.#url !== undefined) this.#giveEntry()
+        // Several URLs in one entry: each owns the fields that follow it.
+        if (this.#url !== undefined) this.#addEntry()
         this.#url = value
         break
       case 'identifier':
@@ -235,28 +232,28 @@ export class XmlSitemap implements MarkupListener {
     if (this.#field !== undefined) this.#endField()
     const bare = this.#bare.take() ?? ''
     if (HTTP.test(bare)) this.#url ??= bare
-    if (this.#knownUrl() !== undefined) this.#giveEntry()
+    if (this.#knownUrl() !== undefined) this.#addEntry()
     else this.#output.note(this.#tooLong ? 'url-too-long' : 'no-url')
-    for (const url of this.#alternateUrls) this.#output.give({ kind: 'page', url })
+    for (const url of this.#alternateUrls) this.#output.add({ kind: 'page', url })
     if (this.#alternateUrls.length > 0) this.#alternateUrls = []
     this.#entry = undefined
     this.#foreign = undefined
     this.#tooLong = false
-    this.#forgetFields()
+    this.#resetFields()
   }
 
-  #giveEntry(): void {
-    this.#output.give({
+  #addEntry(): void {
+    this.#output.add({
       kind: this.#kind,
       url: this.#knownUrl()!,
       lastmod: this.#lastmod ?? this.#published,
       changefreq: this.#changefreq,
       priority: this.#priority,
     })
-    this.#forgetFields()
+    this.#resetFields()
   }
 
-  #forgetFields(): void {
+  #resetFields(): void {
     this.#url = undefined
     this.#identifier = undefined
     this.#lastmod = undefined

@@ -1,6 +1,6 @@
 /**
- * An XHTML page in HTML's spelling, for the DOM: linkedom's documents of XML have neither `head` nor `body` nor
- * `title`, and no program that asks for a page's document expects it to be of another kind.
+ * Rewrites an XHTML page as HTML, for the DOM: linkedom's XML documents have no `head`, `body` or `title`, and programs
+ * expect every `page.document` to be of the same kind.
  */
 
 import { isVoid } from '../html/foreign-content.js'
@@ -10,7 +10,7 @@ const RAW_TEXT = new Set(['script', 'style'])
 const CDATA = '<![CDATA['
 const CDATA_END = ']]>'
 
-/** What is not well-formed, or too long to be read to its end, stays as it is. */
+/** Returns text that is not well-formed, or too long to be read to its end, as it is. */
 export function xmlAsHtml(xml: string): string {
   const reader = new XmlReader(xml)
   const html: string[] = []

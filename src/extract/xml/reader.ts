@@ -1,16 +1,16 @@
 /**
- * XML → tags and text, for XHTML pages only. It checks what decides where elements begin and end: tags that match,
- * values in quotes, references that stand for something. A document that fails there is not XML to browsers either, and
- * is read by HTML's rules instead. What changes no element (two hyphens in a comment) is let through.
+ * An XML tokenizer for XHTML pages. It checks what decides where elements start and end: matching tags, quoted values,
+ * known references. Browsers reject a document that fails these checks; Kumo then reads it as HTML. Errors that change no
+ * element (two hyphens in a comment) are ignored.
  *
- * Every position moves forward only: the time is linear in the length of the page, whatever it contains.
+ * Positions only move forward: the time is linear in the length of the page, whatever it contains.
  */
 
 import { isLetter } from '../html/characters.js'
 import { namedReferences } from '../html/entity-names.js'
 import { MOST_TAGS } from '../html/tag-names.js'
 
-/** What `next` has found. */
+/** The kind of token that `next` found. */
 export type XmlKind = 'start' | 'end' | 'text' | 'cdata' | 'other'
 
 const NAME = /[^\t\n\r />"'<=]+/y
@@ -18,37 +18,37 @@ const ATTRIBUTE = /[\t\n\r ]+([^\t\n\r =/>"'<]+)[\t\n\r ]*=[\t\n\r ]*(?:"([^"<]*
 const TAG_END = /[\t\n\r ]*(\/?)>/y
 const ENTITY = /<!ENTITY[\t\n\r ]+([A-Za-z_:][\w.:-]*)[\t\n\r ]+(?:"([^"]*)"|'([^']*)')[\t\n\r ]*>/g
 const REFERENCE = /&(?:#(\d{1,7});|#x([\dA-Fa-f]{1,6});|([A-Za-z_:][\w.:-]*);)?/g
-/** An ampersand that begins none. Whether a name stands for something is asked only where it matters. */
+/** An ampersand that starts no reference. Whether a name is known is checked only where it matters. */
 const NO_REFERENCE = /&(?!(?:#\d{1,7}|#x[\dA-Fa-f]{1,6}|[A-Za-z_:][\w.:-]*);)/
 const BLANK = /^[\t\n\r ]*$/
 const UNDERSCORE = 0x5f
 const FIRST_BEYOND_ASCII = 0x80
 
 const OWN_ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-/** A longer value is no address that a server would take, no name, no wish to robots. */
+/** A longer value is not a URL that a server would accept, nor a name, nor a robots directive. */
 export const LONGEST_VALUE = 2 ** 16
-/** Of one tag. More are no page, and one that is none may be read as HTML in less time. */
+/** Per tag. With more it is not a page, and reading it as HTML takes less time. */
 const MOST_ATTRIBUTES = 1000
-/** Of one document. Those that are declared in DTDs for writing, not for blowing up, are a few dozen. */
+/** Per document. DTDs written in good faith declare a few dozen. */
 const MOST_ENTITIES = 1000
-/** What all references to entities of the document's own may come to, in characters. */
+/** Total size of expanded entities, in characters. */
 const MOST_EXPANDED = 2 ** 20
 
-/** Reads a document from its beginning; each `next` forgets what the one before found. */
+/** Reads a document from its start; each `next` replaces the previous token. */
 export class XmlReader {
   kind: XmlKind = 'other'
-  /** Where what was found stands, its markup included. */
+  /** Position of the token, including its markup. */
   start = 0
   end = 0
-  /** Of a tag, with its prefix. */
+  /** Name of a tag, with its prefix. */
   name = ''
-  /** Of a start tag: values by name, as written. */
+  /** Attributes of a start tag: values by name, as written. */
   attributes: ReadonlyMap<string, string> = NO_ATTRIBUTES
-  /** Whether a start tag closes itself. Its end is not reported. */
+  /** Whether a start tag is self-closing. No end tag is reported for it. */
   isEmpty = false
-  /** Once `next` has answered false: whether what was read is well-formed. */
+  /** Once `next` has returned false: whether the text read is well-formed. */
   isWellFormed = true
-  /** Start tags, attributes, comments and the like that are still read; what comes after these is as good as cut off. */
+  /** Start tags, attributes, comments and the like that may still be read; the rest of the page is ignored. */
   #left = MOST_TAGS
 
   readonly #open: string[] = []
@@ -57,11 +57,11 @@ export class XmlReader {
   #hasRoot = false
 
   constructor(readonly xml: string) {
-    // A byte order mark that decoding has left.
+    // A byte order mark left by the decoder.
     if (xml.charCodeAt(0) === 0xfeff) this.end = 1
   }
 
-  /** False at the end, and where the document is not well-formed. */
+  /** False at the end, or where the document is not well-formed. */
   next(): boolean {
     const { xml } = this
     this.start = this.end
@@ -76,10 +76,7 @@ export class XmlReader {
     return isName ? this.#startTag() : this.#finish(false)
   }
 
-  /**
-   * A value of an attribute; empty if it is too long to be read. White space in it is a blank, unless it is written as a
-   * reference.
-   */
+  /** The value of an attribute; empty if it is too long. White space becomes a space unless it is written as a reference. */
   valueOf(attribute: string): string | undefined {
     const written = this.attributes.get(attribute)
     if (written === undefined || !NEEDS_DECODING.test(written)) return written
@@ -89,7 +86,7 @@ export class XmlReader {
     return value
   }
 
-  /** Text with its references replaced; undefined if one stands for nothing. */
+  /** Text with its references expanded; undefined if one is unknown. */
   decode(text: string): string | undefined {
     if (!text.includes('&')) return text
     let isSound = true
@@ -105,7 +102,7 @@ export class XmlReader {
     return isSound ? decoded : undefined
   }
 
-  /** Browsers know HTML's names in the documents of the XHTML DTDs; here they are known in all. */
+  /** Browsers know HTML's names in documents with an XHTML DTD; here they are known in all documents. */
   #named(name: string): string | undefined {
     const own = this.#entities.get(name)
     if (own === undefined) return namedReferences().byName.get(name)
@@ -167,7 +164,7 @@ export class XmlReader {
     return xml.startsWith('<!DOCTYPE', start) && !this.#hasRoot ? this.#doctype() : this.#finish(false)
   }
 
-  /** Its declarations stand in brackets, in which quotes and comments may hold brackets of their own. */
+  /** Its declarations are in brackets, which may contain quotes and comments with brackets. */
   #doctype(): boolean {
     const { xml, start } = this
     let subset = -1
@@ -192,7 +189,7 @@ export class XmlReader {
     return this.#finish(false)
   }
 
-  /** Entities of the document's own. One that holds markup stands for nothing, one that grows too large is not known. */
+  /** Entities of the document. One that contains markup expands to nothing; one that grows too large is unknown. */
   #declare(subset: string): void {
     for (const [, name = '', double, single] of subset.matchAll(ENTITY)) {
       if (this.#entities.size === MOST_ENTITIES) return
@@ -226,7 +223,7 @@ function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArray | nu
   return pattern.exec(xml)
 }
 
-/** Undefined for a number that is no character of XML. */
+/** Undefined for a number that is not a character in XML. */
 function numbered(decimal: string | undefined, hexadecimal: string | undefined): string | undefined {
   if (decimal === undefined && hexadecimal === undefined) return undefined
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal)

@@ -1,7 +1,6 @@
 /**
- * What the link scanner finds, found in XHTML: a page that is sent as `application/xhtml+xml` is XML to browsers. There
- * `<script src="a.js"/>` is a whole element, `<![CDATA[` holds text, names have namespaces and their letters count as
- * they are written.
+ * The link scanner for XHTML: browsers treat a page sent as `application/xhtml+xml` as XML. There, `<script src="a.js"/>` is
+ * a complete element, CDATA sections are text, and names have namespaces and are case-sensitive.
  */
 
 import type { Link } from '../../types.js'
@@ -16,14 +15,14 @@ const XHTML = 'http://www.w3.org/1999/xhtml'
 const SVG = 'http://www.w3.org/2000/svg'
 const XLINK = 'http://www.w3.org/1999/xlink'
 
-/** Known at once. They are copied where one is declared, and pages know five. */
+/** Prefixes in scope. They are copied when one is declared, and pages have five. */
 const MOST_PREFIXES = 50
 
-/** What prefixes stand for in an element; '' is no prefix. */
+/** Namespaces by prefix; '' is the default namespace. */
 type Namespaces = ReadonlyMap<string, string>
 
-/** An author who forgot to name the namespace meant XHTML: the type says so. */
-const AT_FIRST: Namespaces = new Map([['', XHTML]])
+/** Without a declaration, the namespace is XHTML: the media type says so. */
+const DEFAULT_NAMESPACES: Namespaces = new Map([['', XHTML]])
 
 interface OpenElement {
   readonly local: string
@@ -31,13 +30,13 @@ interface OpenElement {
   readonly isHtml: boolean
 }
 
-/** What was found, and what the head names as the page's canonical URL, as written. */
+/** The scan, and the canonical URL that the head declares, as written. */
 export interface XmlScan {
   readonly scan: Scan
   readonly canonical: string | undefined
 }
 
-/** Scans an XHTML page; undefined if it is not well-formed. `product` and `salt` are those of `scan`. */
+/** Scans an XHTML page; undefined if it is not well-formed. `product` and `salt` as for `scan`. */
 export function scanXml(xml: string, product: string | undefined, salt: number): XmlScan | undefined {
   return new XmlScanner(xml, product).run(salt)
 }
@@ -51,7 +50,7 @@ class XmlScanner {
   #title: string | undefined
   #robots: string | undefined
   #canonical: string | undefined
-  /** How many elements are open from the title on, from the head on, from a template on. */
+  /** Depth of the open title, head and template; 0 if there is none. */
   #titleDepth = 0
   #headDepth = 0
   #templateDepth = 0
@@ -71,7 +70,7 @@ class XmlScanner {
     }
     if (!reader.isWellFormed) return undefined
     const links = FoundLinks.listed(this.#links, salt)
-    // Titles are written as HTML writes them.
+    // `Scan` holds titles as written in HTML.
     const title = this.#title?.replaceAll('&', '&amp;')
     return { scan: new Scanned(links, this.#base, title, this.#robots), canonical: this.#canonical }
   }
@@ -105,7 +104,7 @@ class XmlScanner {
     this.#open.pop()
   }
 
-  /** A template's content belongs to no page yet. */
+  /** The content of a template is not part of the document. */
   get #isTemplate(): boolean {
     return this.#templateDepth > 0
   }
@@ -115,14 +114,14 @@ class XmlScanner {
       case 'a':
       case 'area':
       case 'link':
-        this.#link(local, this.#address('href'), this.#reader.valueOf('rel'))
+        this.#link(local, this.#url('href'), this.#reader.valueOf('rel'))
         break
       case 'iframe':
       case 'frame':
-        this.#link(local, this.#address('src'))
+        this.#link(local, this.#url('src'))
         break
       case 'base':
-        if (!this.#isTemplate) this.#base ??= this.#address('href')
+        if (!this.#isTemplate) this.#base ??= this.#url('href')
         break
       case 'title':
         if (!this.#isTemplate) this.#title ??= ''
@@ -140,11 +139,11 @@ class XmlScanner {
   }
 
   #svgLink(namespaces: Namespaces): void {
-    let href = this.#address('href')
+    let href = this.#url('href')
     for (const name of this.#reader.attributes.keys()) {
       if (href !== undefined) break
       if (name.endsWith(':href') && namespaces.get(name.slice(0, -':href'.length)) === XLINK) {
-        href = this.#address(name)
+        href = this.#url(name)
       }
     }
     this.#link('a', href, this.#reader.valueOf('rel'))
@@ -163,7 +162,7 @@ class XmlScanner {
     }
   }
 
-  #address(attribute: string): string | undefined {
+  #url(attribute: string): string | undefined {
     const written = this.#reader.attributes.get(attribute)
     return written === undefined || written.length > LONGEST_VALUE
       ? undefined
@@ -172,7 +171,7 @@ class XmlScanner {
 
   #addToTitle(): void {
     const { kind, xml, start, end } = this.#reader
-    // What stands in an element within the title is not its text.
+    // Only text directly in the title counts.
     if (this.#titleDepth !== this.#open.length || this.#title!.length > LONGEST_TITLE) return
     if (kind === 'text') {
       const text = this.#reader.decode(xml.slice(start, end))
@@ -182,14 +181,14 @@ class XmlScanner {
   }
 
   #namespacesHere(): Namespaces {
-    const around = this.#open.at(-1)?.namespaces ?? AT_FIRST
+    const around = this.#open.at(-1)?.namespaces ?? DEFAULT_NAMESPACES
     let own: Map<string, string> | undefined
     for (const name of this.#reader.attributes.keys()) {
       if (!name.startsWith('xmlns') || (name.length > 5 && name[5] !== ':')) continue
       const prefix = name.slice('xmlns:'.length)
       const value = this.#reader.valueOf(name) ?? ''
       const known = own ?? around
-      // A copy for each of many elements would be much larger than the page.
+      // Copies for many elements would be much larger than the page.
       if (known.get(prefix) === value || (known.size >= MOST_PREFIXES && !known.has(prefix))) continue
       own ??= new Map(around)
       own.set(prefix, value)

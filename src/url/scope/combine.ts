@@ -1,4 +1,4 @@
-/** Rules out of rules: everything that may stand for a rule can be combined with all, any and not. */
+/** Combines scope rules, and anything that stands for one, with `all`, `any` and `not`. */
 
 import { KumoError, optionError } from '../../errors.js'
 import { type Recipe, withRecipe } from '../../modules/recipe.js'
@@ -30,7 +30,7 @@ const ALLOWED = `${NAMES.join(', ')}, a rule such as sameSite(), a glob such as 
 const BARE_WORD = /^[\p{L}\p{N}_-]+$/u
 
 /**
- * In scope if every one of these says yes. They are asked in this order, up to the first no.
+ * In scope if all of these match. They are tested in order, up to the first that does not.
  *
  * @example
  * all(sameSite(), not('/**.pdf'), (target) => target.depth < 5)
@@ -40,7 +40,7 @@ export function all(...likes: ScopeLike[]): ScopeRule {
 }
 
 /**
- * In scope if one of these says yes. They are asked in this order, up to the first yes.
+ * In scope if any of these matches. They are tested in order, up to the first that does.
  *
  * @example
  * any('host', 'docs.example.com', /\/help\//)
@@ -50,7 +50,7 @@ export function any(...likes: ScopeLike[]): ScopeRule {
 }
 
 /**
- * In scope if none of these says yes.
+ * In scope if none of these matches.
  *
  * @example
  * not('/login', '/cart/**')
@@ -60,9 +60,8 @@ export function not(...likes: ScopeLike[]): ScopeRule {
 }
 
 /**
- * The rule that something stands for: a rule for itself, a name for the ready rule of that name, any other string for
- * a glob, a regular expression for a search in the URL, a function for a test. Where it stands, if not in an option
- * of a crawler, is said first in messages.
+ * Converts to a rule: a name to the built-in rule of that name, any other string to a glob, a regular expression to a search
+ * in the URL, a function to a test. `place` starts error messages unless the value is an option of a crawler.
  *
  * @example
  * toRule('/blog/**').name // 'glob /blog/**'
@@ -83,11 +82,11 @@ export function toRule(like: ScopeLike, place = ''): ScopeRule {
 function named(word: string, place: string): ScopeRule | undefined {
   if (!BARE_WORD.test(word)) return undefined
   if (Object.hasOwn(NAMED, word)) return NAMED[word as ScopeName]()
-  // As a glob it would mean a host of that name, and a misspelt 'site' would quietly follow nothing.
+  // As a glob it would match a host of that name, and a misspelled 'site' would silently follow nothing.
   throw notAllowed(place, `'${word}'`, `; for a path: '/${word}'; for a host without a dot: glob('${word}')`)
 }
 
-/** Those whose rules can be made again, since what they are given is data, or rules. By the name in a recipe. */
+/** Factories whose arguments are data or rules, so that their rules can be recreated. By their name in a recipe. */
 const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
   Object.entries({
     domain,
@@ -104,11 +103,11 @@ const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
   }),
 )
 
-/** As a predicate each of these would return a rule, which is not an answer. */
+/** As a predicate, each of these would return a rule instead of a boolean. */
 const MAKERS: ReadonlySet<unknown> = new Set<unknown>([...READY.values(), predicate])
 
 /**
- * The rule of a recipe; undefined if its maker is none of the ready ones.
+ * Recreates the rule of a recipe; undefined if its factory is not one of the built-in ones.
  *
  * @example
  * remake(['not', glob('/login')])?.name // 'not(glob /login)'
@@ -144,7 +143,7 @@ function combined(
   return withRecipe(rule, word, ...rules)
 }
 
-/** Whether something is a rule already, and does not only stand for one. */
+/** Whether the value is a rule, not only something that stands for one. */
 export function isRule(like: unknown): like is ScopeRule {
   if (typeof like !== 'object' || like === null) return false
   const { name, start } = like as Partial<ScopeRule>

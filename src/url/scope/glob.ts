@@ -1,6 +1,6 @@
 /**
- * Patterns over URLs, for people who do not want to write `^https:\/\/([^/]+\.)?example\.com\/`. A pattern is
- * spelled as a canonical URL is before it is compared, so `/café` and `/caf%c3%a9` mean the same.
+ * Glob patterns for URLs, as an alternative to `^https:\/\/([^/]+\.)?example\.com\/`. Patterns are canonicalized like URLs,
+ * so `/café` and `/caf%c3%a9` mean the same.
  */
 
 import { KumoError } from '../../errors.js'
@@ -8,25 +8,25 @@ import { canonicalizeUrl, hostOf, pathOf, spellEscapes, spellPath } from '../can
 import { compileWildcard } from './wildcard.js'
 
 /**
- * A test for canonical URLs.
+ * Compiles a glob to a test for canonical URLs.
  *
  * | in a pattern | means |
  * |---|---|
- * | `*` | any run of characters without `/`, also none |
- * | `**` | any run of characters |
- * | `**` between slashes | any number of directories, also none |
- * | `{a,b}` | `a` or `b`; may be empty (`{,a}`) and nested |
- * | `?` | itself: the beginning of the query |
+ * | `*` | any characters except `/`, including none |
+ * | `**` | any characters |
+ * | `**` between slashes | any number of directories, including none |
+ * | `{a,b}` | `a` or `b`; alternatives can be empty (`{,a}`) and nested |
+ * | `?` | itself: the start of the query |
  *
- * - A pattern that begins with `/` is compared with path and query, on every host.
- * - A pattern with a scheme (`https://…`, `*://…`) is compared with the whole URL.
- * - Any other begins with a host. Without a path it means the whole host.
- * - Queries do not matter unless the pattern has a `?`. Then the URL must have a query and it must fit; `*` passes
- *   slashes there. A pattern that ends with `?` wants no query.
+ * - A pattern that starts with `/` matches path and query, on every host.
+ * - A pattern with a scheme (`https://…`, `*://…`) matches the whole URL.
+ * - Any other pattern starts with a host. Without a path it matches the whole host.
+ * - Queries are ignored unless the pattern has a `?`. Then the URL must have a matching query; `*` matches slashes there. A
+ *   pattern that ends with `?` matches URLs without a query.
  *
  * @example
- * compileGlob('/blog/*')('https://example.com/blog/a?page=2')  // true: the pattern says nothing about queries
- * compileGlob('/blog/*')('https://example.com/blog/a/b')       // false: * does not pass a slash
+ * compileGlob('/blog/*')('https://example.com/blog/a?page=2')  // true: the pattern has no query
+ * compileGlob('/blog/*')('https://example.com/blog/a/b')       // false: * does not match a slash
  * compileGlob('*.example.com')('https://a.b.example.com/c')    // true
  * compileGlob('/**?*sort=*')('https://example.com/a?b&sort=c') // true
  * compileGlob('/list?')('https://example.com/list?page=2')     // false: only without a query
@@ -38,38 +38,38 @@ export function compileGlob(pattern: string): (canonicalUrl: string) => boolean 
   return tests.length === 1 ? only! : (url) => tests.some((test) => test(url))
 }
 
-/** Each alternative is compared by itself, so a pattern that multiplies them would slow every link down. */
+/** Each alternative is tested on its own, so a pattern with too many would slow down every link. */
 const MOST_ALTERNATIVES = 256
 
 function check(pattern: unknown): asserts pattern is string {
   if (typeof pattern !== 'string' || pattern === '') {
-    throw unusable(pattern, 'it must be a text such as "/blog/**" or "*.example.com"')
+    throw unusable(pattern, 'it must be a string such as "/blog/**" or "*.example.com"')
   }
-  if (/\p{Surrogate}/u.test(pattern)) throw unusable(pattern, 'it holds half a character')
+  if (/\p{Surrogate}/u.test(pattern)) throw unusable(pattern, 'it contains half of a surrogate pair')
   if (pattern.includes('#'))
-    throw unusable(pattern, 'URLs are compared without their fragment, so "#" never fits')
+    throw unusable(pattern, 'URLs are matched without their fragment, so "#" never matches')
   if (pattern.includes('\\'))
-    throw unusable(pattern, 'a backslash has no meaning here; "?" and "." are plain already')
+    throw unusable(pattern, 'backslashes have no meaning here; "?" and "." are literal already')
 }
 
-/** The pattern without braces, once for each way to choose. */
+/** The pattern without braces, once for each combination of choices. */
 function alternatives(pattern: string): string[] {
   const found: string[] = []
-  // Behind `:/` stands a host, not a directory.
+  // After `:/` there is a host, not a directory.
   expand(pattern.replace(/(?<!\/)(?:\/\*\*)+\//g, '{/,/**/}'))
   return found
 
   function expand(text: string): void {
     const open = text.indexOf('{')
     const stray = text.indexOf('}')
-    if (stray >= 0 && (open < 0 || stray < open)) throw unusable(pattern, 'a "}" has no "{" before it')
+    if (stray >= 0 && (open < 0 || stray < open)) throw unusable(pattern, 'a "}" has no matching "{"')
     if (open >= 0) {
       const { choices, end } = readBraces(text, open, pattern)
       for (const choice of choices) expand(text.slice(0, open) + choice + text.slice(end))
     } else if (found.push(text) > MOST_ALTERNATIVES) {
       throw unusable(
         pattern,
-        `its braces make more than ${MOST_ALTERNATIVES} alternatives; combine globs with any()`,
+        `its braces expand to more than ${MOST_ALTERNATIVES} alternatives; combine globs with any()`,
       )
     }
   }
@@ -88,7 +88,7 @@ function readBraces(text: string, open: number, pattern: string): { choices: str
     }
     if (closes) return { choices, end: from }
   }
-  throw unusable(pattern, 'a "{" has no "}" behind it')
+  throw unusable(pattern, 'a "{" has no matching "}"')
 }
 
 /** Compiles a pattern without braces. */
@@ -111,7 +111,7 @@ function compilePlain(plain: string, pattern: string): (url: string) => boolean 
 const wholeUrl = (url: string) => url
 const hostAndPathOf = (url: string) => url.slice(url.indexOf('/') + '//'.length)
 
-/** Everything before the query, as canonical URLs spell it. */
+/** Canonicalizes everything before the query. */
 function spellAddress(
   address: string,
   scheme: string | undefined,
@@ -157,5 +157,5 @@ function spellQuery(query: string): string {
 }
 
 function unusable(pattern: unknown, reason: string): KumoError {
-  return new KumoError('KUMO_INVALID_OPTION', `the glob ${JSON.stringify(pattern)} cannot be used: ${reason}`)
+  return new KumoError('KUMO_INVALID_OPTION', `Invalid glob ${JSON.stringify(pattern)}: ${reason}.`)
 }

@@ -1,6 +1,6 @@
 /**
- * Many directories, one question: does this address lie in one of them? Asking costs one lookup for each segment
- * of the address, however many directories there are, because a crawl may have a million seeds.
+ * Tests whether a URL is in one of many directories. It costs one lookup per segment of the URL, however many directories
+ * there are, because a crawl may have a million seeds.
  */
 
 export class Prefixes {
@@ -8,7 +8,7 @@ export class Prefixes {
   readonly #directories = new Set<string>()
   #longest = 0
 
-  /** A text that ends with a slash is a directory; any other also stands for itself. */
+  /** A prefix that ends with a slash is a directory; any other also matches itself. */
   add(prefix: string): void {
     const directory = prefix.endsWith('/') ? prefix : `${prefix}/`
     if (directory !== prefix) this.#documents.add(prefix)

@@ -1,4 +1,4 @@
-/** The scope rules that come ready-made. Those that speak of seeds mean all seeds met so far in the run. */
+/** The built-in scope rules. Rules that refer to seeds mean all seeds added so far in the run. */
 
 import { invalidOption, KumoError } from '../../errors.js'
 import { withRecipe } from '../../modules/recipe.js'
@@ -70,12 +70,12 @@ export function domain(name: string): ScopeRule {
   return withRecipe({ name: `domain ${host}`, start: () => ({ perOrigin: true, test }) }, 'domain', name)
 }
 
-/** Without port, and without the dot that marks a name as complete. */
+/** The host name without port and trailing dot. */
 function nameOf(host: string): string {
   return host.replace(/:\d+$/, '').replace(/\.$/, '')
 }
 
-/** A host costs some hundred bytes to remember, so this many cost a megabyte. */
+/** About a hundred bytes per host, so about a megabyte. */
 const REMEMBERED_HOSTS = 10_000
 
 /**
@@ -90,7 +90,7 @@ export function sameSite(): ScopeRule {
 
 function startSameSite(): ScopeTest {
   let siteOf: (host: string) => string = () => {
-    throw new KumoError('KUMO_CONTRACT_BROKEN', 'The scope "same site" was used before open() had finished.')
+    throw new KumoError('KUMO_CONTRACT_BROKEN', 'the scope "same site" was used before open() had resolved')
   }
   const sites = new Set<string>()
   const answers = new Map<string, boolean>()
@@ -115,9 +115,9 @@ function startSameSite(): ScopeTest {
 }
 
 /**
- * Below a directory. Without arguments: the directories of the seeds. With arguments: below these URLs, or, on
- * every host, below these paths. `/docs` covers itself and all below `/docs/`, but not `/docs2`; `/docs/` covers
- * what begins with it. Queries do not matter.
+ * URLs below a directory. Without arguments: the directories of the seeds. With arguments: below these URLs or, on every
+ * host, below these paths. `/docs` matches itself and everything below `/docs/`, but not `/docs2`; `/docs/` matches
+ * everything that starts with it. Queries are ignored.
  *
  * @example
  * pathPrefix()                              // seed https://example.com/docs/intro.html: …/docs/a, not …/blog/
@@ -165,7 +165,7 @@ function withoutQuery(url: string): string {
 }
 
 /**
- * URLs of a pattern; `compileGlob` explains what patterns can say. A string in place of a rule means this.
+ * URLs that match a glob; see `compileGlob` for the syntax. A string in place of a rule is a glob.
  *
  * @example
  * glob('/blog/**')            // below /blog/ on every host
@@ -179,8 +179,8 @@ export function glob(pattern: string): ScopeRule {
 }
 
 /**
- * URLs in which a regular expression finds something. It sees the whole canonical URL; anchor it yourself. Each
- * test starts at the beginning, also with the flag `g`.
+ * URLs that match a regular expression. It is tested against the whole canonical URL, unanchored. Each test starts at the
+ * beginning, even with the flag `g`.
  *
  * @example
  * matching(/\/20\d\d\//) // https://example.com/2024/title
@@ -201,7 +201,7 @@ export function matching(pattern: RegExp): ScopeRule {
 }
 
 /**
- * A test of your own, asked for every link. A function in place of a rule means this.
+ * A custom test, called for every link. A function in place of a rule is a predicate.
  *
  * @example
  * predicate(({ parsed }) => !parsed.searchParams.has('session'))
@@ -212,7 +212,7 @@ export function predicate(accepts: ScopePredicate, name = accepts?.name): ScopeR
   const title = name === '' ? 'a function' : name
   const test = (target: ScopeTarget) => {
     const answer: unknown = accepts(target)
-    // A promise, or a rule made but not asked, would count as yes and let the crawl out into the whole web.
+    // A promise or a rule is truthy, and would let the crawl out into the whole web.
     if (typeof answer === 'object' && answer !== null && ('then' in answer || 'start' in answer)) {
       const returned = 'then' in answer ? 'a promise' : 'a scope rule'
       const message = `the scope function '${title}' returned ${returned}; it must return true or false at once`

@@ -1,58 +1,58 @@
 /**
- * The words of scope: which URLs may a crawl follow? A *rule* is a value that can be shared between crawlers and
- * used by many runs; what it learns during a run (its seeds) lives in the *test* that each run starts.
+ * The types of scopes: which URLs may a crawl follow? A *rule* is a value that crawlers can share and many runs can use; what
+ * it learns during a run (its seeds) is in the *test* that each run starts.
  */
 
 import { hostOf } from '../canonicalize.js'
 
-/** A URL about which a scope is asked. */
+/** A URL to test. */
 export interface ScopeTarget {
-  /** Canonical. */
+  /** The canonical URL. */
   readonly url: string
   /** Host name, with the port if it is not the scheme's default. */
   readonly host: string
-  /** Links followed from a seed to here. */
+  /** Number of links followed from a seed. */
   readonly depth: number
-  /** The page on which the link was found, if any. */
+  /** The page that linked here; undefined for a seed. */
   readonly parent: string | undefined
-  /** Parsed when first touched: costs a microsecond, so a test that can do with `url` should. */
+  /** Parsed on first access, which costs a microsecond; prefer `url` if it is enough. */
   readonly parsed: URL
 }
 
-/** A test of the user's own. It must answer at once: a promise is not an answer. */
+/** A custom test. It must return synchronously: a promise is an error. */
 export type ScopePredicate = (target: ScopeTarget) => boolean
 
-/** One part of a scope, as users combine and share them. It holds no state; each run starts a test. */
+/** One part of a scope, which can be combined and shared. It holds no state; each run starts a test. */
 export interface ScopeRule {
-  /** Shown in messages, e.g. `same site`. */
+  /** Name in messages, e.g. `same site`. */
   readonly name: string
-  /** Called once a run. */
+  /** Called once per run. */
   start(): ScopeTest
 }
 
-/** A rule at work in one run. Called in this order: `open`, then any number of `addSeed` and `test`. */
+/** A rule during one run. Call `open` first, then `addSeed` and `test` any number of times. */
 export interface ScopeTest {
-  /** True if the answer depends on the origin alone: it may be remembered per origin until a seed is added. */
+  /** True if the result depends only on the origin: it may be cached per origin until a seed is added. */
   readonly perOrigin: boolean
   /** Loads what the test needs, e.g. the public suffix list. */
   open?(): Promise<void>
-  /** Tells each seed, canonical, before it is crawled. */
+  /** Called with each canonical seed before it is crawled. */
   addSeed?(url: string): void
-  /** May the crawl follow it? What a user's function throws passes through. */
+  /** Whether the crawl may follow the link. Exceptions of custom tests propagate. */
   test(target: ScopeTarget): boolean
 }
 
-/** The ready scopes by name, all relative to the seeds. `all` follows every link: say it only if you mean it. */
+/** Built-in scopes by name, all relative to the seeds. `all` follows every link: use it with care. */
 export type ScopeName = 'site' | 'host' | 'origin' | 'path' | 'all'
 
-/** Any other text. Written so, editors still offer the names beside it. */
+/** Any other string. Written like this, editors still suggest the names. */
 type GlobText = string & {}
 
-/** What users may write where a rule is expected; a string that is not a name is a glob (see `glob`). */
+/** What you can pass as a rule; a string that is not a name is a glob (see `glob`). */
 export type ScopeLike = ScopeRule | ScopePredicate | RegExp | ScopeName | GlobText
 
 /**
- * The target for a canonical URL.
+ * Creates the target for a canonical URL.
  *
  * @example
  * scopeTarget('https://example.com/a', 1, 'https://example.com/').parsed.pathname // '/a'

@@ -1,9 +1,9 @@
 /**
- * Stars against text, in time that grows with the text only. A regular expression with several stars tries every
- * way to divide a hostile URL between them; this follows all ways at once, as bits of a number.
+ * Wildcard matching in time linear in the text. A regular expression with several stars tries every way to divide a hostile
+ * URL between them; this automaton follows all ways at once, as the bits of numbers.
  *
- * State i means: the first i letters of the pattern have been met. A letter moves a state to the next one, and a
- * state before a star may also stay where it is.
+ * State i means that the first i letters of the pattern have matched. A letter moves a state to the next one, and a state
+ * before a star may also stay.
  */
 
 const WORD_BITS = 32
@@ -11,15 +11,15 @@ const ASCII = 128
 const SLASH = 0x2f
 const QUESTION = 0x3f
 
-/** What a star passes over. */
+/** What a star matches. */
 const NOTHING = 0
 const WITHIN_SEGMENT = 1
 const WITHIN_PATH = 2
 const EVERYTHING = 3
 
 /**
- * Does a pattern fit a whole text? `*` stands for any run without a slash, `**` for any run, and both stay on
- * their side of the first `?`, behind which `*` passes slashes too.
+ * Compiles a pattern that must match a whole text. `*` matches anything but slashes, `**` anything, and both stay on their
+ * side of the first `?`, after which `*` matches slashes too.
  *
  * @example
  * compileWildcard('/a/*.html')('/a/b.html') // true
@@ -30,14 +30,14 @@ export function compileWildcard(pattern: string): (text: string) => boolean {
   const head = pattern.slice(0, firstStar)
   const tail = pattern.slice(pattern.lastIndexOf('*') + 1)
   const middle = automaton(pattern.slice(firstStar), head.includes('?'))
-  // Most URLs differ from a pattern in its fixed ends, which are quick to compare.
+  // Most URLs differ from a pattern in its literal ends, which are fast to compare.
   return (text) => text.startsWith(head) && text.endsWith(tail) && middle(text, head.length)
 }
 
 function automaton(pattern: string, afterQuestion: boolean): (text: string, start: number) => boolean {
   const { letters, stays } = read(pattern, afterQuestion)
   const words = Math.ceil((letters.length + 1) / WORD_BITS)
-  // For each character, the states that it moves on and the states that it leaves in place.
+  // For each character: the states that it advances, and the states that it leaves in place.
   const moved = new Int32Array(ASCII * words)
   const kept = new Int32Array(ASCII * words)
   for (let state = 0; state < stays.length; state++) {
@@ -74,7 +74,7 @@ function automaton(pattern: string, afterQuestion: boolean): (text: string, star
   }
 }
 
-/** The letters of a pattern, and for each state what the star that stands there passes over. */
+/** The letters of a pattern, and for each state what the star there matches. */
 function read(pattern: string, afterQuestion: boolean): { letters: string; stays: number[] } {
   let letters = ''
   const stays = [NOTHING]

@@ -1,10 +1,10 @@
 /**
- * How many different queries has a path been asked with? A calendar has one for every month until the end of time, so
- * somebody must count; but what is counted is endless too, so it is counted roughly and in a fixed space.
+ * Counts the different queries of each path. A calendar has one for every month until the end of time, so they must be
+ * counted; but there may be any number of paths too, so the count is approximate and its memory fixed.
  *
- * For each path there is a row of bits, and each query sets the one that its fingerprint names: the same query sets
- * the same bit, and the share of bits set tells the number of queries (linear counting; at 1,000 queries the error
- * is about 2 %). Beyond 1,024 only one query in two, four, … is counted, chosen by its fingerprint.
+ * Each path has a row of bits, and each query sets the bit that its fingerprint selects: the same query sets the same bit,
+ * and the share of set bits estimates the number of queries (linear counting; at 1,000 queries the error is about 2 %).
+ * Beyond 1,024, only one query in two, four, … is counted, selected by its fingerprint.
  */
 
 import { fingerprint } from '../fingerprint.js'
@@ -12,22 +12,22 @@ import { type ParameterTest, parameterTest } from '../tracking.js'
 
 const ROW_BITS = 2048
 const ROW_WORDS = ROW_BITS / 32
-/** At this number of queries half of a row's bits are still free. */
+/** At this number of queries, about half of a row's bits are still clear. */
 const MOST_COUNTED = 1024
 
 /**
- * Paths that are remembered at least, and at most twice as many: 1 MB a generation. A path that is asked for stays;
- * one that is forgotten begins again at nothing, which errs towards fetching.
+ * Paths to remember at least, and at most twice as many: 1 MB per generation. A path in use stays; one that was dropped
+ * starts again at zero, which errs on the side of fetching.
  */
 const PATHS = 4096
 
 const FULL = 0xffff
 
-/** Paths that were asked for in one stretch of time. */
+/** The paths used during one period. */
 class Generation {
   readonly rows = new Map<number, number>()
   readonly bits = new Uint32Array(PATHS * ROW_WORDS)
-  /** Bits set, or FULL. */
+  /** Number of set bits, or FULL. */
   readonly counts = new Uint16Array(PATHS)
 
   clear(): void {
@@ -37,18 +37,18 @@ class Generation {
   }
 }
 
-/** Counts queries by path. `add` fills it, and forgets the paths that were not asked for lately. */
+/** Counts queries by path. `add` fills it, and drops the paths that were not used recently. */
 export class QueryVariety {
   readonly #isIdentifier: ParameterTest | undefined
   /** Queries whose fingerprint has one of these bits are not counted. */
   readonly #uncounted: number
-  /** The bits that are set, by expectation, when the limit is reached. */
+  /** The expected number of set bits at the limit. */
   readonly #mostBits: number
   #young = new Generation()
   #old = new Generation()
   readonly #print = new Uint32Array(4)
 
-  /** The values of `identifiers` name a page each, and make no variety. */
+  /** The values of `identifiers` select a page each and are ignored. */
   constructor(limit: number, identifiers: readonly string[]) {
     const halvings = Math.max(0, Math.ceil(Math.log2(limit / MOST_COUNTED)))
     this.#uncounted = halvings === 0 ? 0 : (2 ** Math.min(halvings, 20) - 1) << 11
@@ -57,7 +57,7 @@ export class QueryVariety {
     if (identifiers.length > 0) this.#isIdentifier = parameterTest(identifiers, 'traps.identifiers')
   }
 
-  /** Counts the query that begins at `query`; true once its path has had more than it may, whatever the query. */
+  /** Counts the query at `query`; true once its path has exceeded the limit, whatever the query. */
   add(url: string, query: number): boolean {
     const print = this.#print
     fingerprint(url.slice(0, query), print)

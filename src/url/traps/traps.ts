@@ -1,36 +1,36 @@
 /**
- * A site can have more URLs than anybody could fetch, by malice or, far more often, by a link that is relative where it
- * should not be. Nobody can tell for certain from a URL; but URLs that people made are short, shallow and do not repeat
- * themselves, and these bounds are set where people have long stopped.
+ * Limits for endless sites. A site can have more URLs than anyone could fetch, through malice or, far more often, through a
+ * relative link that should be absolute. A single URL proves nothing; but URLs made by people are short, shallow and do not
+ * repeat themselves, and these limits are well beyond that.
  */
 
 import { invalidOption } from '../../errors.js'
 import type { SkipReason } from '../../types.js'
 import { QueryVariety } from './query-variety.js'
 
-/** Bounds for URLs. `Infinity` lifts one. */
+/** Limits on URLs. `Infinity` disables a limit. */
 export interface TrapOptions {
-  /** Characters of a URL. Default 2,000: browsers and servers used to refuse longer ones, so sites avoid them. */
+  /** Maximum length of a URL. Default 2,000: browsers and servers used to reject longer ones, so sites avoid them. */
   readonly urlLength?: number | undefined
-  /** Directories and file of a path. Default 20. */
+  /** Maximum number of path segments. Default 20. */
   readonly pathDepth?: number | undefined
-  /** How often one segment may occur in a path. Default 3; numbers may occur more often, as in a date. */
+  /** How often a segment may occur in a path. Default 3; numbers may occur more often, as in a date. */
   readonly pathRepeats?: number | undefined
-  /** Different queries of one path on one host, give or take some percent. Default 1,000. */
+  /** Maximum number of different queries of a path on a host, within a few percent. Default 1,000. */
   readonly queriesPerPath?: number | undefined
   /**
-   * Parameters whose values name a page each, as in `/item?id=17`, with `*` for any text: queries that differ in nothing
-   * else count as one. Default none.
+   * Parameters whose values select a page, as in `/item?id=17`; `*` matches any text. Queries that differ only in these
+   * count as one. Default none.
    */
   readonly identifiers?: readonly string[] | undefined
 }
 
-/** Made by `traps`. */
+/** Created by `traps`. */
 export interface Traps {
   /**
-   * Why a canonical URL should not be fetched; undefined if nothing speaks against it. It counts: ask when a URL is about
-   * to enter the seen-set. Asking again for the same URL does not count again, but once a path has had all its queries,
-   * it refuses those that it let in before as well.
+   * The reason not to fetch a canonical URL; undefined if there is none. It counts queries: call it when a URL is about to
+   * enter the seen-set. Checking the same URL again does not count it again, but once a path has exceeded its limit, even
+   * URLs that were accepted before are rejected.
    */
   check(url: string): SkipReason | undefined
 }
@@ -40,15 +40,15 @@ const DEFAULT_PATH_DEPTH = 20
 const DEFAULT_PATH_REPEATS = 3
 const DEFAULT_QUERIES_PER_PATH = 1000
 
-/** Where deeper paths are allowed, repetition is looked for in this many segments only: comparing them is quadratic. */
+/** In deeper paths, only this many segments are compared: comparing is quadratic. */
 const MOST_COMPARED = 64
-/** A run of segments that follows itself so often is a circle; twice happens (`/en/docs/en/docs/`). */
+/** A sequence of segments that occurs this often in a row is a loop; twice happens (`/en/docs/en/docs/`). */
 const ROUNDS = 3
 
 const NUMBER = /^\d+$/
 
 /**
- * The bounds of one crawl. It depends on nothing but the URLs asked about and their order, and its memory is fixed.
+ * The limits of one crawl. Deterministic: the result depends only on the URLs and their order. Its memory is fixed.
  *
  * @example
  * const bounds = traps({ identifiers: ['id'] })
@@ -61,15 +61,15 @@ export function traps(options: TrapOptions = {}): Traps {
   const queriesPerPath = bound('queriesPerPath', options.queriesPerPath, DEFAULT_QUERIES_PER_PATH)
   const isCounted = queriesPerPath !== Number.POSITIVE_INFINITY
   const variety = isCounted ? new QueryVariety(queriesPerPath, options.identifiers ?? []) : undefined
-  // So many segments at least occurred before, in a path that repeats itself.
+  // The least number of segments that look like an earlier one in a path that repeats itself.
   const fewestMet = Math.min(pathRepeats, 2 * (ROUNDS - 1))
 
-  /** It jumps from slash to slash; only a path several of whose segments look alike is compared. */
+  /** Jumps from slash to slash; compares segments only if several look alike. */
   const checkPath = (url: string, start: number, end: number): SkipReason | undefined => {
     let depth = 0
     let looks = 0
     let alike = 0
-    // Behind a last slash there is no segment.
+    // After a trailing slash there is no segment.
     for (let begin = start; begin < end; ) {
       let next = url.indexOf('/', begin)
       if (next < 0 || next > end) next = end
@@ -95,7 +95,7 @@ export function traps(options: TrapOptions = {}): Traps {
   }
 }
 
-/** Does one segment occur more than `most` times, or do several follow themselves in a circle? */
+/** Whether a segment occurs more than `most` times, or a sequence of segments forms a loop. */
 function repeats(segments: readonly string[], most: number): boolean {
   if (most === Number.POSITIVE_INFINITY) return false
   const count = segments.at(-1) === '' ? segments.length - 1 : segments.length

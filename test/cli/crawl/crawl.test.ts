@@ -1,4 +1,4 @@
-/** `kumo crawl` in a process of its own, against sites on loopback: what it prints, and with which code it ends. */
+/** `kumo crawl` in its own process, against sites on loopback: its output and exit code. */
 
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ function once(fits: RegExp, act: (child: ChildProcess) => void) {
 const UNMISTAKABLE_MS = 500
 
 describe('kumo crawl', { timeout: 60_000 }, () => {
-  test('lists pages and failures, and sums up', async () => {
+  test('lists pages and failures, then prints a summary', async () => {
     const home = linksTo('/a', '/gone', 'https://elsewhere.example/')
     const small = await site({ '/': `<title>Home \x1b[31m</title>${home}`, '/a': '<title>A</title>' })
     const { code, stdout, stderr } = await kumo([small.url(), '--delay', '1ms'])
@@ -41,13 +41,13 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     ])
     expect(linesOf(stderr, small)).toEqual([
       expect.stringMatching(/^Done: 2 pages; 1 host visited, \d+ bytes, [\d.]+ s \([\d.]+ pages\/s\)\.$/),
-      'Not fetched: scope 1.',
+      'Skipped: scope 1.',
       '1 failed:',
       expect.stringMatching(/^ {2}1 {2}http-status {2}127\.0\.0\.1:\d+ answered with status 404$/),
     ])
   })
 
-  test('--json writes a line for each page, and nothing else', async () => {
+  test('--json prints one line per page and nothing else', async () => {
     const small = await site({ '/': `<title>Home</title>${linksTo('/a', '/gone')}`, '/a': 'no title' })
     const { code, stdout, stderr } = await kumo([small.url(), '--json', '--quiet', '--delay', '1ms'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -71,7 +71,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     expect(a).toMatchObject({ url: small.url('/a'), title: '', depth: 1, parent: small.url(), bytes: 8 })
   })
 
-  test('--rounds tells what became of known pages', async () => {
+  test('--rounds reports changes of known pages', async () => {
     const pages: Record<string, string> = { '/': linksTo('/a', '/b'), '/a': 'a', '/b': 'b' }
     const small = await site(pages)
     const folder = mkdtempSync(join(tmpdir(), 'kumo-cli-'))
@@ -82,7 +82,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     expect((await pass()).stdout).toBe(`200  ${small.url('/b')}  (changed)\n`)
   })
 
-  test('--quiet alone says nothing', async () => {
+  test('--quiet alone prints nothing', async () => {
     const small = await site({ '/': linksTo('/gone') })
     expect(await kumo([small.url(), '-q', '--delay', '1ms'])).toEqual({ code: 0, stdout: '', stderr: '' })
   })
@@ -104,7 +104,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     expect(code).toBe(0)
     expect(linesOf(stdout, small)).toEqual(['200  /  /', '200  /1  /1', '200  /3  /3'])
     expect(stderr).toMatch(/^Limit reached: 3 pages; /)
-    expect(stderr).toContain('\n5 URLs are left. With --store DIR, the same command could go on')
+    expect(stderr).toContain('\n5 URLs still pending. Use --store DIR to be able to resume a crawl.')
     expect(small.requests[0]).toMatchObject({ path: '/', headers: { 'user-agent': 'Mine/1', 'x-key': '1' } })
   })
 
@@ -120,22 +120,22 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     ])
   })
 
-  test.each<[why: string, routes: Record<string, string>, told: RegExp]>([
+  test.each<[why: string, routes: Record<string, string>, expected: RegExp]>([
     ['it is not there', {}, /\n1 failed:\n {2}1 {2}http-status /],
     [
       'robots.txt closes it',
       { '/': 'x', '/robots.txt': 'User-agent: *\nDisallow: /' },
-      /\nNot fetched: robots 1\./,
+      /\nSkipped: robots 1\./,
     ],
-  ])('ends with 1 where no page came back because %s', async (_, routes, told) => {
+  ])('exits with 1 if no page was fetched because %s', async (_, routes, expected) => {
     const small = await site(routes)
     const { code, stderr } = await kumo([small.url(), '--delay', '1ms'])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^Done: no page came back; /)
-    expect(stderr).toMatch(told)
+    expect(stderr).toMatch(/^Done: no pages; /)
+    expect(stderr).toMatch(expected)
   })
 
-  test('a crawl that fails is told as code and message, without a stack', async () => {
+  test('a crawl that fails prints its code and message, without a stack', async () => {
     expect(await kumo(['--seeds', '.'])).toEqual({
       code: 1,
       stdout: '',
@@ -143,7 +143,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     })
   })
 
-  test('a reader that leaves ends the crawl without a stack', async () => {
+  test('a closed pipe ends the crawl without a stack', async () => {
     const many = await site(linkedPages(200))
     const { code, stderr } = await kumo([many.url(), '--delay', '5ms'], {
       onOutput: once(/\n/, (child) => child.stdout!.destroy()),
@@ -155,7 +155,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
 })
 
 describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
-  test('Ctrl-C lets visits in flight finish, and says what a second one does', async () => {
+  test('Ctrl-C lets requests in flight finish and says what a second one does', async () => {
     const slow = await site({
       ...linkedPages(20),
       '/1': (_, response) => void setTimeout(() => response.end('<title>late</title>'), 1000),
@@ -172,10 +172,9 @@ describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
     expect(code).toBe(0)
     expect(linesOf(stdout, slow)).toEqual(['200  /  /', '200  /1  late'])
     expect(linesOf(stderr, slow)).toEqual([
-      'Stopping: visits in flight may finish. Ctrl-C again to abort them.',
+      'Stopping: waiting for requests in flight. Press Ctrl-C again to abort them.',
       expect.stringMatching(/^Stopped: 2 pages; /),
-      '18 URLs are left. With --store DIR, the same command could go on from here',
-      'later.',
+      '18 URLs still pending. Use --store DIR to be able to resume a crawl.',
     ])
   })
 
@@ -187,7 +186,7 @@ describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
       onErrors: once(/Stopping/, (child) => void setTimeout(() => child.kill('SIGINT'), UNMISTAKABLE_MS)),
     })
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^Stopping: .*\nAborting\.\nStopped: 1 page; .*\n1 URL is left\. /)
+    expect(stderr).toMatch(/^Stopping: .*\nAborting\.\nStopped: 1 page; .*\n1 URL still pending\. /)
     expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 

@@ -24,11 +24,11 @@ function lines(summary: Partial<Summary>, details: Partial<SummaryDetails> = {})
 }
 
 describe('the summary', () => {
-  test('of a crawl without trouble is one line', () => {
+  test('of a crawl without failures is one line', () => {
     expect(lines({})).toEqual(['Done: 120 pages; 1 host visited, 1.6 MB, 2 min 5 s (1.0 pages/s).'])
   })
 
-  test('says that nothing came back', () => {
+  test('says that no page was fetched', () => {
     const [first] = lines({
       pages: 0,
       pagesPerSecond: 0,
@@ -37,23 +37,25 @@ describe('the summary', () => {
       failed: 1,
       failures: { timeout: 1 },
     })
-    expect(first).toBe('Done: no page came back; 1 host visited, 0 bytes, 0.1 s.')
+    expect(first).toBe('Done: no pages; 1 host visited, 0 bytes, 0.1 s.')
   })
 
   test('counts runs where there were several', () => {
     expect(lines({ earlierRuns: 2 })[0]).toMatch(/^Done: 120 pages in 3 runs; /)
   })
 
-  test('says that it had been done before', () => {
-    const told = lines({ reason: 'already-done', earlierRuns: 1 })
-    expect(told[0]).toMatch(/^Already done: 120 pages in 2 runs; /)
-    expect(told.at(-1)).toBe('Nothing was left, and no URL was new. Another folder begins anew.')
+  test('says that the crawl was already done', () => {
+    const printed = lines({ reason: 'already-done', earlierRuns: 1 })
+    expect(printed[0]).toMatch(/^Already done: 120 pages in 2 runs; /)
+    expect(printed.join(' ')).toContain(
+      'No URL was pending and none was new. Use another folder to crawl again from the start.',
+    )
   })
 
-  test('names what was not fetched, and failures by code with an example of each', () => {
+  test('lists skip reasons, and failures by code with an example of each', () => {
     const message = `${'a'.repeat(80)}\x1b`
     const examples = new Map([['timeout', { message } as Failure]])
-    const told = lines(
+    const printed = lines(
       {
         skips: { robots: 2, scope: 1204 },
         skipped: 1206,
@@ -62,33 +64,33 @@ describe('the summary', () => {
       },
       { examples },
     )
-    expect(told.slice(1)).toEqual([
-      'Not fetched: scope 1,204, robots 2.',
+    expect(printed.slice(1)).toEqual([
+      'Skipped: scope 1,204, robots 2.',
       '3 failed:',
       '  2  http-status',
       `  1  timeout      ${'a'.repeat(61)}…`,
     ])
   })
 
-  test('without a store tells what could have been', () => {
+  test('without a store suggests --store', () => {
     expect(lines({ reason: 'stopped', pending: 1 }).slice(1)).toEqual([
-      '1 URL is left. With --store DIR, the same command could go on from here later.',
+      '1 URL still pending. Use --store DIR to be able to resume a crawl.',
     ])
   })
 
-  test('with a store tells how to go on; what was in flight counts as left', () => {
+  test('with a store prints the command that resumes; requests in flight count as pending', () => {
     const command = 'kumo crawl https://example.com/ --store crawl'
     expect(lines({ reason: 'stopped', pending: 78, inFlight: 2 }, { command }).slice(1)).toEqual([
-      '80 URLs are left. To go on:',
+      '80 URLs still pending. To resume:',
       `  ${command}`,
     ])
   })
 
-  test('says that a limit of pages must be higher to go on, but not one of time', () => {
+  test('asks for a higher --limit only if the page limit was reached', () => {
     const limited = { reason: 'limit', pending: 80 } as const
     expect(lines(limited, { command: 'x', pageLimit: 120 })).toContain(
-      '80 URLs are left. To go on, with a higher --limit:',
+      '80 URLs still pending. To resume with a higher --limit:',
     )
-    expect(lines(limited, { command: 'x', pageLimit: 200 })).toContain('80 URLs are left. To go on:')
+    expect(lines(limited, { command: 'x', pageLimit: 200 })).toContain('80 URLs still pending. To resume:')
   })
 })

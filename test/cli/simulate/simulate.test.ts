@@ -1,4 +1,4 @@
-/** `kumo simulate` as it is typed. */
+/** `kumo simulate` in its own process. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ interface Row {
   readonly servers: number
   readonly pages: number
   readonly visitsPerDay: number
-  readonly wishedPerDay: number
+  readonly wantedPerDay: number
   readonly stretch: number
   readonly socketsNeeded: number
   readonly bytesPerDay: number
@@ -46,7 +46,7 @@ const FIGURES = [
 ]
 
 describe('kumo simulate', { timeout: 60_000 }, () => {
-  test.concurrent('a line of JSON is what the library forecasts of the same figures', async () => {
+  test.concurrent('--json prints what the library forecasts for the same figures', async () => {
     const { code, stdout, stderr } = await simulate(...FIGURES, '--sockets', '1,3', '--json')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const rows = rowsOf(stdout)
@@ -117,19 +117,19 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     }
   })
 
-  test('a chart of one number of sockets has an axis too; servers beyond help are named', async () => {
+  test('a chart of one number of sockets has an axis too; infeasible servers are named', async () => {
     const chart = join(await newFolder(), 'chart.svg')
     const { code, stdout } = await simulate(
       ...['--servers', '2', '--pages', '200', '--min', '1m', '--max', '1m', '--days', '0.1', '--svg', chart],
     )
     expect(code).toBe(0)
     expect(stdout).toContain(
-      '\n2 servers cannot be visited as often as wished, whatever the sockets; server-',
+      '\n2 servers cannot be visited as often as planned with any number of sockets; server-',
     )
     expect(await readFile(chart, 'utf8')).not.toContain('NaN')
   })
 
-  test('--from takes what a crawl has learned, even while it goes on', async () => {
+  test('--from reads what a crawl has learned, even while it runs', async () => {
     const folder = await newFolder()
     const { url } = await site(linkedPages(6))
     const crawler = new Crawler()
@@ -151,14 +151,14 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
       const [row] = rowsOf(stdout) as [Row]
       expect(row).toMatchObject({ sockets: 1, servers: 1, pages: 6 })
       // No page is visited more than ten times a second, nor less than thrice.
-      expect(row.wishedPerDay).toBeLessThanOrEqual(6 * 10 * 86_400 * 1.0001)
-      expect(row.wishedPerDay).toBeGreaterThanOrEqual(6 * 3.3 * 86_400)
+      expect(row.wantedPerDay).toBeLessThanOrEqual(6 * 10 * 86_400 * 1.0001)
+      expect(row.wantedPerDay).toBeGreaterThanOrEqual(6 * 3.3 * 86_400)
       // These pages are small, and the crawl has counted.
       expect(row.bytesPerDay / row.visitsPerDay).toBeLessThan(2000)
     }
   })
 
-  test('a folder without a crawl, or without what it takes, is told', async () => {
+  test('a folder without a crawl, or without refresh data, is an error', async () => {
     const folder = await newFolder()
     const none = await simulate('--from', folder)
     expect(none.code).toBe(1)
@@ -173,25 +173,25 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
   test.concurrent.each([
     [
       [],
-      'nothing to simulate; write how many servers there are, as in: kumo simulate --servers 1000, or name the folder of a crawl: kumo simulate --from ./crawl',
+      'nothing to simulate; pass a number of servers, as in: kumo simulate --servers 1000, or the folder of a crawl: kumo simulate --from ./crawl',
     ],
-    [['./crawl'], "got './crawl'; for the folder of a crawl write --from ./crawl"],
-    [['--from', 'x', '--pages', '3'], '--from tells what there is; leave out --pages, or --from'],
+    [['./crawl'], "unexpected './crawl'; for the folder of a crawl write --from ./crawl"],
+    [['--from', 'x', '--pages', '3'], '--from already describes the web; leave out --pages or --from'],
     [['--servers', '0'], "--servers: got '0'; allowed: a whole number, 1 to 5,000,000"],
     [['--servers', '9999', '--pages', '9999'], '--pages: 99,980,001 pages in all; allowed: 5,000,000'],
     [['--servers', '1', '--sockets', '2,,3'], "--sockets: got ''; allowed: a whole number, 1 to 1,000,000"],
     [['--servers', '1', '--sockets', '2.5'], "--sockets: got '2.5'; allowed: a whole number, 1 to 1,000,000"],
     [
       ['--servers', '1', '--change', '5'],
-      "--change: got '5'; allowed: a time, such as 6h; two, such as 1h..30d; or one and a spread, such as 1d~1.5",
+      "--change: got '5'; allowed: a time, such as 6h; a range, such as 1h..30d; or a median and a spread, such as 1d~1.5",
     ],
     [
       ['--servers', '1', '--download', '2s..1s'],
-      "--download: got '2s..1s'; allowed: a time, such as 6h; two, such as 1h..30d; or one and a spread, such as 1d~1.5",
+      "--download: got '2s..1s'; allowed: a time, such as 6h; a range, such as 1h..30d; or a median and a spread, such as 1d~1.5",
     ],
     [
       ['--servers', '1', '--delay', '5'],
-      "--delay: got '5'; allowed: a number with its unit, such as 500ms, 5s, 2m, 1h, 1d",
+      "--delay: got '5'; allowed: a number with a unit, such as 500ms, 5s, 2m, 1h, 1d",
     ],
     [['--servers', '1', '--days', '0'], "--days: got '0'; allowed: a number above 0"],
     [['--servers', '1', '--days', 'many'], "--days: got 'many'; allowed: a number from 0 to 3,650"],
@@ -199,19 +199,19 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     [['--servers', '1', '--target', '1'], '--target: got 1; allowed: a number above 0 and below 1'],
     [['--servers', '1', '--min', '2d', '--max', '1d'], '--min: got 172800000; allowed: at most --max'],
     [['--servers', '1', '--sokets', '2'], 'unknown option --sokets; did you mean --sockets?'],
-  ])('%j is refused with a sentence', async (args, message) => {
+  ])('%j is rejected with a message', async (args, message) => {
     expect(await simulate(...args)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `kumo simulate: ${message}\nFor all options: kumo simulate --help\n`,
+      stderr: `kumo simulate: ${message}\nRun 'kumo simulate --help' for all options.\n`,
     })
   })
 
-  test('a chart that cannot be written is told before anything is simulated', async () => {
+  test('a chart that cannot be written is an error before the simulation', async () => {
     const chart = join(await newFolder(), 'no', 'such', 'chart.svg')
     const { code, stdout, stderr } = await simulate(...FIGURES, '--svg', chart)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(`kumo simulate: --svg: '${chart}' cannot be written: `)
+    expect(stderr).toContain(`kumo simulate: --svg: cannot write '${chart}': `)
   })
 })
 

@@ -179,7 +179,7 @@ describe('contentDigest', () => {
     expect(digest('<p>a')).toBe(before)
   })
 
-  /** Pieces between which anything that nobody sees may stand, and what that could be. */
+  /** Pieces of a page, and invisible markup that may be between them. */
   const PIECES = [
     '<p>',
     'Te',
@@ -205,7 +205,7 @@ describe('contentDigest', () => {
     (any) => `<span class="${any}" data-n="${any}"></span>`,
     (any) => `<!${any}>`,
   ]
-  it('does not depend on what nobody sees, wherever it stands', () => {
+  it('does not depend on invisible markup, wherever it is', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const random = seededRandom(seed)
       const pick = <T>(from: readonly T[]) => from[Math.floor(random.next() * from.length)]!

@@ -1,4 +1,4 @@
-/** Pages made to hurt: our code holds the loop for at most 50 ms on any, and a DOM is refused before it costs seconds. */
+/** Hostile pages: none blocks the event loop for more than 50 ms, and an expensive DOM is rejected before it is built. */
 
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
@@ -84,7 +84,7 @@ describe('what is read of a hostile page', () => {
     expect([text.slice(0, 2), text.slice(-7)]).toEqual(['€€', '€&euro;'])
   })
 
-  it('is read once, however many CDATA sections stand in an unread element', () => {
+  it('is read once, however many CDATA sections are in a skipped element', () => {
     const sections = '<![CDATA[</script>]]>'.repeat(50_000)
     const page = pageOf({
       url: URL_OF_PAGE,
@@ -137,7 +137,7 @@ describe('page.document', () => {
   const DEPTH = '512 elements within each other'
   const NODES = '250000 elements, attributes, texts and comments'
 
-  const REFUSED: [what: string, body: string, bound: string][] = [
+  const REJECTED: [what: string, body: string, bound: string][] = [
     ['100,000 nested elements', '<div>'.repeat(100_000) + '</div>'.repeat(100_000), DEPTH],
     ['513 nested elements', '<b>'.repeat(513), DEPTH],
     ['nested SVG', '<svg>'.repeat(600), DEPTH],
@@ -150,15 +150,15 @@ describe('page.document', () => {
     ['too many texts', '&amp;'.repeat(250_001), NODES],
     ['too many characters', 'x'.repeat(2 ** 23 + 1), '8388608 characters'],
   ]
-  it.for(REFUSED)('is refused for %s', ([, body, bound]) => {
+  it.for(REJECTED)('is rejected for %s', ([, body, bound]) => {
     const error = refusal(body)
     expect(error.code).toBe('KUMO_NO_DOCUMENT')
     expect(error.message).toBe(
-      `page.document: ${URL_OF_PAGE} has more than ${bound}, too much for a DOM; use page.links, page.text or page.body`,
+      `page.document: ${URL_OF_PAGE} has more than ${bound}, which is too large for a DOM; use page.links, page.text or page.body`,
     )
   })
 
-  it('is refused again, and the rest of the page is there', () => {
+  it('is rejected again, and the rest of the page is available', () => {
     const page = html(`<title>Deep</title>${'<i>'.repeat(1000)}<a href=/x>x</a>`)
     expect(() => page.document).toThrow('512')
     expect(() => page.document).toThrow('512')

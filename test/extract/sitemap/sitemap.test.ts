@@ -293,12 +293,12 @@ describe('gzip', () => {
     expect(reader.problems).toEqual([])
   })
 
-  it('may have several members, and something behind them', async () => {
+  it('may have several members and trailing data', async () => {
     const members = Buffer.concat([gzipSync('<urlset>'), gzipSync(`${loc(A)}</urlset>`), Buffer.alloc(9000)])
     expect(await urlsOf(members)).toEqual([A])
   })
 
-  it('that is cut off gives what is readable', async () => {
+  it('that is cut off returns the readable entries', async () => {
     const packed = gzipSync(many)
     const { entries, problems } = await parseSitemap(packed.subarray(0, packed.length / 2))
     expect(entries.length).toBeGreaterThan(2000)

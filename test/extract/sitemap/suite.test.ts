@@ -32,7 +32,7 @@ interface Expected {
 
 const page = (loc: string): Expected => ({ loc })
 
-/** Where crawler-commons was asked to be strict: what stands in the file all the same. */
+/** Entries that crawler-commons rejects in strict mode but the file contains. */
 const LENIENT: Readonly<Record<string, { readonly reason: string; readonly entries: readonly Expected[] }>> =
   {
     'SiteMapParserTest.lambda$testSitemapParserBrokenXml$2': {
@@ -74,7 +74,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 const DEFAULT_PRIORITY = 0.5
 
-/** Both sides in one form: URLs as a crawler would visit them, what is not said as the protocol's default. */
+/** Both sides in one form: canonical URLs, and the protocol's defaults for absent fields. */
 function seen(entry: SitemapEntry, base: string): object {
   const url = new URL(entry.url, base)
   url.hash = ''

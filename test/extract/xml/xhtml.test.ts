@@ -105,7 +105,7 @@ describe('XHTML', () => {
     expect(links[0]?.url).toBe('http://site.example/dir/c')
   })
 
-  it('only what stands in the head is a canonical URL', () => {
+  it('only a link in the head declares a canonical URL', () => {
     expect(page(whole('', '<link rel="canonical" href="/no"/>')).canonical).toBeUndefined()
   })
 
@@ -145,13 +145,13 @@ describe('XHTML', () => {
     expect(paths(body(2 ** 17))).toEqual([])
   })
 
-  it('that ends early keeps what is there', () => {
+  it('that ends early keeps what was read', () => {
     expect(paths('<html xmlns="http://www.w3.org/1999/xhtml"><script/><a href="/a"/><a href="/b')).toEqual([
       '/a',
     ])
   })
 
-  it('is XHTML although nobody names the namespace', () => {
+  it('is XHTML even without a namespace declaration', () => {
     expect(paths('<html><script/><a href="/a"/></html>')).toEqual(['/a'])
   })
 })

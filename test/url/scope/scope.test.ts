@@ -217,7 +217,7 @@ describe('a predicate', () => {
   })
 })
 
-describe('what is no scope', () => {
+describe('an invalid scope', () => {
   test.each<[what: string, make: () => unknown, says: RegExp]>([
     ['undefined', () => toRule(undefined as never), /got undefined; allowed: 'site', 'host'.*sameSite\(\)/],
     ['a number', () => toRule(7 as never), /got 7;/],
@@ -244,7 +244,7 @@ describe('what is no scope', () => {
     expect(make).toThrow(KumoError)
   })
 
-  it('is told when a site rule is used before it is open', () => {
+  it('throws if a site rule is used before it is open', () => {
     expect(() => sameSite().start().addSeed?.('https://e.com/')).toThrow(/open\(\)/)
   })
 })

@@ -1,14 +1,14 @@
 /**
- * Whole sites, made up: each is crawled breadth first through the canonicaliser, the parameter filter, the traps and the
+ * Whole sites, made up: each is crawled breadth first through the canonicalizer, the parameter filter, the traps and the
  * comparison of contents, as the engine does it. Endless sites must end, and an honest one must be crawled to the last
  * page.
  */
 
 import { describe, expect, it, test } from 'vitest'
+import { sameContent } from '../../../src/extract/digest/same-content.js'
 import { seededRandom } from '../../../src/time.js'
 import { canonicalizeUrl, hostOf } from '../../../src/url/canonicalize.js'
 import { parameterFilter, SESSION_PARAMETERS } from '../../../src/url/tracking.js'
-import { sameContent } from '../../../src/url/traps/same-content.js'
 import { type TrapOptions, traps } from '../../../src/url/traps/traps.js'
 
 /** The links of a page as written, and its text. */

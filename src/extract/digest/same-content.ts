@@ -1,26 +1,27 @@
 /**
- * A site that shows the same page under ever new addresses can be told by nothing in the addresses. Its pages are
- * compared by digest, and when one has come too often its links are not followed any more, so the site ends.
+ * Finds sites that show the same page under ever new URLs, which the URLs alone do not reveal. Pages are compared by
+ * digest, and when one has occurred too often, its links are no longer followed, so the site comes to an end.
  *
- * A digest takes as long as all else that is done with a page, so only one page in thirty-two is looked at, chosen by
- * its URL. As soon as one of them has come before, all pages of that host are looked at for a while: an ordinary site
- * pays for the sample only, and a trap is found out some dozen pages later than it could have been.
+ * A digest takes as long as everything else done with a page, so only one page in thirty-two is sampled, chosen by its
+ * URL. As soon as a sampled page repeats, all pages of its host are checked for a while: an ordinary site pays only for the
+ * sample, and a trap is found a few dozen pages later.
  */
 
 import { invalidOption } from '../../errors.js'
-import { fingerprint } from '../fingerprint.js'
-import { contentDigest } from './content-digest.js'
+import { fingerprint } from '../../url/fingerprint.js'
+import { duplicateDigest } from './duplicate-digest.js'
 
+/** Options for finding repeated content. */
 export interface SameContentOptions {
-  /** How often a host may show the same content before its links are ignored. Default 10; `Infinity` lifts it. */
+  /** How often a host may show the same content before its links are ignored. Default 10; `Infinity` disables it. */
   readonly repeats?: number | undefined
 }
 
-/** Made by `sameContent`. */
+/** Created by `sameContent`. */
 export interface SameContent {
   /**
-   * Tells each page that has links, once; true if its host has shown this content too often, so that its links should
-   * not be followed. `url` and `host` are the page's own, canonical.
+   * Call once for each page with links. True if its host has shown this content too often, so that its links should not
+   * be followed. `url` and `host` are those of the page, canonical.
    */
   isRepeated(host: string, url: string, body: Uint8Array): boolean
 }
@@ -28,18 +29,18 @@ export interface SameContent {
 const DEFAULT_REPEATS = 10
 /** A power of two. */
 const SAMPLE_ONE_IN = 32
-/** How many pages of a host are looked at after each repetition. */
+/** Pages of a host to check after each repetition. */
 const PAGES_WATCHED = 256
-/** Hosts under watch; when there are more, all are forgotten, and the sample finds them again. */
+/** Hosts to check; if there are more, all are dropped, and the sample finds them again. */
 const HOSTS_WATCHED = 1024
 /**
- * Digests that are remembered at least, and at most twice as many: some 2 MB a generation. With the sample that is a
+ * Digests to remember at least, and at most twice as many: about 2 MB per generation. With the sample, that covers a
  * million ordinary pages.
  */
 const DIGESTS = 32_768
 
 /**
- * Counts what each host shows. It depends on nothing but the pages told and their order, and its memory is bounded.
+ * Counts the contents of each host. Deterministic: it depends only on the pages and their order. Its memory is bounded.
  *
  * @example
  * const contents = sameContent()
@@ -55,10 +56,10 @@ export function sameContent({ repeats = DEFAULT_REPEATS }: SameContentOptions = 
 
 class Contents implements SameContent {
   readonly #repeats: number
-  /** How often each digest came, on which host; the young generation is filled, the old one is only read. */
+  /** Occurrences of each digest on a host; the young generation is written, the old one only read. */
   #young = new Map<number, number>()
   #old = new Map<number, number>()
-  /** Host → pages that are still to be looked at. */
+  /** Pages left to check, by host. */
   readonly #watched = new Map<string, number>()
   readonly #print = new Uint32Array(4)
 
@@ -73,9 +74,9 @@ class Contents implements SameContent {
       fingerprint(url, print)
       if (print[0]! % SAMPLE_ONE_IN !== 0) return false
     }
-    contentDigest(body, url, print)
+    duplicateDigest(body, url, print)
     fingerprint(host, print, 2)
-    // Xor joins them well enough, for both are mixed; 53 bits are what a number holds.
+    // XOR is good enough: both are well mixed. A number holds 53 bits.
     const low = (print[0]! ^ print[2]!) >>> 0
     const high = (print[1]! ^ print[3]!) >>> 11
     const times = this.#count(low + high * 2 ** 32)

@@ -1,25 +1,24 @@
 /**
- * Gives a parsed page the skeleton that every browser gives it. HTML lets authors leave out `html`, `head` and
- * `body`, and many do; linkedom builds only what is written, so that `document.body` would be empty and
- * `document.title` unknown on such a page.
+ * Completes a parsed page as browsers do. The tags of `html`, `head` and `body` are optional in HTML, and many pages omit
+ * them; linkedom builds only what is written, so `document.body` would be empty and `document.title` unknown.
  */
 
-/** What stands in the head where no tag says where the head ends. */
+/** Elements that belong to the head if no tag ends it. */
 const HEAD_ELEMENTS = new Set(['BASE', 'LINK', 'META', 'NOSCRIPT', 'SCRIPT', 'STYLE', 'TEMPLATE', 'TITLE'])
 
 const ELEMENT = 1
 const TEXT = 3
 
-/** Adds `html`, `head` and `body` where they are missing, and moves what stands beside them inside. */
-export function makeWhole(document: Document): void {
+/** Adds missing `html`, `head` and `body` elements, and moves misplaced nodes into them. */
+export function completeDocument(document: Document): void {
   const root = rootOf(document)
   if (root.children[0]?.tagName === 'HEAD' && isBody(root.children[1]) && root.children.length === 2) return
   const head = childNamed(root, (child) => child.tagName === 'HEAD') ?? document.createElement('head')
   const body = childNamed(root, isBody) ?? document.createElement('body')
-  const { before, after } = strays(root, head, body)
+  const { before, after } = misplacedNodes(root, head, body)
   root.prepend(head)
   head.after(body)
-  // One by one: a page may have more of them than a call may have arguments.
+  // One by one: there may be more nodes than a call can have arguments.
   for (const node of before) head.append(node)
   for (const node of after) body.append(node)
 }
@@ -35,8 +34,8 @@ function rootOf(document: Document): Element {
   return root
 }
 
-/** What stands in neither: up to the body, or up to the first thing that is no matter of heads, it is the head's. */
-function strays(root: Element, head: Element, body: Element): { before: Node[]; after: Node[] } {
+/** Nodes in neither: those before the body and before the first node that cannot be in a head belong to the head. */
+function misplacedNodes(root: Element, head: Element, body: Element): { before: Node[]; after: Node[] } {
   const before: Node[] = []
   const after: Node[] = []
   let inHead = true

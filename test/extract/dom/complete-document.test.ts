@@ -32,7 +32,7 @@ const CASES: string[] = [
   '<html><head></head><frameset></frameset></html>',
 ]
 
-describe('makeWhole', () => {
+describe('completeDocument', () => {
   it.for(CASES)('makes of %o what browsers make', (html) => {
     const { documentElement } = documentOf(html)
     expect(tidy(documentElement.outerHTML)).toBe(tidy(serialize(parse(html))))

@@ -1,24 +1,24 @@
-/** Finds what a misspelt word was meant to be. */
+/** "Did you mean …?" for misspelled words. */
 
-/** Beyond this many slips of the finger it is another word. */
-const MOST_SLIPS = 2
+/** With more edits than this, it is a different word. */
+const MAX_EDITS = 2
 
-/** The known word that is nearest to the given one, if it is near enough to be meant. */
-export function nearest(given: string, known: Iterable<string>): string | undefined {
+/** The known word closest to the given one, or undefined if none is close. */
+export function closestWord(given: string, known: Iterable<string>): string | undefined {
   let found: string | undefined
-  let fewest = MOST_SLIPS + 1
+  let fewest = MAX_EDITS + 1
   for (const word of known) {
-    const slips = slipsBetween(given, word)
-    // In a word of two letters, two slips are all of it.
-    if (slips >= fewest || slips >= word.length) continue
-    fewest = slips
+    const edits = editDistance(given, word)
+    // Two edits turn any two-letter word into any other.
+    if (edits >= fewest || edits >= word.length) continue
+    fewest = edits
     found = word
   }
   return found
 }
 
-/** Letters to add, leave out, replace or swap with their neighbour, to make one word of the other. */
-function slipsBetween(a: string, b: string): number {
+/** Insertions, deletions, substitutions and swaps of neighbors (Damerau–Levenshtein, restricted edits). */
+function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../src/cli/nearest.js'
+import { closestWord } from '../../src/cli/closest-word.js'
 
 const WORDS = ['concurrency', 'crawl', 'depth', 'limit', 'limit-time', 'q']
 
@@ -14,5 +14,5 @@ test.each<[given: string, meant: string | undefined]>([
   ['', undefined],
   ['x', undefined],
 ])('%j was meant as %j', (given, meant) => {
-  expect(nearest(given, WORDS)).toBe(meant)
+  expect(closestWord(given, WORDS)).toBe(meant)
 })

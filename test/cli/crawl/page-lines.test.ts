@@ -1,6 +1,6 @@
 import type { Failure, Page } from 'kumo'
 import { describe, expect, test } from 'vitest'
-import { failureLine, pageJson, pageLine } from '../../../src/cli/crawl/listing.js'
+import { failureLine, pageJson, pageLine } from '../../../src/cli/crawl/page-lines.js'
 
 const page = (more: Partial<Page> = {}) =>
   ({
@@ -27,7 +27,7 @@ const failure = (more: Partial<Failure> = {}): Failure => ({
   ...more,
 })
 
-describe('for people', () => {
+describe('text', () => {
   test.each<[line: string, expected: string]>([
     [pageLine(page()), '200  https://example.com/a  A page'],
     [pageLine(page({ title: '' })), '200  https://example.com/a'],
@@ -45,8 +45,8 @@ describe('for people', () => {
   })
 })
 
-describe('for programs', () => {
-  test('has every key, whatever the page has', () => {
+describe('JSON', () => {
+  test('always has every key', () => {
     expect(pageJson(page())).toBe(
       '{"id":"0123456789abcdef","url":"https://example.com/a","change":"new","status":200,"title":"A page","depth":1,' +
         '"parent":"https://example.com/","mediaType":"text/html","bytes":1234,' +
@@ -55,10 +55,10 @@ describe('for programs', () => {
     expect(JSON.parse(pageJson(page({ parent: undefined })))).toHaveProperty('parent', null)
   })
 
-  test('is one line, obeyed by no terminal, and gives the title back as it was', () => {
+  test('is one line without control characters, and keeps the title', () => {
     const title = 'a\n\x1b[31m\x7f\x9b2J\u2028"é'
     const line = pageJson(page({ title }))
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not appear
     expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f]/)
     expect(JSON.parse(line)).toHaveProperty('title', title)
   })

@@ -1,6 +1,6 @@
 import type { Inspection } from 'kumo'
 import { describe, expect, test } from 'vitest'
-import { inspectionLines } from '../../../src/cli/inspect/inspection.js'
+import { reportLines } from '../../../src/cli/inspect/report.js'
 
 const NOW = 1_735_787_045_678
 
@@ -42,59 +42,59 @@ const inspection: Inspection = {
 }
 
 const lines = (more: Partial<Inspection> = {}) =>
-  inspectionLines({ ...inspection, ...more }, { now: NOW, width: 80 })
+  reportLines({ ...inspection, ...more }, { now: NOW, width: 80 })
 
-describe('an inspection', () => {
-  test('is a page to read', () => {
+describe('the report', () => {
+  test('shows everything', () => {
     expect(lines().join('\n')).toBe(`crawl       /home/me/crawl
 state       stopped
-runs        3, the first since 2025-01-01 03:04:05 UTC
+runs        3, first started 2025-01-01 03:04:05 UTC
 last write  2025-01-02 03:02:00 UTC, 2 min 5 s ago
 on disk     12 MB, format 1
 pages       12,345, 160 MB of bodies
 pending     87,000 URLs of 100,000 known
 failed      120 URLs
 
-Answers by status
+Responses by status
   12,345  200
      100  404
 
-Failed, by code
+Failures by code
   100  http-status
    20  timeout
 
-Not fetched, by reason
+Skipped by reason
   1,204  scope
 
-Hosts with most pending (2 of 512)
-  50,000  example.com  (rests for 12.0 s, 3 incidents in a row)
+Hosts with the most pending URLs (2 of 512)
+  50,000  example.com  (paused for 12.0 s, 3 incidents in a row)
      900  other.example
 
-Last failures
+Recent failures
   2025-01-02 03:04:04 UTC  http-status 404
     https://example.com/${'long/'.repeat(20)}
     example.com answered with status 404
-  2025-01-02 03:04:03 UTC  timeout, try 3
+  2025-01-02 03:04:03 UTC  timeout, attempt 3
     https://slow.example/
     no� answer`)
   })
 
-  test('fits into 80 columns, but for URLs, which are there to be copied', () => {
+  test('fits in 80 columns, except URLs, which are there to be copied', () => {
     const host = `${'sub.'.repeat(50)}example`
     const wide = lines({ hosts: { total: 1, withMostPending: [{ host, pending: 1 }] } })
     expect(wide.filter((line) => line.length > 80 && !line.includes('https://'))).toEqual([])
   })
 
-  test('of a crawl that has just begun leaves out what is empty', () => {
+  test('of a crawl that has just started omits empty sections', () => {
     const nothing = { failures: {}, skips: {}, statuses: {}, recentFailures: [] }
     expect(lines({ ...nothing, hosts: { total: 0, withMostPending: [] } })).toHaveLength(8)
   })
 
-  test.each<[state: Inspection['state'], inUse: boolean, told: string]>([
+  test.each<[state: Inspection['state'], inUse: boolean, printed: string]>([
     ['done', false, 'done'],
-    ['crashed or running', true, 'running: a process has it open'],
-    ['crashed or running', false, 'crashed; the next run goes on from the last write'],
-  ])('%s, in use: %j', (state, inUse, told) => {
-    expect(lines({ state, inUse })[1]).toBe(`state       ${told}`)
+    ['crashed or running', true, 'running (open in another process)'],
+    ['crashed or running', false, 'crashed; the next run resumes from the last write'],
+  ])('%s, in use: %j', (state, inUse, printed) => {
+    expect(lines({ state, inUse })[1]).toBe(`state       ${printed}`)
   })
 })

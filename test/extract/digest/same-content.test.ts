@@ -1,19 +1,19 @@
 import { describe, expect, it, test } from 'vitest'
+import { duplicateDigest } from '../../../src/extract/digest/duplicate-digest.js'
+import { sameContent } from '../../../src/extract/digest/same-content.js'
 import { seededRandom } from '../../../src/time.js'
-import { contentDigest } from '../../../src/url/traps/content-digest.js'
-import { sameContent } from '../../../src/url/traps/same-content.js'
 
 const HERE = 'https://example.com/dir/page'
 
 function digest(html: string, url = HERE): string {
   const into = new Uint32Array(2)
-  contentDigest(Buffer.from(html), url, into)
+  duplicateDigest(Buffer.from(html), url, into)
   return into.join(' ')
 }
 
 const links = (...hrefs: string[]) => hrefs.map((href) => `<a href="${href}">more</a>`).join('')
 
-describe('contentDigest', () => {
+describe('duplicateDigest', () => {
   test.each<[what: string, one: string, other: string]>([
     ['the time of day', '<p>made at 12:30:01', '<p>made at 13:01:59'],
     ['a counter', '<p>visitor 999</p>', '<p>visitor 1000</p>'],
@@ -58,7 +58,7 @@ describe('contentDigest', () => {
     expect(one).toBe(other)
   })
 
-  it('tells a hundred thousand pages apart that differ in two letters', () => {
+  it('distinguishes a hundred thousand pages that differ in two letters', () => {
     const letter = (n: number) => String.fromCharCode(97 + (n % 26))
     const word = (n: number) => letter(n) + letter(n / 26) + letter(n / 676) + letter(n / 17_576)
     const digests = new Set<string>()
@@ -97,7 +97,7 @@ describe('contentDigest', () => {
     (piece) => {
       const body = Buffer.from(piece.repeat(1_000_000))
       const start = performance.now()
-      contentDigest(body, HERE, new Uint32Array(2))
+      duplicateDigest(body, HERE, new Uint32Array(2))
       // Takes some milliseconds; squared, it would take minutes.
       expect(performance.now() - start).toBeLessThan(1000)
     },
@@ -129,7 +129,7 @@ describe('sameContent', () => {
     expect(repeated).toBe(0)
   })
 
-  it('lets ten copies pass, or as many as it is told', () => {
+  it('lets ten copies pass, or as many as the option says', () => {
     for (const repeats of [1, 10, 50]) {
       const contents = sameContent({ repeats })
       const followed = Array.from({ length: 5000 }, (_, i) =>
@@ -152,7 +152,7 @@ describe('sameContent', () => {
     expect(contents.isRepeated('example.com', url(sampled), page('old'))).toBe(true)
   })
 
-  test.each([0, -1, Number.NaN, '7x'])('refuses %j repeats', (repeats) => {
+  test.each([0, -1, Number.NaN, '7x'])('rejects %j repeats', (repeats) => {
     expect(() => sameContent({ repeats: repeats as number })).toThrow(
       expect.objectContaining({ code: 'KUMO_INVALID_OPTION' }),
     )

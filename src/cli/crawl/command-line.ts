@@ -1,34 +1,34 @@
-/** What a command line orders: the crawler, and what the command is to make of its pages. */
+/** Reads the command line of `kumo crawl`. */
 
 import type { Crawler } from '../../index.js'
 import { readArguments } from '../arguments.js'
-import { describe } from '../describe.js'
+import { buildCrawler } from '../build-crawler.js'
 import { quoted } from '../format.js'
-import { Misuse } from '../misuse.js'
+import { UsageError } from '../usage-error.js'
 import { CRAWL_OPTIONS } from './options.js'
 import { openSeedFile, type SeedFile } from './seed-file.js'
 
-export interface CrawlOrder {
+export interface CrawlCommandLine {
   readonly crawler: Crawler
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** To be closed when the crawl is over. */
+  /** Close it when the crawl ends. */
   readonly seedFile: SeedFile | undefined
-  /** The command line that goes on with the crawl; undefined without a store. */
+  /** The command line that resumes the crawl; undefined without a store. */
   readonly command: string | undefined
-  /** What `--limit` says. */
+  /** The value of `--limit`. */
   readonly pageLimit: number | undefined
 }
 
-const NO_URL = 'no URL given; write at least one, as in: kumo crawl https://example.com/'
+const NO_URL = 'no URL given; pass at least one, as in: kumo crawl https://example.com/'
 
-/** @throws Misuse for what cannot be had. */
-export async function readOrder(args: readonly string[]): Promise<CrawlOrder> {
+/** @throws UsageError if the command line is invalid. */
+export async function readCrawlCommandLine(args: readonly string[]): Promise<CrawlCommandLine> {
   const { options, operands } = readArguments(args, CRAWL_OPTIONS)
   const last = (name: string) => options.get(name)?.at(-1)
   const path = last('seeds')
-  if (operands.length === 0 && path === undefined) throw new Misuse(NO_URL)
-  const crawler = describe(operands, options)
+  if (operands.length === 0 && path === undefined) throw new UsageError(NO_URL)
+  const crawler = buildCrawler(operands, options)
   const seedFile = path === undefined ? undefined : await openSeedFile(path)
   const pages = last('limit')
   return {

@@ -1,4 +1,4 @@
-/** What a command line of `kumo simulate` orders. */
+/** Reads the command line of `kumo simulate`. */
 
 import { KumoError } from '../../errors.js'
 import { refreshOptions } from '../../options/check-refresh.js'
@@ -6,11 +6,11 @@ import type { RefreshRules } from '../../refresh/contract.js'
 import { type Distribution, describeWorld, type RefreshWorld } from '../../sim/index.js'
 import { parseDuration } from '../../time.js'
 import { readArguments } from '../arguments.js'
-import { Misuse } from '../misuse.js'
-import { SIMULATE_OPTIONS, USUAL } from './options.js'
+import { UsageError } from '../usage-error.js'
+import { DEFAULTS, SIMULATE_OPTIONS } from './options.js'
 
-/** What is to be simulated, and what is to be made of it. */
-export interface SimulateOrder {
+/** What to simulate and how to print it. */
+export interface SimulateCommandLine {
   readonly world: () => Promise<RefreshWorld>
   readonly sockets: readonly number[]
   readonly delayMs: number
@@ -24,32 +24,33 @@ export interface SimulateOrder {
 
 type Options = ReadonlyMap<string, readonly string[]>
 
-/** Of these a crawl's folder tells itself. */
-const DESCRIBING = ['servers', 'pages', 'change', 'download']
+/** Options that `--from` replaces. */
+const WORLD_OPTIONS = ['servers', 'pages', 'change', 'download']
 const MOST_SOCKETS = 1_000_000
-/** More do not fit into memory. */
+/** More would not fit in memory. */
 const MOST_PAGES = 5_000_000
 const MOST_DAYS = 3650
 const NO_WORLD =
-  'nothing to simulate; write how many servers there are, as in: kumo simulate --servers 1000, or name the folder ' +
-  'of a crawl: kumo simulate --from ./crawl'
+  'nothing to simulate; pass a number of servers, as in: kumo simulate --servers 1000, or the folder of a crawl: ' +
+  'kumo simulate --from ./crawl'
 
-/** @throws Misuse for what cannot be had. */
-export function readSimulateOrder(args: readonly string[]): SimulateOrder {
+/** @throws UsageError if the command line is invalid. */
+export function readSimulateCommandLine(args: readonly string[]): SimulateCommandLine {
   const { options, operands } = readArguments(args, SIMULATE_OPTIONS)
   const [stray] = operands
-  if (stray !== undefined) throw new Misuse(`got '${stray}'; for the folder of a crawl write --from ${stray}`)
+  if (stray !== undefined)
+    throw new UsageError(`unexpected '${stray}'; for the folder of a crawl write --from ${stray}`)
   const last = (name: string) => options.get(name)?.at(-1)
-  const days = number('days', last('days') ?? USUAL.days, 0, MOST_DAYS)
-  if (days === 0) throw new Misuse("--days: got '0'; allowed: a number above 0")
+  const days = number('days', last('days') ?? DEFAULTS.days, 0, MOST_DAYS)
+  if (days === 0) throw new UsageError("--days: got '0'; allowed: a number above 0")
   const learn = last('learn')
-  const seed = whole('seed', last('seed') ?? '1', 0)
+  const seed = integer('seed', last('seed') ?? '1', 0)
   return {
-    world: worldOrder(options, seed),
-    sockets: (last('sockets') ?? USUAL.sockets)
+    world: worldFactory(options, seed),
+    sockets: (last('sockets') ?? DEFAULTS.sockets)
       .split(',')
-      .map((each) => whole('sockets', each.trim(), 1, MOST_SOCKETS)),
-    delayMs: duration('delay', last('delay') ?? USUAL.delay),
+      .map((each) => integer('sockets', each.trim(), 1, MOST_SOCKETS)),
+    delayMs: duration('delay', last('delay') ?? DEFAULTS.delay),
     refresh: rules(options),
     days,
     learningDays: learn === undefined ? days / 3 : number('learn', learn, 0, MOST_DAYS),
@@ -59,29 +60,30 @@ export function readSimulateOrder(args: readonly string[]): SimulateOrder {
   }
 }
 
-function worldOrder(options: Options, seed: number): () => Promise<RefreshWorld> {
+function worldFactory(options: Options, seed: number): () => Promise<RefreshWorld> {
   const last = (name: string) => options.get(name)?.at(-1)
   const from = last('from')
   if (from !== undefined) {
-    const other = DESCRIBING.find((name) => options.has(name))
-    if (other !== undefined) throw new Misuse(`--from tells what there is; leave out --${other}, or --from`)
-    // What reads folders is loaded when there is one.
+    const other = WORLD_OPTIONS.find((name) => options.has(name))
+    if (other !== undefined)
+      throw new UsageError(`--from already describes the web; leave out --${other} or --from`)
+    // Loaded on demand: it opens the database.
     return async () => (await import('../../sim/refresh/crawled.js')).crawledWorld(from)
   }
   const given = last('servers')
-  if (given === undefined) throw new Misuse(NO_WORLD)
-  const servers = whole('servers', given, 1, MOST_PAGES)
-  const pagesPerServer = whole('pages', last('pages') ?? USUAL.pages, 1, MOST_PAGES)
+  if (given === undefined) throw new UsageError(NO_WORLD)
+  const servers = integer('servers', given, 1, MOST_PAGES)
+  const pagesPerServer = integer('pages', last('pages') ?? DEFAULTS.pages, 1, MOST_PAGES)
   if (servers * pagesPerServer > MOST_PAGES) {
     const pages = (servers * pagesPerServer).toLocaleString('en')
-    throw new Misuse(`--pages: ${pages} pages in all; allowed: ${MOST_PAGES.toLocaleString('en')}`)
+    throw new UsageError(`--pages: ${pages} pages in all; allowed: ${MOST_PAGES.toLocaleString('en')}`)
   }
-  const changeMs = distribution('change', last('change') ?? USUAL.change)
-  const downloadMs = distribution('download', last('download') ?? USUAL.download)
+  const changeMs = distribution('change', last('change') ?? DEFAULTS.change)
+  const downloadMs = distribution('download', last('download') ?? DEFAULTS.download)
   return async () => describeWorld({ servers, pagesPerServer, changeMs, downloadMs, seed })
 }
 
-/** What `.refresh({ … })` would make of it; it checks the rest. */
+/** The rules that `.refresh({ … })` would use; it validates the values. */
 function rules(options: Options): RefreshRules {
   const given: Record<string, unknown> = {}
   for (const name of ['min', 'max', 'first', 'target', 'aim', 'policy', 'share']) {
@@ -94,13 +96,13 @@ function rules(options: Options): RefreshRules {
     return refreshOptions(given).refresh
   } catch (error) {
     if (!(error instanceof KumoError)) throw error
-    throw new Misuse(error.message.replaceAll('refresh.', '--'))
+    throw new UsageError(error.message.replaceAll('refresh.', '--'))
   }
 }
 
-const TIMES = 'a time, such as 6h; two, such as 1h..30d; or one and a spread, such as 1d~1.5'
+const TIMES = 'a time, such as 6h; a range, such as 1h..30d; or a median and a spread, such as 1d~1.5'
 
-/** `1d`: all alike. `1h..30d`: in between. `1d~1.5`: log-normal around it. */
+/** `1d`: constant. `1h..30d`: log-uniform. `1d~1.5`: log-normal around the median. */
 function distribution(name: string, text: string): Distribution {
   const [first = '', second, third] = text.split(/\.\.|~/)
   const one = parseDuration(first)
@@ -114,26 +116,28 @@ function distribution(name: string, text: string): Distribution {
       if (other !== undefined && other >= one) return { min: one, max: other }
     }
   }
-  throw new Misuse(`--${name}: got '${text}'; allowed: ${TIMES}`)
+  throw new UsageError(`--${name}: got '${text}'; allowed: ${TIMES}`)
 }
 
 function duration(name: string, text: string): number {
   const ms = text === '0' ? 0 : parseDuration(text)
   if (ms !== undefined) return ms
-  throw new Misuse(`--${name}: got '${text}'; allowed: a number with its unit, such as 500ms, 5s, 2m, 1h, 1d`)
+  throw new UsageError(
+    `--${name}: got '${text}'; allowed: a number with a unit, such as 500ms, 5s, 2m, 1h, 1d`,
+  )
 }
 
-function whole(name: string, text: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
+function integer(name: string, text: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = Number(text)
   if (text !== '' && Number.isSafeInteger(value) && value >= least && value <= most) return value
   const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most.toLocaleString('en')}`
-  throw new Misuse(`--${name}: got '${text}'; allowed: a whole number, ${least} ${upTo}`)
+  throw new UsageError(`--${name}: got '${text}'; allowed: a whole number, ${least} ${upTo}`)
 }
 
 function number(name: string, text: string, least: number, most: number): number {
   const value = Number(text)
   if (value >= least && value <= most) return value
-  throw new Misuse(
+  throw new UsageError(
     `--${name}: got '${text}'; allowed: a number from ${least} to ${most.toLocaleString('en')}`,
   )
 }

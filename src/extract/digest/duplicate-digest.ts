@@ -1,25 +1,25 @@
 /**
- * When are two pages the same to a crawler? Not when their bytes are: a session id in every link, the time of day and
- * a visitor count make each copy unique. And not when their words are: two pages of a gallery may differ in the numbers
- * of their links alone. So the digest is made of the words of the text without anything that has a digit in it, and of
- * the addresses of links without what looks like a session.
+ * Detects pages that are the same to a crawler. Comparing bytes would not do: a session ID in every link, the time of day
+ * and a visitor count make every copy unique. Comparing words would not do either: two pages of a gallery may differ only
+ * in the numbers of their links. So the digest covers the words of the text that contain no digit, and the URLs of links
+ * without what looks like a session ID.
  *
- * What looks like a session: a long run with digits, and a run with digits that stands in a good part of the links of
- * the page. A run of the page's own URL is left out as well: the year of a calendar, which all its links repeat. Links
- * below the page's own directory count as if they were relative, so that a site which repeats itself
- * under ever longer paths looks the same at every depth.
+ * What looks like a session ID: a long run of letters and digits with a digit in it, or one that occurs in a large share of
+ * the page's links. Runs of the page's own URL are ignored as well, such as the year of a calendar, which all its links
+ * repeat. URLs below the page's own directory count as relative, so that a site that repeats itself under ever longer paths
+ * looks the same at every depth.
  */
 
-/** Pages that agree in so much are the same; a body of many megabytes must not hold up the others (2 ns a byte). */
+/** Pages that agree in this many bytes are the same. It also bounds the time for large bodies (2 ns a byte). */
 const MOST_BYTES = 2 ** 20
-/** Content ids have up to nine digits as a rule; session ids and times in seconds have more. */
+/** Content IDs usually have up to nine digits; session IDs and timestamps have more. */
 const SESSION_LENGTH = 10
-/** An item of a list is linked two or three times; a session stands in all links but those that lead elsewhere. */
+/** A list item is linked two or three times; a session ID is in all links except external ones. */
 const SESSION_SHARE = 1 / 4
 const SESSION_LINKS = 3
-/** Runs with digits that are compared with each other; those beyond count, each for itself. */
+/** Runs with digits to compare with each other; further ones count individually. */
 const MOST_RUNS = 4096
-/** Runs with digits of a page's own URL that are looked for in its links. */
+/** Runs with digits of a page's own URL to look for in its links. */
 const MOST_OWN_RUNS = 8
 
 const OTHER = 0
@@ -47,10 +47,10 @@ for (let code = 0x30; code <= 0x39; code++) KINDS[code] = DIGIT
 KINDS[OPEN_TAG] = OPEN
 
 /**
- * Writes the digest of a page to `into[0]` and `into[1]`. `url` is the page's own, canonical. Made for HTML in any
- * charset that contains ASCII; of other text it takes the words.
+ * Writes the digest of a page to `into[0]` and `into[1]`. `url` is the page's canonical URL. Made for HTML in any encoding
+ * that contains ASCII; for other text it covers the words.
  */
-export function contentDigest(body: Uint8Array, url: string, into: Uint32Array): void {
+export function duplicateDigest(body: Uint8Array, url: string, into: Uint32Array): void {
   digester.start(url)
   const end = Math.min(body.length, MOST_BYTES)
   let at = 0
@@ -61,7 +61,7 @@ export function contentDigest(body: Uint8Array, url: string, into: Uint32Array):
   digester.finish(into)
 }
 
-/** One for all pages: it is used up before the next page is begun. */
+/** Shared by all pages: a page is finished before the next one starts. */
 class Digester {
   #low = 0
   #high = 0
@@ -104,7 +104,7 @@ class Digester {
     }
   }
 
-  /** Takes in words up to the next `<`, and says where that is. */
+  /** Adds words up to the next `<`; returns its position. */
   text(body: Uint8Array, at: number, end: number): number {
     let hash = 0
     let hasDigit = false
@@ -126,7 +126,7 @@ class Digester {
     return end
   }
 
-  /** Takes in the addresses of a tag that begins at `at`, and says where text goes on. */
+  /** Adds the URLs of a tag that starts at `at`; returns the position where text continues. */
   tag(body: Uint8Array, at: number, end: number): number {
     const name = at + 1
     if (KINDS[body[name] ?? 0] !== LETTER) return name
@@ -134,12 +134,12 @@ class Digester {
     while (at < end && body[at] !== CLOSE_TAG) {
       if (body[at++] === EQUALS && endsInHref(body, at - 1)) at = this.#value(body, at, end)
     }
-    // What scripts and styles hold is not read by people, and full of numbers made on the spot.
+    // Scripts and styles are invisible, and full of generated numbers.
     const isHidden = startsWith(body, name, 'script') || startsWith(body, name, 'style')
     return isHidden ? endTag(SMALL_S, body, at, end) : at
   }
 
-  /** A run that occurs in few links counts, wherever it stands. */
+  /** Adds the runs that occur in few links, in any order. */
   finish(into: Uint32Array): void {
     const runs = this.#found.subarray(0, this.#runs).sort()
     const session = Math.max(SESSION_LINKS, this.#links * SESSION_SHARE)
@@ -201,7 +201,7 @@ function endsInHref(body: Uint8Array, end: number): boolean {
   return end >= 4 && startsWith(body, end - 4, 'href')
 }
 
-/** Without regard to the case of letters, as markup is. `text` is in lower case, or a path, whose case rarely differs. */
+/** Case-insensitive, as markup is. `text` is in lower case, or a path, whose case rarely differs. */
 function startsWith(body: Uint8Array, at: number, text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const wanted = text.charCodeAt(i)
@@ -211,7 +211,7 @@ function startsWith(body: Uint8Array, at: number, text: string): boolean {
   return true
 }
 
-/** Where the next end tag with this first letter begins; as in browsers, a script that does not end goes on to the end. */
+/** Position of the next end tag with this first letter; as in browsers, a script without one extends to the end. */
 function endTag(letter: number, body: Uint8Array, at: number, end: number): number {
   for (; at < end; at++) {
     if (body[at] !== OPEN_TAG || body[at + 1] !== SLASH) continue

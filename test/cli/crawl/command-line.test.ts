@@ -1,30 +1,30 @@
-/** Every option of the command is a method of the builder; what cannot be had is refused in the command's words. */
+/** Every option calls a builder method; invalid values are rejected with the option as it was typed. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Crawler } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { type CrawlCommandLine, readCrawlCommandLine } from '../../../src/cli/crawl/command-line.js'
 import { CRAWL_OPTIONS } from '../../../src/cli/crawl/options.js'
-import { type CrawlOrder, readOrder } from '../../../src/cli/crawl/order.js'
-import { Misuse } from '../../../src/cli/misuse.js'
+import { UsageError } from '../../../src/cli/usage-error.js'
 import type { CrawlOptions } from '../../../src/options/options.js'
 
 const URL = 'https://example.com/'
 
-const order = (...args: string[]) => readOrder([URL, ...args])
+const order = (...args: string[]) => readCrawlCommandLine([URL, ...args])
 
-/** What the builder was told. Only the builder itself may look otherwise. */
+/** The options that the builder holds; they are private otherwise. */
 function optionsOf(crawler: Crawler): CrawlOptions {
   return (crawler as unknown as { options: CrawlOptions }).options
 }
 
 const names = (rules: readonly { name: string }[]) => rules.map(({ name }) => name)
 
-/** What to type, what to look at, and what is to be seen there. */
+/** Arguments, what to look at, and the expected value. */
 const ROWS: [
   args: string[],
-  look: (options: CrawlOptions, order: CrawlOrder) => unknown,
+  look: (options: CrawlOptions, order: CrawlCommandLine) => unknown,
   expected: unknown,
 ][] = [
   [['--store', './crawl'], ({ store }) => store?.name, 'level'],
@@ -69,24 +69,24 @@ describe('kumo crawl', () => {
     expect(look(optionsOf(read.crawler), read)).toEqual(expected)
   })
 
-  test('every option has a row above; help is seen to before', () => {
+  test('every option has a row above, except --help, which main.ts handles', () => {
     const typed = ROWS.flatMap(([args]) => args.filter((arg) => arg.startsWith('--')))
     expect(Object.keys(CRAWL_OPTIONS).filter((name) => !typed.includes(`--${name}`))).toEqual(['help'])
   })
 
-  test('tells the whole command that goes on with a store, as a shell takes it', async () => {
+  test('keeps the command that resumes a stored crawl, quoted for a shell', async () => {
     expect((await order('--json')).command).toBeUndefined()
     expect((await order('--store', 'my crawl', '--exclude', '/a?b')).command).toBe(
       "kumo crawl https://example.com/ --store 'my crawl' --exclude '/a?b'",
     )
   })
 
-  test('reads seeds from a file, a line each, without comments', async () => {
+  test('reads seeds from a file, one per line, without comments', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kumo-seeds-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'urls.txt')
     await writeFile(file, '# mine\r\nhttps://a.example/\r\n\r\n  https://b.example/  \n')
-    const { seedFile } = await readOrder(['--seeds', file])
+    const { seedFile } = await readCrawlCommandLine(['--seeds', file])
     const urls: string[] = []
     for await (const url of seedFile!.urls) urls.push(url)
     expect(urls).toEqual(['https://a.example/', 'https://b.example/'])
@@ -94,16 +94,16 @@ describe('kumo crawl', () => {
   })
 })
 
-describe('what cannot be had', () => {
+describe('usage errors', () => {
   test.each<[args: string[], message: string]>([
-    [[], 'no URL given; write at least one, as in: kumo crawl https://example.com/'],
+    [[], 'no URL given; pass at least one, as in: kumo crawl https://example.com/'],
     [['example.com'], "'example.com' has no scheme; did you mean https://example.com?"],
     [['//example.com/a'], "'//example.com/a' has no scheme; did you mean https://example.com/a?"],
     [['localhost:3000/a'], "'localhost:3000/a' has no scheme; did you mean http://localhost:3000/a?"],
     [['not a url'], "'not a url' has no scheme; write it as in https://example.com/"],
     [['ftp://example.com/'], "'ftp://example.com/' is not an http or https URL"],
     [['mailto:me@example.com'], "'mailto:me@example.com' is not an http or https URL"],
-    [['--seeds', 'no-such-file'], "--seeds: 'no-such-file' cannot be read: no such file or directory"],
+    [['--seeds', 'no-such-file'], "--seeds: cannot read 'no-such-file': no such file or directory"],
     [[URL, '--resume', 'must'], '--resume is about a store: give --store DIR with it'],
     [[URL, '--store', 'x', '--resume', 'no'], "--resume: got 'no'; allowed: 'auto', 'never' or 'must'"],
     [[URL, '--store', 'x', '--durability', 'y'], "--durability: got 'y'; allowed: 'process' or 'machine'"],
@@ -111,15 +111,15 @@ describe('what cannot be had', () => {
       [URL, '--scope', 'hots'],
       "--scope: got 'hots'; allowed: site, host, origin, path, all, or a glob (for the path: /hots; for the host: 'hots/**')",
     ],
-    [[URL, '--exclude', '/a{b'], '--exclude: the glob "/a{b" cannot be used: a "{" has no "}" behind it'],
+    [[URL, '--exclude', '/a{b'], '--exclude: Invalid glob "/a{b": a "{" has no matching "}".'],
     [[URL, '--depth', '-1'], '--depth: got -1; allowed: a whole number, 0 or more, or Infinity'],
     [[URL, '--depth', 'deep'], "--depth: got 'deep'; allowed: a whole number, 0 or more, or Infinity"],
     [[URL, '--limit', '0'], '--limit: got 0; allowed: a whole number, 1 or more, or Infinity'],
     [
       [URL, '--limit-time', '10'],
-      "--limit-time: got '10'; allowed: a number with its unit, such as 500ms, 5s, 2m, 1h",
+      "--limit-time: got '10'; allowed: a number with a unit, such as 500ms, 5s, 2m, 1h",
     ],
-    [[URL, '--delay', '5'], "--delay: got '5'; allowed: a number with its unit, such as 500ms, 5s, 2m, 1h"],
+    [[URL, '--delay', '5'], "--delay: got '5'; allowed: a number with a unit, such as 500ms, 5s, 2m, 1h"],
     [[URL, '--concurrency', '0'], '--concurrency: got 0; allowed: a whole number, 1 to 100000'],
     [[URL, '--from', 'me'], "--from: got 'me'; allowed: an e-mail address such as 'bot@example.com'"],
     [
@@ -131,6 +131,6 @@ describe('what cannot be had', () => {
       "--header: got 'Host'; allowed: headers that Kumo does not set itself; it follows from the URL",
     ],
   ])('%j', async (args, message) => {
-    await expect(readOrder(args)).rejects.toThrow(new Misuse(message))
+    await expect(readCrawlCommandLine(args)).rejects.toThrow(new UsageError(message))
   })
 })

@@ -1,7 +1,7 @@
 /**
- * Addresses as a page's digest takes them: without what differs from visit to visit although they lead to the same.
- * It is a longer list than the one by which URLs are cleaned for visiting. There a parameter too many means that a page
- * is never fetched; here only that a change of a link is overlooked whose text stayed the same.
+ * URLs in a page's digest: without the parts that differ from visit to visit although they lead to the same page. The list
+ * of parameters is longer than that of tracking.ts. There, dropping one too many means that a page is never fetched; here,
+ * only that a changed link with the same text goes unnoticed.
  */
 
 import {
@@ -12,23 +12,26 @@ import {
 } from '../../url/tracking.js'
 import { decodeAttribute } from '../html/entities.js'
 
-/** Who reads, when, and with which permission. */
-const OF_THE_VISIT = [
+/** Parameters that identify the visitor, the time or a permission. */
+const VISIT_PARAMETERS = [
   ...['sid', 's_id', 'session', 'sessionid', 'session_id', 'sess', 'sess_id', 'sessid', 'visitor_id'],
   ...['csrf*', '_csrf*', 'xsrf*', '_xsrf*', 'nonce', '_nonce', '_wpnonce', '_ajax_nonce', 'form_build_id'],
   ...['token', '_token', 'access_token', 'auth_token', 'authenticity_token', 'form_token', 'form_key'],
   // Cache busters.
   ...['_', 'cb', 'cachebuster', 'cache_buster', 'cachebust', 'nocache', 'no_cache', 'bust', 'buster', 'ord'],
   ...['rand', 'random', 'rnd', 'dummy', '__cf_chl_*', '__cb'],
-  // Signed addresses of object stores and of networks that deliver pictures.
+  // Signed URLs of object stores and CDNs.
   ...['x-amz-*', 'x-goog-*', 'expires', 'signature', 'sig', 'hmac', 'key-pair-id', 'awsaccesskeyid'],
 ]
-const isVolatile = parameterTest([...TRACKING_PARAMETERS, ...SESSION_PARAMETERS, ...OF_THE_VISIT], 'digest')
+const isVolatile = parameterTest(
+  [...TRACKING_PARAMETERS, ...SESSION_PARAMETERS, ...VISIT_PARAMETERS],
+  'digest',
+)
 
-/** Dropped where the value is a version: `v` chooses the film on one site, and the style sheet's edition on most. */
+/** Dropped if the value is a version: `v` selects the video on one site and the edition of the style sheet on most. */
 const isVersionName = parameterTest(['v', 'ver', 'version', 'rev', 'build', 'release'], 'digest')
 const VERSION = /^(?:[0-9a-f]+|v?\d[\d._-]*)?$/i
-/** Dropped where the value is an instant: `t` and `time` choose other things as well. */
+/** Dropped if the value is a timestamp: `t` and `time` have other meanings as well. */
 const isTimeName = parameterTest(
   ['t', 'ts', 'time', 'timestamp', 'now', 'date', 'dt', 'd', 'r', 'v'],
   'digest',
@@ -38,17 +41,17 @@ const INSTANT = /^1\d{9}(?:\d{3})?(?:\.\d+)?$/
 
 const EQUALS = 0x3d
 
-/** Cloudflare hides mail addresses behind this, with another key at each visit. */
+/** Cloudflare obfuscates email addresses behind this path, with a different key on every visit. */
 const HIDDEN_MAIL = '/cdn-cgi/l/email-protection'
 
 /**
- * An address without its volatile parts: parameters of the query and of the path (`;jsessionid=1`), and fragments, of which
- * only those count that take a program to a page of its own (`#!/a`, `#/a`).
+ * A URL without its volatile parts: parameters of the query and of the path (`;jsessionid=1`), and fragments, unless they
+ * are a route of a client-side application (`#!/a`, `#/a`).
  *
  * @example
- * stableAddress('/a;jsessionid=1F?id=7&utm_source=x#top') // '/a?id=7'
+ * stableUrl('/a;jsessionid=1F?id=7&utm_source=x#top') // '/a?id=7'
  */
-export function stableAddress(written: string): string {
+export function stableUrl(written: string): string {
   let address = written.trim()
   if (address.includes('\n')) address = address.replace(/[\t\n\r]+/g, '')
   const hash = address.indexOf('#')
@@ -65,13 +68,13 @@ export function stableAddress(written: string): string {
   return question === -1 ? path : path + stableQuery(address, question + 1)
 }
 
-/** The same of an address as it stands in an attribute. */
-export function addressOf(written: string): string {
-  return stableAddress(written.includes('&') ? decodeAttribute(written) : written)
+/** The same for a URL in an attribute. */
+export function stableUrlOf(written: string): string {
+  return stableUrl(written.includes('&') ? decodeAttribute(written) : written)
 }
 
-/** The words of an attribute. */
-export function wordsOf(written: string): string {
+/** The text of an attribute. */
+export function attributeText(written: string): string {
   return decodeAttribute(written).trim()
 }
 
@@ -92,10 +95,10 @@ const VOLATILE = 1
 const VERSION_NAME = 2
 const TIME_NAME = 4
 
-/** What is known of names that were met: the same few stand in most links of most pages. */
+/** Kinds of parameter names seen so far: most links of most pages use the same few. */
 const known = new Map<string, number>()
 const MOST_KNOWN = 2000
-/** A longer name is not remembered. */
+/** Longer names are not remembered. */
 const LONGEST_KNOWN = 32
 
 function isDropped(text: string, start: number, end: number): boolean {
@@ -117,7 +120,7 @@ function kindOf(name: string): number {
     : (is(isVersionName) ? VERSION_NAME : 0) | (is(isTimeName) ? TIME_NAME : 0)
   if (name.length <= LONGEST_KNOWN) {
     if (known.size >= MOST_KNOWN) known.clear()
-    // A slice would keep all of its page in memory.
+    // Copy the name: a slice would keep the whole page in memory.
     known.set(Buffer.from(name).toString(), kind)
   }
   return kind
