@@ -18,6 +18,7 @@ import { type Borrower, type Connection, Connections, type Ticket } from './conn
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
+import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
@@ -89,7 +90,10 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
   const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
+  if (allowsAddress) loadRanges()
+  const undici = require('undici') as typeof import('undici')
   const access: Access = {
+    handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies: options.cookies ? Cookies.load() : undefined,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
@@ -97,8 +101,6 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
     named,
     clock: clock ?? systemClock(),
   }
-  if (allowsAddress) loadRanges()
-  const undici = require('undici') as typeof import('undici')
   const dial = { resolver, allowsAddress, named, clock, http2, tls }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
@@ -196,6 +198,7 @@ const AT_ONCE_MS = 100
 
 /** What all calls of a fetcher share. */
 interface Access {
+  readonly handlerFor: (listener: ResponseListener) => ResponseHandler
   readonly headers: OriginHeaders
   cookies: Cookies | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
@@ -268,7 +271,7 @@ class Call implements Borrower, ResponseOwner {
     if (this.#context.known) headers = withConditions(headers, this.#context.known)
     // undici's own client knows its origin; an agent for a proxy does not.
     const options = { origin: this.#origin, path: this.#path, method: 'GET', headers } as const
-    connection.client.dispatch(options, this.#response)
+    connection.client.dispatch(options, this.#access.handlerFor(this.#response))
   }
 
   refused(reason: FailureKind): void {

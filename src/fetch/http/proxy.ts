@@ -110,7 +110,8 @@ export function proxiedClient(
   return new undici.ProxyAgent({
     uri: proxy.origin,
     ...(proxy.token === undefined ? {} : { token: proxy.token }),
-    proxyTunnel: false,
+    // undici 7 tunnels to an https proxy in any case; undici 8 must be asked to.
+    proxyTunnel: proxy.origin.startsWith('https:'),
     requestTls: tls,
     clientFactory: (origin) =>
       tunnelling(
@@ -124,8 +125,10 @@ export function proxiedClient(
     // Called for the server with a connector that opens a tunnel, or for the proxy with one that knows no bounds.
     factory: (origin, options) => {
       const asksProxy = new URL(origin).origin === proxy.origin
-      const through = asksProxy ? toProxy : (options as Client.Options).connect
-      return originClient(undici, String(origin), through as buildConnector.connector, client, disconnected)
+      if (asksProxy)
+        return originClient(undici, String(origin), toProxy, { ...client, allowH2: false }, disconnected)
+      const tunnel = (options as Client.Options).connect as buildConnector.connector
+      return originClient(undici, String(origin), tunnel, client, disconnected)
     },
   })
 }

@@ -141,11 +141,12 @@ export class ResponseHead {
           bytes.fill(SPACE, lineEnd(bytes, at), at + 2)
         continue
       }
-      if (line >= 0 && isLength(bytes, line, at)) {
-        const repeats = this.#nameLengthOnce(bytes, line, lineEnd(bytes, at))
-        if (repeats && line === 0) return this.#withPlainLines(bytes.subarray(at + 1))
-        // The line before goes on, with nothing but spaces.
-        if (repeats) bytes.fill(SPACE, lineEnd(bytes, line - 1), lineEnd(bytes, at))
+      if (line >= 0 && isLength(bytes, line, at) && this.#repeatsLength(bytes, line, lineEnd(bytes, at))) {
+        // Removed in place: what precedes the line moves to where it ended.
+        const removed = at + 1 - line
+        bytes.copyWithin(removed, 0, line)
+        bytes = bytes.subarray(removed)
+        at = line - 1
       }
       line = at + 1
       this.#isInLine = false
@@ -156,10 +157,12 @@ export class ResponseHead {
     return this.#hold(bytes, 0, isHeld ? line : lastLineEnd(bytes), line)
   }
 
-  /** Reduces a list of equal lengths to one. True if an earlier line has said the same. */
-  #nameLengthOnce(bytes: Buffer, line: number, end: number): boolean {
+  /** Reduces a list of equal lengths to one. True if an earlier line has the same length. */
+  #repeatsLength(bytes: Buffer, line: number, end: number): boolean {
     const from = line + CONTENT_LENGTH.length + 1
     const length = numberIn(bytes, from, end) ?? onlyOneOf(bytes, from, end)
+    // undici 8 takes a space behind the number for a digit.
+    if (isBlank(bytes[end - 1])) alignRight(bytes, from, end)
     if (this.#length !== undefined) return this.#length === length
     this.#length = length
     return false
@@ -197,8 +200,8 @@ function isLength(bytes: Buffer, line: number, end: number): boolean {
 
 /** The number between two places, with space around it; undefined if there is something else. */
 function numberIn(bytes: Buffer, from: number, end: number): number | undefined {
-  while (bytes[from] === SPACE) from++
-  while (bytes[end - 1] === SPACE) end--
+  while (isBlank(bytes[from])) from++
+  while (isBlank(bytes[end - 1])) end--
   let number = from < end ? 0 : Number.NaN
   for (let at = from; at < end; at++) {
     const digit = bytes[at]!
@@ -215,6 +218,19 @@ function onlyOneOf(bytes: Buffer, from: number, end: number): number | undefined
   if (others.length === 0 || others.some((other) => other !== first)) return undefined
   bytes.fill(SPACE, from + listed.indexOf(','), end)
   return Number(first)
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB
+}
+
+/** Moves a value to the end of its place, with spaces before it. */
+function alignRight(bytes: Buffer, from: number, end: number): void {
+  let [start, stop] = [from, end]
+  while (start < stop && isBlank(bytes[start])) start++
+  while (start < stop && isBlank(bytes[stop - 1])) stop--
+  bytes.copyWithin(end - (stop - start), start, stop)
+  bytes.fill(SPACE, from, end - (stop - start))
 }
 
 /** Whether a line says where the body ends, or may do so once it is complete. */

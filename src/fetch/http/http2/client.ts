@@ -11,9 +11,8 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { messageOf } from '../../../errors.js'
 import { Http2Error } from '../access/failures.js'
 import { CLOSED, type FailureKind } from '../failures.js'
+import { CurrentHandler, type ResponseHandler, type ResponseListener } from '../handlers.js'
 import { codeName, type Http2Code, WatchedSocket } from './frames.js'
-
-type Handler = Dispatcher.DispatchHandler
 
 /** As undici has it: a server may send this much of a body before it hears that it was read. */
 const STREAM_WINDOW_BYTES = 256 * 1024
@@ -52,10 +51,10 @@ export class NegotiatingClient extends EventEmitter {
     ).on('disconnect', () => this.emit('disconnect', this.#origin, [this]))
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
-    const ask = () => this.#session!.ask(options, handler)
+  dispatch(options: Dispatcher.DispatchOptions, { listener }: ResponseHandler): boolean {
+    const ask = () => this.#session!.ask(options, listener)
     if (this.#session?.isOpen) ask()
-    else this.#http1.dispatch(options, new Negotiation(handler, ask))
+    else this.#http1.dispatch(options, new CurrentHandler(new Negotiation(listener, ask)))
     return true
   }
 
@@ -81,39 +80,39 @@ export class NegotiatingClient extends EventEmitter {
   }
 }
 
-/** Hands on what undici says, until it says that the server speaks HTTP/2. */
-class Negotiation implements Handler {
-  readonly #handler: Handler
-  readonly #ask: () => void
+/** Passes undici's events on, until undici reports that the server speaks HTTP/2. */
+class Negotiation implements ResponseListener {
+  readonly #listener: ResponseListener
+  readonly #askOverHttp2: () => void
 
-  constructor(handler: Handler, ask: () => void) {
-    this.#handler = handler
-    this.#ask = ask
+  constructor(listener: ResponseListener, askOverHttp2: () => void) {
+    this.#listener = listener
+    this.#askOverHttp2 = askOverHttp2
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    this.#handler.onConnect!(abort)
+  onRequestStart(): void {
+    this.#listener.onRequestStart()
   }
 
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
+  onFirstBytes(): void {
+    this.#listener.onFirstBytes()
   }
 
-  onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
-    return this.#handler.onHeaders!(status, headers, resume, reason)
+  onHeaders(status: number, rawHeaders: Buffer[]): void {
+    this.#listener.onHeaders(status, rawHeaders)
   }
 
-  onData(chunk: Buffer): boolean {
-    return this.#handler.onData!(chunk)
+  onData(chunk: Buffer): void {
+    this.#listener.onData(chunk)
   }
 
-  onComplete(trailers: string[] | null): void {
-    this.#handler.onComplete!(trailers)
+  onEnd(): void {
+    this.#listener.onEnd()
   }
 
   onError(error: Error): void {
-    if (error === SPEAKS_HTTP2) this.#ask()
-    else this.#handler.onError!(error)
+    if (error === SPEAKS_HTTP2) this.#askOverHttp2()
+    else this.#listener.onError(error)
   }
 }
 
@@ -156,11 +155,11 @@ class Session {
     return !this.#session.closed && !this.#session.destroyed
   }
 
-  ask(options: Dispatcher.DispatchOptions, handler: Handler): void {
+  ask(options: Dispatcher.DispatchOptions, listener: ResponseListener): void {
     this.#socket.ref()
-    const exchange = new Exchange(handler, this.#maxHeaderBytes, () => this.#socket.unref())
+    const exchange = new Exchange(listener, this.#maxHeaderBytes, () => this.#socket.unref())
     this.#exchange = exchange
-    handler.onConnect!(() => this.end())
+    listener.onRequestStart()
     try {
       const stream = this.#session.request(requestHeaders(options), { endStream: true })
       exchange.follow(stream, (said) => this.#whyReset(stream, said))
@@ -199,13 +198,13 @@ class Session {
 
 /** One request and its answer. */
 class Exchange {
-  readonly #handler: Handler
+  readonly #listener: ResponseListener
   readonly #maxHeaderBytes: number
   readonly #onEnd: () => void
   #isOver = false
 
-  constructor(handler: Handler, maxHeaderBytes: number, onEnd: () => void) {
-    this.#handler = handler
+  constructor(listener: ResponseListener, maxHeaderBytes: number, onEnd: () => void) {
+    this.#listener = listener
     this.#maxHeaderBytes = maxHeaderBytes
     this.#onEnd = onEnd
   }
@@ -224,15 +223,15 @@ class Exchange {
     stream
       .on('headers', (headers) => this.#headers(Number(headers[':status']), []))
       .on('response', (headers, _flags, ...[raw]: unknown[]) => {
-        this.#handler.onResponseStarted?.()
+        this.#listener.onFirstBytes()
         this.#headers(Number(headers[':status']), raw as string[])
         // Not before: what flows is not held back until the headers were told.
         stream.on('data', (chunk: Buffer) => {
-          if (!this.#isOver) this.#handler.onData!(chunk)
+          if (!this.#isOver) this.#listener.onData(chunk)
         })
       })
       .on('end', () => {
-        if (isWhole) this.#end(() => this.#handler.onComplete!([]))
+        if (isWhole) this.#end(() => this.#listener.onEnd())
       })
       .on('error', (error) => {
         said = error
@@ -241,7 +240,7 @@ class Exchange {
   }
 
   fail(error: Error): void {
-    this.#end(() => this.#handler.onError!(error))
+    this.#end(() => this.#listener.onError(error))
   }
 
   #headers(status: number, raw: string[]): void {
@@ -259,7 +258,7 @@ class Exchange {
       return
     }
     try {
-      this.#handler.onHeaders!(status, headers, () => {}, '')
+      this.#listener.onHeaders(status, headers)
     } catch (error) {
       this.fail(error as Error)
     }
