@@ -97,6 +97,8 @@ export class Connection implements Linked<Connection> {
   idleTimer: Timer | undefined
   /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
   answers = 0
+  /** Bytes of a response to the current request have arrived, but not enough for undici to report it. */
+  hasUnreportedBytes = false
   /** The last visit to the host failed, so that what is known of its name may be wrong. */
   isRetry = false
   client!: Dispatcher
@@ -283,8 +285,11 @@ export class Connections {
     connection.client = this.#dialer.client(host.origin, proxy, {
       connect: (connector, options, callback) => this.#connect(connection, connector, options, callback),
       // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
-      disconnected: () => {
+      onDisconnect: () => {
         if (connection.state === 'idle') this.#discard(connection)
+      },
+      onUnreportedBytes: () => {
+        connection.hasUnreportedBytes = true
       },
     })
     this.#all.add(connection)

@@ -286,8 +286,10 @@ class Call implements Borrower, ResponseOwner {
   }
 
   sent(): void {
-    // Asked for by `failed`, of a connection that was kept.
-    if (this.#connection!.answers > 0) this.#sentAt = this.#access.clock.now()
+    const connection = this.#connection!
+    connection.hasUnreportedBytes = false
+    // Only a failure on a kept connection depends on it.
+    if (connection.answers > 0) this.#sentAt = this.#access.clock.now()
   }
 
   answered(response: ResponseReader, clean: boolean): void {
@@ -334,7 +336,8 @@ class Call implements Borrower, ResponseOwner {
     failure: FailureKind,
     cause: unknown,
   ): boolean {
-    if (connection.answers === 0 || response.phase !== 'waiting') return false
+    if (connection.answers === 0 || response.phase !== 'waiting' || connection.hasUnreportedBytes)
+      return false
     if (failure.code !== 'connection-lost' || (cause instanceof Http2Error && !cause.isUnheard)) return false
     return this.#access.clock.now() - this.#sentAt <= AT_ONCE_MS
   }

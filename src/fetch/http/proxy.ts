@@ -9,7 +9,7 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { KumoError, messageOf } from '../../errors.js'
 import { AccessRefused, ProxyError } from './access/failures.js'
 import { basic } from './access/headers.js'
-import { type OriginClientOptions, originClient } from './origin-client.js'
+import { type OriginClientOptions, originClient, type SocketListener } from './origin-client.js'
 
 /** A proxy's URL, or a function that names the one for a URL; undefined is the direct way. */
 export type ProxyOption = string | URL | ((url: string) => string | URL | undefined)
@@ -92,14 +92,13 @@ export interface ProxiedOptions {
   readonly client: OriginClientOptions
   /** How long the proxy may take to open a tunnel. */
   readonly connectTimeoutMs: number
-  /** The socket is gone. */
-  readonly disconnected: () => void
+  readonly listener: SocketListener
 }
 
 /** A dispatcher with at most one socket, to the proxy, for requests to one origin. */
 export function proxiedClient(
   undici: Pick<typeof import('undici'), 'Client' | 'ProxyAgent'>,
-  { proxy, connect, tls, client, connectTimeoutMs, disconnected }: ProxiedOptions,
+  { proxy, connect, tls, client, connectTimeoutMs, listener }: ProxiedOptions,
 ): Dispatcher {
   const toProxy: buildConnector.connector = ({ servername = '', ...options }, callback) =>
     // undici names the proxy for TLS even if it is an address, which TLS does not allow and Node warns of.
@@ -126,9 +125,9 @@ export function proxiedClient(
     factory: (origin, options) => {
       const asksProxy = new URL(origin).origin === proxy.origin
       if (asksProxy)
-        return originClient(undici, String(origin), toProxy, { ...client, allowH2: false }, disconnected)
+        return originClient(undici, String(origin), toProxy, { ...client, allowH2: false }, listener)
       const tunnel = (options as Client.Options).connect as buildConnector.connector
-      return originClient(undici, String(origin), tunnel, client, disconnected)
+      return originClient(undici, String(origin), tunnel, client, listener)
     },
   })
 }

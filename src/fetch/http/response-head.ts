@@ -39,8 +39,8 @@ const LONGEST_LENGTH_LINE = 64
  * Lets undici read from a socket what its parser takes. What is held back of an interim answer has at most `maxBytes`; of
  * more undici sees all, and refuses it.
  */
-export function mendHeads<T extends Socket>(socket: T, maxBytes: number): T {
-  const head = new ResponseHead(maxBytes)
+export function mendHeads<T extends Socket>(socket: T, maxBytes: number, onHeldBack: () => void): T {
+  const head = new ResponseHead(maxBytes, onHeldBack)
   const { read, write } = socket
   socket.read = (size?: number) => {
     const came: Buffer | null = read.call(socket, size)
@@ -62,6 +62,7 @@ export function mendHeads<T extends Socket>(socket: T, maxBytes: number): T {
 /** Exported for its tests. */
 export class ResponseHead {
   readonly #maxBytes: number
+  readonly #onHeldBack: () => void
   #reading: 'status' | 'headers' | 'rest' = 'rest'
   /** Bytes that cannot be understood without those that follow them. */
   #held: Buffer | undefined
@@ -72,8 +73,13 @@ export class ResponseHead {
   /** What the first Content-Length says. */
   #length: number | undefined
 
-  constructor(maxBytes: number) {
+  /**
+   * @param onHeldBack Called when bytes of a response have arrived and the caller gets none of them: an interim response,
+   * or the beginning of a status line.
+   */
+  constructor(maxBytes: number, onHeldBack: () => void = () => {}) {
     this.#maxBytes = maxBytes
+    this.#onHeldBack = onHeldBack
   }
 
   /** The answer has begun. */
@@ -113,6 +119,7 @@ export class ResponseHead {
       while (bytes[start] === CR || bytes[start] === LF) start++
       const status = bytes.toString('latin1', start, start + STATUS_END)
       if (!STATUS_LINE.startsWith(status.slice(0, STATUS_LINE.length))) return this.#leave(bytes, start)
+      if (start < bytes.length) this.#onHeldBack()
       if (status.length < STATUS_END) return this.#hold(bytes, start, start)
       const isInterim = bytes[start + STATUS_AT] === ONE && !status.endsWith(SWITCHING_PROTOCOLS)
       if (!isInterim) break

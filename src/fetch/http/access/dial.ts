@@ -10,7 +10,7 @@ import type { Clock } from '../../../time.js'
 import type { Resolver } from '../../dns/resolver.js'
 import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from '../address-guard.js'
 import { guardedConnector } from '../connector.js'
-import { type OriginClientOptions, originClient } from '../origin-client.js'
+import { type OriginClientOptions, originClient, type SocketListener } from '../origin-client.js'
 import { literalAddress, type ProxyServer, proxiedClient } from '../proxy.js'
 import type { TlsOptions } from './access.js'
 
@@ -58,15 +58,13 @@ export interface DialerOptions {
 }
 
 /** What the owner of a client wants to do itself, or to hear of. */
-export interface ClientOwner {
+export interface ClientOwner extends SocketListener {
   /** Opens the socket with the connector that is handed over. */
   connect(
     connector: buildConnector.connector,
     options: buildConnector.Options,
     callback: buildConnector.Callback,
   ): void
-  /** The socket is gone. */
-  disconnected(): void
 }
 
 /** Makes clients. It has two connectors for all of them, so that there is one cache of TLS sessions and not many. */
@@ -107,11 +105,10 @@ export class Dialer {
 
   /** A client with at most one socket, for requests to one origin; the socket is opened when the first is made. */
   client(origin: string, proxy: ProxyServer | undefined, owner: ClientOwner): Dispatcher {
-    const disconnected = () => owner.disconnected()
     if (proxy === undefined) {
       const connect: buildConnector.connector = (options, callback) =>
         owner.connect(this.#toServer, options, callback)
-      return originClient(this.#undici, origin, connect, this.#options, disconnected)
+      return originClient(this.#undici, origin, connect, this.#options, owner)
     }
     return proxiedClient(this.#undici, {
       proxy,
@@ -119,7 +116,7 @@ export class Dialer {
       tls: this.#tls,
       client: this.#options,
       connectTimeoutMs: this.#connectTimeoutMs,
-      disconnected,
+      listener: owner,
     })
   }
 }

@@ -221,7 +221,10 @@ class Exchange {
       return push.call(stream, chunk, encoding)
     }
     stream
-      .on('headers', (headers) => this.#headers(Number(headers[':status']), []))
+      .on('headers', (headers) => {
+        this.#listener.onFirstBytes()
+        this.#headers(Number(headers[':status']), [])
+      })
       .on('response', (headers, _flags, ...[raw]: unknown[]) => {
         this.#listener.onFirstBytes()
         this.#headers(Number(headers[':status']), raw as string[])
