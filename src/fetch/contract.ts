@@ -4,36 +4,36 @@ import type { CrawlRequest, FailureCode, MaybePromise } from '../types.js'
  * A request → an outcome.
  *
  * What must stay true:
- * - `fetch` resolves with an `Outcome` for whatever the network does; it rejects or throws only for a defect.
- * - One call makes one request (or says so: `resent`): redirects are outcomes, not followed here, because a redirect's
- *   target has its own host, rules and visit interval.
- * - When the context is aborted, the call lets go of its socket and resolves soon.
+ * - `fetch` resolves with an `Outcome` whatever the network does; it rejects or throws only for a bug.
+ * - One call makes one request (`resent` counts exceptions). Redirects are outcomes and not followed here, because the
+ *   target of a redirect has its own host, rules and visit interval.
+ * - When the context is aborted, the call releases its socket and resolves soon.
  * - After `close` no socket, timer or handle remains.
  */
 export interface Fetcher {
   fetch(request: CrawlRequest, context: FetchContext): MaybePromise<Outcome>
-  /** Requests that it can carry at once just now, if that is fewer than usual. The crawl starts no more than that. */
+  /** How many requests it can run at once now, if that is fewer than usual. The crawl starts no more than this. */
   readonly capacity?: number | undefined
   close?(): MaybePromise<void>
 }
 
 export interface FetchContext {
-  /** Whether a body of this media type is wanted; of others only the headers are read (`skippedBody`). */
+  /** Whether a body of this media type is wanted. If not, only the headers are read (`skippedBody`). */
   wants(mediaType: string): boolean
-  /** Most bytes of this body, where it differs from what the fetcher was made with (sitemaps may be larger). */
+  /** Maximum size of this body in bytes, if it differs from the fetcher's own (sitemaps may be larger). */
   readonly maxBodyBytes?: number | undefined
-  /** True: what exceeds that is cut off and the rest used (`truncated`), instead of `body-too-large`. */
+  /** True: a longer body is cut off at the limit (`truncated`) instead of failing with `body-too-large`. */
   readonly cutsBody?: boolean | undefined
-  /** What is known of the page: whoever serves it may answer 304 if that is still so. */
+  /** Validators of the known version of the page: the server may answer 304 if it has not changed. */
   readonly known?: Validators | undefined
-  /** Aborted when the deadline passes or the crawl is aborted. Made on first touch. */
+  /** Aborted when the deadline passes or the crawl is aborted. Created on first access. */
   readonly signal: AbortSignal
-  /** The cheap way to hear the same: called at most once. Set it before the first `await`. */
+  /** A cheaper way to learn of the abort: called at most once. Set it before the first `await`. */
   onAbort: (() => void) | undefined
   readonly aborted: boolean
 }
 
-/** What a server said by which a version of a page is known. */
+/** Response headers that identify a version of a page. */
 export interface Validators {
   readonly etag?: string | undefined
   /** As the server wrote it. */
@@ -53,9 +53,9 @@ export interface FetchedResponse {
   readonly wireBytes: number
   /** True when the media type is not wanted, so that only the headers were read. */
   readonly skippedBody: boolean
-  /** True when the body is only the beginning of what was sent: it was too large, or its compression broken or cut off. */
+  /** True if the body is only the beginning of what was sent: it was too large, or its compression was broken. */
   readonly truncated?: boolean | undefined
-  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  /** How often the request was resent at once, because a kept-alive connection closed before the server received it. */
   readonly resent?: number | undefined
 }
 
@@ -65,14 +65,14 @@ export interface FetchFailure {
   /** What happened, in a sentence. */
   readonly message: string
   /**
-   * True: this machine was short of something (descriptors, ports, memory), so that nothing is known of the host. No
-   * host, URL or retry pays for it: the request stays as it is and has its turn again.
+   * True: this machine ran out of a resource (file descriptors, ports, memory), which says nothing about the host. It
+   * does not count as a failure or retry: the request is queued again unchanged.
    */
   readonly shortage?: boolean | undefined
   /** Bytes read before it failed. */
   readonly wireBytes?: number
   readonly cause?: unknown
-  /** How often the request was sent again at once, because a kept connection had closed before it was heard. */
+  /** How often the request was resent at once, because a kept-alive connection closed before the server received it. */
   readonly resent?: number | undefined
 }
 
@@ -81,6 +81,6 @@ export interface ResponseHeaders {
   /** The value; several lines of one name are joined with `, `. */
   get(name: string): string | undefined
   entries(): Iterable<readonly [name: string, value: string]>
-  /** The same in memory of their own, for users who keep them; for headers that lie in what arrived with them. */
+  /** A copy that does not keep the received bytes in memory, for users who keep headers. */
   detached?(): ResponseHeaders
 }

@@ -1,28 +1,39 @@
-/** The packed package on this Node.js and on the oldest that package.json allows; `npm run test:nodes` has them all. */
+/** The packed package on this Node.js and on every line that it supports. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT } from '../run-program.js'
-import { NODES, nodeBinary } from './runtimes.js'
-import { FORMATS, smokeProblems } from './smoke.js'
+import { NODES } from './runtimes.js'
+import { prepare, smokeTests } from './smoke.js'
 
 const { engines } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'))
-const OLDEST = NODES[0]!
 
 test('the oldest version that is tested is the oldest that is allowed', () => {
-  expect(engines.node).toBe(`>=${OLDEST}`)
+  expect(engines.node).toBe(`>=${NODES[0]}`)
 })
 
-describe.each(FORMATS)('by %s', (format) => {
-  test(`on Node.js ${process.version}`, async () => {
-    expect(await smokeProblems(process.execPath, format)).toEqual([])
-  })
+test.each(smokeTests(process.version))(`on Node.js ${process.version}, %s`, async (_, smoke) => {
+  expect(await smoke(process.execPath)).toEqual([])
+})
 
-  test(`on Node.js ${OLDEST}`, async ({ skip }) => {
-    const binary = await nodeBinary(OLDEST).catch((error) =>
-      skip(`it could not be downloaded: ${error.message}`),
-    )
-    expect(await smokeProblems(binary as string, format)).toEqual([])
-  }, 300_000)
+describe('with downloaded versions', () => {
+  let binaries: ReadonlyMap<string, string> | undefined
+  let whyNot = ''
+  beforeAll(async () => {
+    binaries = await prepare().catch((error) => {
+      whyNot = `Skipped, because ${error.message}`
+      console.warn(whyNot)
+      return undefined
+    })
+  }, 600_000)
+
+  for (const version of NODES) {
+    for (const [name, smoke] of smokeTests(version)) {
+      test(`on Node.js ${version}, ${name}`, async ({ skip }) => {
+        if (binaries === undefined) skip(whyNot)
+        expect(await smoke(binaries!.get(version)!)).toEqual([])
+      })
+    }
+  }
 })

@@ -1,6 +1,6 @@
-/** A TypeScript program compiles against the package, written as a module or as CommonJS, and finds its mistakes. */
+/** TypeScript programs, as a module and as CommonJS, compile against the package, and the compiler finds their mistakes. */
 
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
@@ -32,10 +32,12 @@ const MISTAKES = [
   expect.stringContaining("Property 'cod' does not exist on type 'KumoError'"),
 ]
 
-test('consumer.mts and consumer.cts', () => {
+test('consumer.mts, consumer.cts and typed.mts', () => {
   const files = ['consumer.mts', 'consumer.cts'].map((name) => join(APP, name))
   for (const file of files) writeFileSync(file, SOURCE)
-  const program = ts.createProgram(files, {
+  const typed = join(APP, 'typed.mts')
+  copyFileSync(new URL('typed.mts', import.meta.url), typed)
+  const program = ts.createProgram([...files, typed], {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.Node16,
     moduleResolution: ts.ModuleResolutionKind.Node16,

@@ -1,7 +1,7 @@
 /**
- * From host names to addresses, at the pace of a crawl. `dns.lookup`, which Node uses by default, waits in a pool of
- * four threads that it shares with the file system: a few dead names stop every other. Here names are asked over
- * sockets, many at a time, each once, and remembered for as long as their owners say.
+ * A caching DNS resolver. `dns.lookup`, Node's default, runs in a pool of four threads that it shares with the file
+ * system: a few dead names block every other. This resolver queries over sockets, many names at a time, each once, and
+ * caches answers for their TTL.
  */
 
 import { Resolver as DnsClient } from 'node:dns/promises'
@@ -16,7 +16,7 @@ import { type Address, type Answer, askBoth, type LookupCode } from './query.js'
  * Host name → addresses, in the order in which they should be tried; at least one.
  *
  * Without an address it rejects with an error whose `code` is `ENOTFOUND`, `EAI_AGAIN`, `EAI_FAIL`, or `ECANCELLED`
- * after `close`; or `EMFILE`, if nobody could be asked for want of a socket. An IP address is answered with itself.
+ * after `close`; or `EMFILE`, if no socket could be opened. An IP address resolves to itself.
  */
 export interface Resolver {
   resolve(host: string, how?: LookupOptions): Promise<readonly Address[]>
@@ -24,12 +24,12 @@ export interface Resolver {
 }
 
 export interface LookupOptions {
-  /** The last visit to this host failed: a failure that is remembered does not count, the name is asked for again. */
+  /** The last visit to this host failed: a cached failure is ignored, and the name is queried again. */
   readonly isRetry?: boolean | undefined
 }
 
 export interface CachingResolverOptions {
-  /** Name servers as `address` or `address:port`, asked in this order. Default: those of the system. */
+  /** Name servers as `address` or `address:port`, queried in this order. Default: those of the system. */
   readonly servers?: readonly string[] | undefined
   /** How long each try may take at least; later ones may take longer. Default 2,000. */
   readonly timeoutMs?: number | undefined
@@ -40,17 +40,17 @@ export interface CachingResolverOptions {
    * server of default size. Beyond that packets are dropped, and each dropped one costs a time-out.
    */
   readonly concurrency?: number | undefined
-  /** Names remembered. Default 50,000, some 35 MB. */
+  /** Maximum number of cached names. Default 50,000, some 35 MB. */
   readonly maxEntries?: number | undefined
-  /** Addresses are believed for at least this long. Default 60 s: owners who balance load say a few seconds. */
+  /** Minimum time that addresses are cached. Default 60 s: load-balanced names have TTLs of a few seconds. */
   readonly minTtlMs?: number | undefined
-  /** Addresses are believed for at most this long. Default 1 h. */
+  /** Maximum time that addresses are cached. Default 1 h. */
   readonly maxTtlMs?: number | undefined
-  /** How long a name without address is believed to have none, but by a retry. Default 5 min. */
+  /** How long a name without address is cached, except for retries. Default 5 min. */
   readonly negativeTtlMs?: number | undefined
-  /** How long a name is not asked again after its server failed or did not answer, but by a retry. Default 5 s. */
+  /** How long a server failure or timeout is cached, except for retries. Default 5 s. */
   readonly failureTtlMs?: number | undefined
-  /** Names listed there are not asked. Default: the system's; `false` for none. */
+  /** Names in this file are not queried. Default: the system's hosts file; `false` for none. */
   readonly hostsFile?: string | false | undefined
   /** How often the hosts file is looked at for changes. Default 30 s. */
   readonly hostsCheckMs?: number | undefined
@@ -88,7 +88,7 @@ const LONGEST_NAME = 253
 /** More than any crawl has requests under way; a caller that asks for more than this at once has a defect. */
 const MOST_WAITING = 50_000
 
-/** RFC 6761: these names are answered without asking anybody. */
+/** RFC 6761: these names are answered without a query. */
 const LOOPBACK: readonly Address[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },

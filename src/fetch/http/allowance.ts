@@ -1,16 +1,16 @@
 /**
- * How many connections may exist at once. When the system has no descriptor, port or memory left for another, the bound
- * falls to what it could hold, less a reserve, because look-ups and the store's files come from the same supply. It
- * rises again by itself: the shortage may have been somebody else's, and over by now.
+ * The adaptive limit of open connections. When the system has no file descriptor, port or memory left for another one,
+ * the limit drops to what was open, less a reserve, because DNS and the store's files need the same resources. It
+ * recovers over time: another process may have caused the shortage.
  */
 
 import type { Clock } from '../../time.js'
 
-/** Of the connections that were held when the next one was refused, those that may be held from then on. */
+/** The new limit as a share of the connections that were open when the next one failed. */
 const KEPT_SHARE = 0.8
-/** After so long without a shortage more may be tried… */
+/** After this time without a shortage the limit grows… */
 const GROWS_AFTER_MS = 30_000
-/** …this many times as many. */
+/** …by this factor. */
 const GROWTH = 1.5
 
 export class Allowance {
@@ -25,13 +25,13 @@ export class Allowance {
     this.#most = full
   }
 
-  /** Connections that may exist now; at least one, or nobody would ever find out that the shortage is over. */
+  /** The current limit; at least one, or the end of the shortage would never be noticed. */
   get most(): number {
     if (this.#most < this.full) this.#grow()
     return this.#most
   }
 
-  /** A connection was refused for want of something, while `held` others were there. */
+  /** A connection failed for lack of a resource while `held` others were open. */
   shrink(held: number): void {
     this.#most = Math.max(1, Math.min(this.most, Math.floor(held * KEPT_SHARE)))
     this.#changedAt = this.#clock.now()

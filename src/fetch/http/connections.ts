@@ -1,7 +1,7 @@
 /**
- * Who holds which connection. Each connection is an undici `Client` that is lent to one request at a time, so that
- * the two bounds (connections of a host, connections over all hosts) are counted exactly and not estimated: a `Pool`
- * opens a second socket whenever the first is still winding down, and knows nothing of other hosts.
+ * The connection pool. Each connection is an undici `Client` that is lent to one request at a time, so that both limits
+ * (connections per host, connections in total) are counted exactly: undici's `Pool` may open a second socket while the
+ * first is closing, and knows nothing of other hosts.
  */
 
 import type { Socket } from 'node:net'
@@ -14,17 +14,17 @@ import { CLOSED, type FailureKind } from './failures.js'
 import type { ProxyServer } from './proxy.js'
 
 export interface ConnectionsOptions extends DialerOptions {
-  /** Most connections to one origin. */
+  /** Maximum number of connections to one origin. */
   readonly connectionsPerHost: number
-  /** Most connections over all origins, idle ones included. */
+  /** Maximum number of connections in total, idle ones included. */
   readonly maxConnections: number
 }
 
-/** Somebody who wants a connection. */
+/** A request that needs a connection. */
 export interface Borrower {
   /** The connection is the borrower's until `giveBack` or `drop`. May be called before `borrow` returns. */
   lent(connection: Connection): void
-  /** There will be no connection. */
+  /** No connection is available, and none will be. */
   refused(reason: FailureKind): void
 }
 
@@ -33,7 +33,7 @@ interface Linked<T> {
   after: T | undefined
 }
 
-/** A queue whose members can leave from anywhere in constant time, which a Map or Set used as one cannot promise. */
+/** A queue with removal from anywhere in constant time, which a Map or Set used as a queue does not guarantee. */
 class Line<T extends Linked<T>> {
   first: T | undefined
   #last: T | undefined
@@ -61,19 +61,19 @@ class Line<T extends Linked<T>> {
   }
 }
 
-/** One origin that has connections or somebody waiting for one; forgotten when it has neither. */
+/** An origin with connections or waiting requests; deleted when it has neither. */
 class Host {
-  /** Connections lent, and places promised to tickets in the common line. */
+  /** Connections lent, and slots reserved for tickets in the common queue. */
   taken = 0
-  /** Oldest first. The next borrower gets the newest, so that those in excess grow old and close. */
+  /** Oldest first. The next request gets the newest, so that surplus connections expire. */
   readonly idle: Connection[] = []
-  /** Filled by `borrow` when the host has no place left, emptied one by one as places come back. */
+  /** Filled by `borrow` when the host is at its limit, emptied one by one as connections are returned. */
   readonly waiting = new Line<Ticket>()
 
   constructor(readonly origin: string) {}
 }
 
-/** A borrower in line. */
+/** A queued request. */
 export class Ticket implements Linked<Ticket> {
   before: Ticket | undefined
   after: Ticket | undefined
@@ -91,13 +91,15 @@ export class Connection implements Linked<Connection> {
   before: Connection | undefined
   after: Connection | undefined
   state: 'idle' | 'lent' | 'gone' = 'lent'
-  /** What is there to be destroyed, from the look-up of the host on. */
+  /** What to destroy, from the DNS lookup on. */
   socket: Socket | Connecting | undefined
   /** Ends an idle HTTP/2 connection. */
   idleTimer: Timer | undefined
-  /** Responses that the present socket has carried to their end. Above zero, the socket may have gone stale. */
+  /** Complete responses on the current socket. Above zero, the socket may be stale. */
   answers = 0
-  /** The last visit to the host failed, so that what is known of its name may be wrong. */
+  /** Bytes of a response to the current request have arrived, but not enough for undici to report it. */
+  hasUnreportedBytes = false
+  /** The last visit to the host failed, so its cached DNS result may be wrong. */
   isRetry = false
   client!: Dispatcher
 
@@ -107,20 +109,20 @@ export class Connection implements Linked<Connection> {
   ) {}
 }
 
-/** What undici tells a request whose connection is destroyed; nobody listens any more, but a log may show it. */
+/** undici's error for a request whose connection is destroyed. The request is settled by then, but a log may show it. */
 const GIVEN_UP = 'The connection was given up.'
 
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #clock: Clock
   readonly #dialer: Dialer
-  /** Bounds `#all`; below `maxConnections` while this machine is short of something. */
+  /** Limits `#all`; below `maxConnections` while this machine is short of a resource. */
   readonly #allowance: Allowance
   readonly #hosts = new Map<string, Host>()
   readonly #all = new Set<Connection>()
-  /** Least recently used first. Filled by `giveBack`, emptied by the next borrower or by whoever needs room. */
+  /** Least recently used first. Filled by `giveBack`, emptied by `borrow` and when a new connection needs room. */
   readonly #idle = new Line<Connection>()
-  /** Tickets that have a place at their host and wait for one in total, first come, first served. */
+  /** Tickets that have a slot at their host and wait for one in total, first come, first served. */
   readonly #waiting = new Line<Ticket>()
   #lent = 0
   #openSockets = 0
@@ -134,7 +136,7 @@ export class Connections {
     this.#allowance = new Allowance(options.maxConnections, this.#clock)
   }
 
-  /** How many may be lent at once while this machine is short of something; undefined if it is not. */
+  /** How many connections may be lent at once while this machine is short of a resource; otherwise undefined. */
   get capacity(): number | undefined {
     const { most, full } = this.#allowance
     return most < full ? most : undefined
@@ -145,14 +147,14 @@ export class Connections {
     return this.#openSockets
   }
 
-  /** Origins that have a connection or somebody waiting for one. */
+  /** Origins that have a connection or a waiting request. */
   get knownHosts(): number {
     return this.#hosts.size
   }
 
   /**
-   * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise the ticket says who
-   * is in line.
+   * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise it returns a ticket
+   * for `cancel`.
    */
   borrow(origin: string, borrower: Borrower, proxy?: ProxyServer): Ticket | undefined {
     if (this.#closed) {
@@ -176,7 +178,7 @@ export class Connections {
     return undefined
   }
 
-  /** The borrower no longer wants what it is in line for. */
+  /** Removes a request from its queue. */
   cancel(ticket: Ticket): void {
     const { line, host } = ticket
     if (line === undefined) return
@@ -186,7 +188,7 @@ export class Connections {
     this.#serve(host)
   }
 
-  /** The response is complete and the connection can carry another. */
+  /** The response is complete, and the connection can be reused. */
   giveBack(connection: Connection): void {
     if (connection.state !== 'lent') return
     if (this.#all.size > this.#allowance.most) {
@@ -201,25 +203,25 @@ export class Connections {
     this.#returned(connection.host)
   }
 
-  /** The connection is of no further use; its socket is destroyed, whatever it was doing. */
+  /** The connection cannot be reused; its socket is destroyed. */
   drop(connection: Connection): void {
     if (connection.state !== 'lent') return
     this.#discard(connection)
     this.#returned(connection.host)
   }
 
-  /** Closes what is idle to a host: when one of its connections was stale, so are probably the others. */
+  /** Closes the idle connections of a host: when one was stale, the others probably are, too. */
   dropIdle(host: Host): void {
     while (host.idle.length > 0) this.#discard(host.idle[0]!)
   }
 
-  /** This machine could not make a connection for want of something: idle ones make room, and fewer are held from now on. */
+  /** This machine lacks the resources for a connection: idle ones are closed, and the limit is lowered. */
   makeRoom(): void {
     while (this.#idle.first) this.#discard(this.#idle.first)
     this.#allowance.shrink(this.#lent)
   }
 
-  /** Destroys everything; resolves when every socket is gone. */
+  /** Destroys all connections; resolves when every socket is closed. */
   close(): Promise<void> {
     this.#closed = true
     for (const host of this.#hosts.values()) refuseAll(host.waiting)
@@ -240,10 +242,10 @@ export class Connections {
       connection.state = 'lent'
       connection.idleTimer?.cancel()
     } else {
-      // What is idle here goes another way; it must not stay beside the new one beyond the bound of the host.
+      // Idle connections here use another proxy; the oldest makes room within the host's limit.
       if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
         this.#discard(host.idle[0])
-      // Fewer are lent than may exist, so if there is no room, something is idle.
+      // Fewer are lent than allowed, so if there is no room, at least one is idle.
       if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
       connection = this.#open(host, proxy)
     }
@@ -256,7 +258,7 @@ export class Connections {
     this.#serve(host)
   }
 
-  /** Hands free places to those in line. */
+  /** Serves waiting requests. */
   #serve(host: Host): void {
     const { connectionsPerHost } = this.#options
     if (!this.#closed) {
@@ -282,9 +284,12 @@ export class Connections {
     const connection = new Connection(host, proxy)
     connection.client = this.#dialer.client(host.origin, proxy, {
       connect: (connector, options, callback) => this.#connect(connection, connector, options, callback),
-      // Closed by the server or after keepAliveMs. While lent, undici tells the request instead.
-      disconnected: () => {
+      // Closed by the server or after keepAliveMs. While lent, undici reports it to the request.
+      onDisconnect: () => {
         if (connection.state === 'idle') this.#discard(connection)
+      },
+      onUnreportedBytes: () => {
+        connection.hasUnreportedBytes = true
       },
     })
     this.#all.add(connection)
@@ -297,8 +302,8 @@ export class Connections {
     options: buildConnector.Options,
     callback: buildConnector.Callback,
   ): void {
-    // undici's types do not say so, but the connector returns its socket, and ours what stands for it. Without it there
-    // would be no way to let go of a connection that is still being made.
+    // undici's types do not say so, but its connector returns the socket, and ours a stand-in. Only with it can a
+    // connection be destroyed while it is being opened.
     const target: Target = { ...options, isRetry: connection.isRetry }
     const socket = connector(target, callback) as unknown as Socket | Connecting
     connection.socket = socket
@@ -310,7 +315,7 @@ export class Connections {
     })
   }
 
-  /** undici closes idle connections after keepAliveMs if they speak HTTP/1.1; an HTTP/2 session it keeps for ever. */
+  /** undici closes idle HTTP/1.1 connections after keepAliveMs, but never an HTTP/2 session. */
   #watchIdle(connection: Connection): void {
     if (!this.#options.http2) return
     const closesAt = this.#clock.now() + this.#options.keepAliveMs
@@ -329,13 +334,13 @@ export class Connections {
     connection.idleTimer?.cancel()
     this.#all.delete(connection)
     connection.client.destroy(() => {})
-    // A client that is destroyed while it connects would leave its socket to the connect timeout.
+    // A client that is destroyed while it connects would leave its socket open until the connect timeout.
     connection.socket?.destroy(new Error(GIVEN_UP))
     this.#forgetIfUnused(host)
   }
 }
 
-/** The newest idle connection that goes this way. */
+/** The newest idle connection through this proxy. */
 function takeIdle({ idle }: Host, proxy: ProxyServer | undefined): Connection | undefined {
   if (idle[idle.length - 1]?.proxy === proxy) return idle.pop()
   const at = idle.findLastIndex((connection) => connection.proxy === proxy)

@@ -1,7 +1,7 @@
 /**
- * The one door through which connections leave. It looks the host up, checks every address, and connects to just
- * those: there is no second look-up between the check and the connection, so a name that changes its address in
- * between (rebinding) gains nothing. It stands below redirects and retries, so nothing can go around it.
+ * Every connection passes this connector. It resolves the host, checks every address, and connects to exactly those
+ * addresses: without a second lookup between check and connection, DNS rebinding has no effect. It is below redirects
+ * and retries, so nothing bypasses it.
  */
 
 import { EventEmitter } from 'node:events'
@@ -14,12 +14,12 @@ import { LookupError, type Resolver } from '../dns/resolver.js'
 import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from './address-guard.js'
 
 export interface GuardedConnectorOptions {
-  /** What makes the connection to an address: the result of undici's `buildConnector`. */
+  /** Connects to an address: the result of undici's `buildConnector`. */
   readonly connect: buildConnector.connector
   readonly resolver: Resolver
   /**
-   * Whether an address that is not public may be connected to for the sake of this host, at any port. The host is spelled
-   * as in `new URL(url).hostname`, an IPv6 address without its brackets.
+   * Whether connections to an address that is not public are allowed for this host, at any port. The host is spelled as
+   * in `new URL(url).hostname`, an IPv6 address without brackets.
    */
   readonly allows: (hostname: string, address: string) => boolean
   /** Hosts that may have a private address if they had one from the start. */
@@ -27,22 +27,20 @@ export interface GuardedConnectorOptions {
   readonly clock?: Clock | undefined
 }
 
-/** Where to connect, and why now. */
 export interface Target extends buildConnector.Options {
   /** The last visit to the host failed. */
   readonly isRetry?: boolean | undefined
 }
 
-/** A connector for undici's clients. What it returns stands for the socket until there is one, and after. */
+/** A connector for undici's clients. What it returns is a stand-in for the socket, from before it exists. */
 export type GuardedConnector = (options: Target, callback: buildConnector.Callback) => Connecting
 
-/** RFC 8305, section 5: an address that has not answered by then gets a rival, but is still waited for. */
+/** RFC 8305, section 5: after this time the next address is tried in parallel. */
 const HEAD_START_MS = 250
 
-/** A host with more dead addresses than this is dead for us. */
+/** After this many failed addresses the host counts as unreachable. */
 const MOST_ATTEMPTS = 8
 
-/** What a socket is told whose connection nobody wants any more. */
 const GIVEN_UP = 'The connection was given up.'
 
 /** A connector that connects only to public addresses and to those that `allows` accepts. */
@@ -50,7 +48,7 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
   const { connect, resolver, allows, named, clock = systemClock() } = options
   return (target, callback) => {
     const connecting = new Connecting(connect, target, clock, callback)
-    // A socket that is there already leads to a proxy, which does its own look-up.
+    // An existing socket leads to a proxy, which resolves names itself.
     if (target.httpSocket) connecting.begin([target.hostname])
     else {
       checkedAddresses(target, resolver, allows, named).then(
@@ -62,7 +60,7 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
   }
 }
 
-/** The addresses of a host if all may be connected to. A host with one foul address among good ones is refused. */
+/** The addresses of a host, if all are allowed. One forbidden address is enough to refuse the host. */
 async function checkedAddresses(
   { hostname: bracketed, host = '', isRetry }: Target,
   resolver: Resolver,
@@ -76,7 +74,7 @@ async function checkedAddresses(
   if (addresses.length === 0) throw new LookupError(hostname, 'ENOTFOUND')
   for (const address of addresses) {
     if (isIP(address) === 0) {
-      // Node would look it up once more, unchecked.
+      // Node would resolve it again, unchecked.
       const message = `The resolver answered ${JSON.stringify(address)} for ${hostname}, which is not an IP address.`
       throw new KumoError('KUMO_CONTRACT_BROKEN', message)
     }
@@ -90,7 +88,7 @@ async function checkedAddresses(
   return addresses.slice(0, MOST_ATTEMPTS)
 }
 
-/** An address names itself, today and for ever; the first that a name had is remembered. */
+/** A literal address never changes; for a name, the first address counts. */
 function hadPrivate(
   host: string,
   hostname: string,
@@ -105,10 +103,10 @@ function hadPrivate(
 }
 
 /**
- * One connection on its way, from the look-up to the end of its socket. The addresses are tried in order, the next
- * one when the one before fails or is slow; the first to connect wins and the others are let go.
+ * One connection, from the lookup to the end of its socket. Addresses are tried in order, the next one when the previous
+ * one fails or is slow; the first to connect wins and the others are destroyed.
  *
- * It emits `close` once, when no socket of it is left, whether or not one ever connected.
+ * It emits `close` once, when none of its sockets is left, whether or not one ever connected.
  */
 export class Connecting extends EventEmitter<{ close: [] }> {
   readonly #connect: buildConnector.connector
@@ -121,7 +119,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
   #next = 0
   #pending = 0
   #rival: Timer | undefined
-  /** The callback has been told, or is about to be. */
+  /** The callback has been called, or is about to be. */
   #settled = false
   #closed = false
 
@@ -139,13 +137,13 @@ export class Connecting extends EventEmitter<{ close: [] }> {
     this.#callback = callback
   }
 
-  /** Starts with addresses that were checked. */
+  /** Starts with the checked addresses. */
   begin(addresses: readonly string[]): void {
     this.#addresses = addresses
     this.#tryNext()
   }
 
-  /** Lets go of every socket, also the one that connected. If none did, the callback is told `error`. */
+  /** Destroys every socket, also the one that connected. If none did, the callback receives `error`. */
   destroy(error: Error = new Error(GIVEN_UP)): void {
     this.#settle(error)
     for (const socket of this.#sockets) socket.destroy(error)
@@ -184,7 +182,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
   }
 
   #failed(error: Error): void {
-    // A loser that was let go tells so too.
+    // Destroyed attempts report an error, too.
     if (this.#settled) return
     this.#errors.push(error)
     if (!isUnreachable(error)) this.destroy(error)
@@ -207,7 +205,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
     if (this.#settled) return
     this.#settled = true
     this.#rival?.cancel()
-    // Never before the connector has returned, just as a socket tells its errors.
+    // Never before the connector has returned, as with a socket's errors.
     queueMicrotask(() => {
       this.#callback(error, null)
       this.#closeIfOver()
@@ -221,7 +219,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
   }
 }
 
-/** The address did not answer, so another may; after anything else (TLS, for instance) the host has spoken. */
+/** The address did not answer, so another may. After any other error (TLS, for example) the host has answered. */
 function isUnreachable(error: Error): boolean {
   const { code, syscall } = error as { code?: string; syscall?: string }
   return syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT'

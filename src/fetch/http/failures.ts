@@ -1,6 +1,6 @@
 /**
- * What undici, Node and OpenSSL throw → the words that the crawl knows. One table, because what is retried, and how
- * soon, depends on these words.
+ * Maps errors of undici, Node and OpenSSL to failure codes. One table, because the codes decide what is retried and
+ * when.
  */
 
 import { isIPv6 } from 'node:net'
@@ -9,19 +9,19 @@ import { owned } from '../../owned.js'
 import type { FailureCode } from '../../types.js'
 import { AddressRefusedError } from './address-guard.js'
 
-/** How far the exchange had come when the error arose; some errors mean different things at different points. */
+/** How far a request had come when the error occurred; some errors mean different things in different phases. */
 export type ExchangePhase = 'connecting' | 'waiting' | 'headers' | 'body'
 
-/** A failure code, and what happened as the rest of a sentence that began with the host. */
+/** A failure code, and what happened, as the rest of a sentence that begins with the host. */
 export interface FailureKind {
   readonly code: FailureCode
   readonly what: string
 }
 
-/** A request that was in flight, or came later, when the fetcher was closed. */
+/** For requests in flight when the fetcher closes, and for later ones. */
 export const CLOSED: FailureKind = {
   code: 'aborted',
-  what: 'was given up because the fetcher was closed',
+  what: 'was aborted because the fetcher was closed',
 }
 
 const BY_CODE: Readonly<Record<string, FailureKind>> = {
@@ -47,10 +47,10 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
   ECONNRESET: { code: 'connection-lost', what: 'reset the connection' },
   ECONNABORTED: { code: 'connection-lost', what: 'lost the connection' },
   EPIPE: { code: 'connection-lost', what: 'closed the connection before the request was sent' },
-  UND_ERR_SOCKET: { code: 'connection-lost', what: 'closed the connection before the answer was complete' },
+  UND_ERR_SOCKET: { code: 'connection-lost', what: 'closed the connection before the response was complete' },
   HPE_INVALID_EOF_STATE: {
     code: 'connection-lost',
-    what: 'closed the connection before the answer was complete',
+    what: 'closed the connection before the response was complete',
   },
   UND_ERR_HEADERS_OVERFLOW: { code: 'headers-too-large', what: 'sent more headers than the limit allows' },
   HPE_HEADER_OVERFLOW: { code: 'headers-too-large', what: 'sent more headers than the limit allows' },
@@ -70,20 +70,20 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: { code: 'tls-failed', what: 'has a certificate that cannot be verified' },
 }
 
-/** OpenSSL and Node have some forty more codes for certificates and handshakes; they share these beginnings. */
+/** OpenSSL and Node have some forty more codes for certificates and handshakes, with these prefixes. */
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/
 
-/** undici says UND_ERR_SOCKET for these too, but the connection held; the answer was wrong. */
+/** undici uses UND_ERR_SOCKET for these too, although the response was invalid and not the connection lost. */
 const WRONG_ANSWER = /^bad (?:response|upgrade)$/
 
-/** What an error means, given how far the exchange had come. Pure. */
+/** What an error means in a phase. Pure. */
 export function failureKind(error: unknown, phase: ExchangePhase): FailureKind {
   if (error instanceof AddressRefusedError) return { code: 'address-refused', what: error.what }
   const code = codeOf(error)
   const message = messageOf(error)
   if (code === 'UND_ERR_SOCKET' && WRONG_ANSWER.test(message)) {
-    return { code: 'bad-response', what: `sent what is not an answer to the request (${message})` }
+    return { code: 'bad-response', what: `sent an invalid response (${message})` }
   }
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return lengthMismatch(phase)
   if (code === 'ETIMEDOUT') {
@@ -91,29 +91,29 @@ export function failureKind(error: unknown, phase: ExchangePhase): FailureKind {
       ? { code: 'connect-failed', what: 'did not accept the connection in time' }
       : { code: 'connection-lost', what: 'stopped answering' }
   }
-  // undici asserts what it believes of a response: a status below 100 or a 101 that nobody asked for prove it wrong.
+  // undici has assertions about responses, which fail for a status below 100 and an unrequested 101.
   if (code === 'ERR_ASSERTION' && phase !== 'connecting') {
-    return { code: 'bad-response', what: 'sent what is not an answer to the request' }
+    return { code: 'bad-response', what: 'sent an invalid response' }
   }
   const known = BY_CODE[code]
   if (known !== undefined) return known
   if (code.startsWith('HPE_') || (error as Error | null)?.name === 'HTTPParserError') {
-    return { code: 'bad-response', what: `sent what is not valid HTTP (${code || message})` }
+    return { code: 'bad-response', what: `sent invalid HTTP (${code || message})` }
   }
   if (TLS_CODE.test(code)) return { code: 'tls-failed', what: `failed the TLS handshake (${code})` }
   if (isSystemError(error)) {
     const lost = phase === 'connecting' ? 'connect-failed' : 'connection-lost'
-    return { code: lost, what: `could not be talked to (${code})` }
+    return { code: lost, what: `could not be reached (${code})` }
   }
   return { code: 'fetcher-failed', what: `could not be fetched: ${message}` }
 }
 
 const SHORTAGES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM'])
 
-/** Errors are wrapped by the proxy, by several addresses, by TLS; not more often than this. */
+/** Errors are nested by the proxy, by several addresses and by TLS, but not deeper than this. */
 const DEEPEST = 5
 
-/** Whether an error says that this machine is short of something, and nothing about the host. Pure. */
+/** Whether an error means that this machine has run out of a resource, which says nothing about the host. Pure. */
 export function isShortage(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > DEEPEST) return false
   const { code, address, port, errors, cause } = error as Record<string, unknown>
@@ -122,31 +122,30 @@ export function isShortage(error: unknown, depth = 0): boolean {
   return inside.some((each) => isShortage(each, depth + 1))
 }
 
-/** The system says "no address available" also where it has no IPv6, and some do for port 0. That does not pass. */
+/** Systems without IPv6 report EADDRNOTAVAIL too, and some do so for port 0. Those errors are permanent. */
 function hasNoWay(address: unknown, port: unknown): boolean {
   return port === 0 || isIPv6(String(address))
 }
 
 /**
- * undici reports any parse error as a length mismatch once it has seen a Content-Length; before the headers are
- * complete, no body can be too short.
+ * undici reports every parse error after a Content-Length as a length mismatch. While headers arrive, it cannot be one.
  */
 function lengthMismatch(phase: ExchangePhase): FailureKind {
   return phase === 'body'
     ? { code: 'connection-lost', what: 'closed the connection before the announced length was reached' }
-    : { code: 'bad-response', what: 'sent headers that are not valid HTTP' }
+    : { code: 'bad-response', what: 'sent invalid HTTP headers' }
 }
 
-/** Characters of a broken answer that show what it was. */
+/** Characters of an invalid response that are kept. */
 const SHOWN_OF_ANSWER = 200
 
-/** The error without all that had arrived, which undici gives it: whoever keeps the failure would keep that too. */
+/** Shortens the received data that undici attaches to an error, which would stay in memory with the failure. */
 export function withoutAnswer(error: Error & { data?: unknown }): Error {
   if (typeof error.data === 'string') error.data = owned(error.data.slice(0, SHOWN_OF_ANSWER))
   return error
 }
 
-/** The code of an error, or of the first of several: a connection to many addresses fails with all their errors. */
+/** The code of an error, or of the first of an AggregateError: connecting to several addresses fails with one. */
 function codeOf(error: unknown): string {
   const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown }
   if (typeof code === 'string') return code

@@ -1,7 +1,7 @@
 /**
- * Headers on both sides of a request. Response headers stay the raw bytes that undici hands over until somebody
- * asks: a page has a dozen of them and the crawl reads two or three. Request headers are checked once, when the
- * fetcher is made, so that a bad one is an error at the line that wrote it and not a failure of every page.
+ * Request and response headers. Response headers stay raw bytes until they are read: a page has a dozen of them and the
+ * crawl reads two or three. Request headers are validated once, when the fetcher is created, so that a bad one is an
+ * error there and not a failure of every page.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -58,7 +58,7 @@ export class RawHeaders implements ResponseHeaders {
   }
 }
 
-/** Whether a name as it was sent is this one, in lower case. Each page asks for some names, so none is decoded for it. */
+/** Compares a raw header name with a lower-case name, without decoding it: every page reads some headers. */
 function isNamed(bytes: Buffer, name: string): boolean {
   if (bytes.length !== name.length) return false
   for (let i = 0; i < name.length; i++) {
@@ -78,7 +78,7 @@ function nameOf(bytes: Buffer): string {
   return bytes.toString('latin1').toLowerCase()
 }
 
-/** Header bytes are Latin-1 by the book, but a `Location` with raw UTF-8 in it is common and browsers read it so. */
+/** Headers are Latin-1 by specification, but a `Location` in raw UTF-8 is common, and browsers accept it. */
 function textOf(bytes: Buffer): string {
   return (isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1')).trim()
 }
@@ -90,26 +90,27 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
 }
 
-/** The length that a `Content-Length` value announces; undefined if there is none or it is not a number. */
+/** The number in a `Content-Length` value; undefined if there is none. */
 export function announcedLength(contentLength: string | undefined): number | undefined {
   return contentLength !== undefined && /^\d+$/.test(contentLength) ? Number(contentLength) : undefined
 }
 
-/** Everything that a page may be is welcome; markup is what a crawl lives on. */
+/** Any media type is accepted; markup is preferred. */
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** What decode.ts can undo. */
+/** What decode.ts can decode. */
 const ACCEPT_ENCODING = 'gzip, deflate, br'
 
-/** Headers that belong to the connection or to the fetcher, with what to do instead of setting them. */
+/** Headers that the fetcher manages, with the reason or the alternative. */
 const RESERVED: Readonly<Record<string, string>> = {
   'user-agent': 'use .userAgent()',
-  'accept-encoding': 'the fetcher asks for the encodings that it can undo',
+  'accept-encoding': 'the fetcher requests the encodings that it can decode',
   host: 'it follows from the URL',
   connection: 'the fetcher manages connections itself',
   'keep-alive': 'the fetcher manages connections itself',
   'proxy-connection': 'the fetcher manages connections itself',
-  'proxy-authorization': 'credentials for a proxy belong into its URL, so that no page server sees them',
+  'proxy-authorization':
+    'put the credentials into the URL of the proxy, so that no other server receives them',
   upgrade: 'the fetcher speaks nothing but HTTP',
   expect: 'a request has no body',
   te: 'the fetcher reads no trailers',
@@ -118,12 +119,12 @@ const RESERVED: Readonly<Record<string, string>> = {
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Tab, visible ASCII, space and Latin-1: what can stand in a header line without ending it. */
+/** Tab, visible ASCII, space and Latin-1: characters that do not end a header line. */
 export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The headers of a request, as the flat array that undici takes; a header of a later layer replaces one of the same
- * name, a default too.
+ * Request headers as the flat array that undici accepts. A header of a later layer replaces one of the same name, also
+ * a default.
  *
  * @throws KumoError `KUMO_INVALID_OPTION`, naming the header, for what cannot be sent.
  */
@@ -161,7 +162,7 @@ function entriesOf(layer: Readonly<Record<string, string>>): [name: string, valu
   return Object.entries(layer)
 }
 
-/** The same headers with the conditions under which a body is wanted. A value that cannot be sent back is left out. */
+/** Adds the headers of a conditional request. Values that cannot be sent are left out. */
 export function withConditions(headers: string[], { etag, modified }: Validators): string[] {
   const sent = [...headers]
   if (etag !== undefined && SENDABLE.test(etag)) sent.push('if-none-match', etag)

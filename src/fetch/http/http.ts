@@ -1,6 +1,6 @@
 /**
- * The fetcher that crawls use by default: GET on undici, HTTP/1.1 unless HTTP/2 is asked for, one request for each call, every limit enforced
- * while bytes arrive. It knows no time: the engine holds the deadline and says so through `context.onAbort`.
+ * The default fetcher: GET on undici, HTTP/1.1 or (optionally) HTTP/2, one request per call, every limit enforced while
+ * bytes arrive. It has no timeout for a request: the engine holds the deadline and calls `context.onAbort`.
  */
 
 import { invalidOption, sentence } from '../../errors.js'
@@ -19,49 +19,50 @@ import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
+import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
-  /** Sent with every request. Its product name is also what robots.txt groups are matched with. */
+  /** Sent with every request. Groups of robots.txt are matched with its product token. */
   readonly userAgent: string
-  /** More headers for every request. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Most bytes of a body, on the wire and decoded. Default 8 MiB. */
+  /** Maximum size of a body in bytes, on the wire and decoded. Default 8 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Most bytes of header names and values in a response. Default 32 KiB. */
+  /** Maximum size of the header names and values of a response, in bytes. Default 32 KiB. */
   readonly maxHeaderBytes?: number | undefined
-  /** Most connections to one origin. Default 1. */
+  /** Maximum number of connections to one origin. Default 1. */
   readonly connectionsPerHost?: number | undefined
-  /** Most connections over all hosts, idle ones included. Requests beyond wait for one. Default 1,000. */
+  /** Maximum number of connections to all hosts, idle ones included. Further requests wait. Default 1,000. */
   readonly maxConnections?: number | undefined
-  /** How long an idle connection is kept, if the server does not ask for less. Default 10 s. */
+  /** Keep-alive time of idle connections, unless the server sets a shorter one. Default 10 s. */
   readonly keepAliveMs?: number | undefined
-  /** How long a connection may take to be made. Default 30 s. */
+  /** Timeout for opening a connection. Default 30 s. */
   readonly connectTimeoutMs?: number | undefined
-  /** Looks host names up. Whoever made it closes it. Default: Node's own look-up. */
+  /** Resolves host names. The caller closes it. Default: Node's own lookup. */
   readonly resolver?: Resolver | undefined
-  /** Times idle HTTP/2 connections and rival addresses. Default: real time. */
+  /** Times idle HTTP/2 connections and parallel connection attempts. Default: real time. */
   readonly clock?: Clock | undefined
   /**
-   * Whether an address that is not public may be connected to for the sake of a host; needs a `resolver`. Without it
-   * every address may be.
+   * Whether connections to an address that is not public are allowed for a host; needs a `resolver`. Without it, every
+   * address is allowed.
    */
   readonly allowsAddress?: ((hostname: string, address: string) => boolean) | undefined
-  /** Hosts that may have a private address besides, if they had one from the start; needs `allowsAddress`. */
+  /** Hosts that may also have a private address, if they had one from the start; needs `allowsAddress`. */
   readonly trusted?: TrustedHosts | undefined
 }
 
 export interface HttpFetcher extends Fetcher {
   fetch(request: CrawlRequest, context: FetchContext): Promise<Outcome>
-  /** Gives up what is in flight and resolves when every socket is gone. A later `fetch` fails with `aborted`. */
+  /** Aborts requests in flight and resolves when every socket is closed. A later `fetch` fails with `aborted`. */
   close(): Promise<void>
   readonly stats: { readonly openConnections: number }
 }
 
 /**
- * Makes a fetcher. undici is loaded here, so that importing the library stays cheap.
+ * Creates a fetcher. undici is loaded here, so that importing the library stays cheap.
  *
  * @example
  * const fetcher = httpFetcher({ userAgent: 'Example/1.0 (+https://example.com/bot)' })
@@ -76,7 +77,10 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
   const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
   const tls = options.tls && tlsSettings(options.tls)
+  if (allowsAddress) loadRanges()
+  const undici = require('undici') as typeof import('undici')
   const access: Access = {
+    handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies: options.cookies ? Cookies.load() : undefined,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
@@ -84,8 +88,6 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
     named,
     clock: clock ?? systemClock(),
   }
-  if (allowsAddress) loadRanges()
-  const undici = require('undici') as typeof import('undici')
   const dial = { resolver, allowsAddress, named, clock, http2, tls }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
@@ -118,7 +120,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
 
 type Settings = Required<typeof HTTP_DEFAULTS>
 
-/** A misspelt limit must not pass for one that was left out. */
+/** A misspelt option must not be silently ignored. */
 function checkOptions(options: HttpFetcherOptions): void {
   const limits = Object.keys(HTTP_DEFAULTS).filter((key) => key !== 'headers')
   const known = [
@@ -158,7 +160,7 @@ function checkOptions(options: HttpFetcherOptions): void {
   checkAccess(options, 'httpFetcher.')
 }
 
-/** A canonical URL, taken apart without parsing it: origin, path and query. */
+/** Splits a canonical URL into origin and path with query, without parsing it. */
 const CANONICAL = /^(https?:\/\/[a-z0-9._\-:[\]]+)(\/[!"$-~]*)$/
 
 function splitUrl(url: string): [origin: string, path: string] | undefined {
@@ -170,13 +172,14 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
 }
 
 /**
- * News of a connection that was closed before a request reached the server come within a round trip. Over a longer way the
- * failure counts as the server's, which costs a pause and nothing else.
+ * If a connection was closed before a request reached the server, the error arrives within a round trip. With a longer
+ * round trip the failure counts as the server's, which only costs a delay.
  */
 const AT_ONCE_MS = 100
 
-/** What all calls of a fetcher share. */
+/** What all calls of a fetcher have in common. */
 interface Access {
+  readonly handlerFor: (listener: ResponseListener) => ResponseHandler
   readonly headers: OriginHeaders
   cookies: Cookies | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
@@ -247,9 +250,9 @@ class Call implements Borrower, ResponseOwner {
     let headers = this.#headers!
     if (cookies) headers = withCookies(headers, cookies.headerFor(this.#origin, this.#path))
     if (this.#context.known) headers = withConditions(headers, this.#context.known)
-    // undici's own client knows its origin; an agent for a proxy does not.
+    // undici's Client knows its origin; a ProxyAgent does not.
     const options = { origin: this.#origin, path: this.#path, method: 'GET', headers } as const
-    connection.client.dispatch(options, this.#response)
+    connection.client.dispatch(options, this.#access.handlerFor(this.#response))
   }
 
   refused(reason: FailureKind): void {
@@ -260,17 +263,19 @@ class Call implements Borrower, ResponseOwner {
     if (this.#settled) return
     if (this.#ticket) this.#connections!.cancel(this.#ticket)
     this.#response?.abort()
-    this.#fail('aborted', 'was not waited for any longer')
+    this.#fail('aborted', 'was aborted')
   }
 
   sent(): void {
-    // Asked for by `failed`, of a connection that was kept.
-    if (this.#connection!.answers > 0) this.#sentAt = this.#access.clock.now()
+    const connection = this.#connection!
+    connection.hasUnreportedBytes = false
+    // Only a failure on a kept connection depends on it.
+    if (connection.answers > 0) this.#sentAt = this.#access.clock.now()
   }
 
   answered(response: ResponseReader, clean: boolean): void {
     const connection = this.#connection!
-    // First, because the next request to the host may leave as soon as the connection is free.
+    // First, because the next request to the host may be sent as soon as the connection is free.
     this.#keepCookies(response)
     if (clean) this.#connections!.giveBack(connection)
     else this.#connections!.drop(connection)
@@ -284,14 +289,14 @@ class Call implements Borrower, ResponseOwner {
     const connection = this.#connection!
     const failure = accessFailure(cause) ?? reason
     this.#keepCookies(response)
-    const isUnheard = this.#resent === 0 && this.#wasUnheard(connection, response, failure, cause)
+    const isUnprocessed = this.#resent === 0 && this.#wasNotReceived(connection, response, failure, cause)
     this.#connections!.drop(connection)
     if (isShortage(cause)) {
       this.#connections!.makeRoom()
       this.#fail(failure.code, failure.what, response.wireBytes, cause, true)
       return
     }
-    if (isUnheard) {
+    if (isUnprocessed) {
       this.#resent++
       this.#connections!.dropIdle(connection.host)
       this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
@@ -301,19 +306,21 @@ class Call implements Borrower, ResponseOwner {
   }
 
   /**
-   * A server may close a kept connection at the very moment when we use it again. It has then not heard the request, so
-   * sending it once more, on a new connection, is still one request as the server sees it; RFC 9112 (9.3.1) allows it
-   * and browsers do it. A server that took its time has heard it. Then, and on a new connection, and after the first
-   * byte of an answer, the failure is the server's and the engine decides when to come back.
+   * A server may close a kept-alive connection just when it is used again. It has not received the request then, so
+   * resending it on a new connection is still one request from the server's point of view; RFC 9112 (9.3.1) allows it
+   * and browsers do it. If the failure comes late, on a new connection, or after any byte of a response (interim ones
+   * included), the server has received the request: it counts as a failure, and the engine decides when to retry.
    */
-  #wasUnheard(
+  #wasNotReceived(
     connection: Connection,
     response: ResponseReader,
     failure: FailureKind,
     cause: unknown,
   ): boolean {
-    if (connection.answers === 0 || response.phase !== 'waiting') return false
-    if (failure.code !== 'connection-lost' || (cause instanceof Http2Error && !cause.isUnheard)) return false
+    if (connection.answers === 0 || response.phase !== 'waiting' || connection.hasUnreportedBytes)
+      return false
+    if (failure.code !== 'connection-lost' || (cause instanceof Http2Error && !cause.isUnprocessed))
+      return false
     return this.#access.clock.now() - this.#sentAt <= AT_ONCE_MS
   }
 
@@ -356,7 +363,7 @@ class Call implements Borrower, ResponseOwner {
   }
 }
 
-/** The request, or the last one to its host, has failed before. */
+/** Whether this request, or the last one to its host, has failed. */
 function isRetry({ attempt, hostTrouble }: CrawlRequest): boolean {
   return attempt > 0 || (hostTrouble?.incidents ?? 0) > 0
 }

@@ -8,27 +8,39 @@ export interface OriginClientOptions extends Client.Options {
   readonly maxHeaderSize: number
 }
 
-/** @param disconnected The socket is gone. */
+/** What happens to the client's socket. */
+export interface SocketListener {
+  /** The first bytes of a response have arrived that undici does not report: they are, or may be, an interim response. */
+  onUnreportedBytes(): void
+  onDisconnect(): void
+}
+
 export function originClient(
   undici: Pick<typeof import('undici'), 'Client'>,
   origin: string,
   connect: buildConnector.connector,
   options: OriginClientOptions,
-  disconnected: () => void,
+  listener: SocketListener,
 ): Dispatcher {
   const { allowH2, maxHeaderSize } = options
   const http1 = (dial: buildConnector.connector) =>
-    new undici.Client(origin, { ...options, connect: withPlainHeads(dial, maxHeaderSize) })
-  if (!allowH2 || !origin.startsWith('https:')) return http1(connect).on('disconnect', disconnected)
+    new undici.Client(origin, { ...options, connect: withPlainHeads(dial, maxHeaderSize, listener) })
+  const onDisconnect = () => listener.onDisconnect()
+  if (!allowH2 || !origin.startsWith('https:')) return http1(connect).on('disconnect', onDisconnect)
   const client = new NegotiatingClient(origin, connect, http1, maxHeaderSize)
   // It has what is used of a dispatcher: dispatch, destroy and, by agents for proxies, close and events.
-  return client.on('disconnect', disconnected) as unknown as Dispatcher
+  return client.on('disconnect', onDisconnect) as unknown as Dispatcher
 }
 
-function withPlainHeads(connect: buildConnector.connector, maxBytes: number): buildConnector.connector {
+function withPlainHeads(
+  connect: buildConnector.connector,
+  maxBytes: number,
+  listener: SocketListener,
+): buildConnector.connector {
+  const onHeldBack = () => listener.onUnreportedBytes()
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
-      if (error === null) callback(null, mendHeads(socket, maxBytes))
+      if (error === null) callback(null, mendHeads(socket, maxBytes, onHeldBack))
       else callback(error, null)
     })
 }

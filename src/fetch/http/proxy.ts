@@ -1,7 +1,7 @@
 /**
- * Ways through a proxy, on undici's `ProxyAgent`: https pages through a tunnel, http pages asked of the proxy itself, as
- * browsers do and as common proxies expect. Every connection has an agent of its own with at most one socket, so that
- * the bounds on connections hold behind a proxy too.
+ * Connections through a proxy, on undici's `ProxyAgent`: https pages through a tunnel, http pages requested from the
+ * proxy itself, as browsers do and common proxies expect. Every connection has its own agent with at most one socket, so
+ * that the connection limits also hold behind a proxy.
  */
 
 import { isIP } from 'node:net'
@@ -9,12 +9,12 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { messageOf, optionError } from '../../errors.js'
 import { AccessRefused, ProxyError } from './access/failures.js'
 import { basic } from './access/headers.js'
-import { type OriginClientOptions, originClient } from './origin-client.js'
+import { type OriginClientOptions, originClient, type SocketListener } from './origin-client.js'
 
-/** A proxy's URL, or a function that names the one for a URL; undefined is the direct way. */
+/** A proxy's URL, or a function that returns the proxy for a URL (undefined: a direct connection). */
 export type ProxyOption = string | URL | ((url: string) => string | URL | undefined)
 
-/** A proxy, checked. The same object as long as it is remembered, so that connections can be told apart by it. */
+/** A validated proxy. Connections are compared by this object, so a proxy keeps the same one while it is cached. */
 export interface ProxyServer {
   /** Without credentials. */
   readonly origin: string
@@ -24,7 +24,7 @@ export interface ProxyServer {
   readonly token: string | undefined
 }
 
-/** Services that hand out a user name for each session have thousands; forgetting one costs a connection. */
+/** Services with a user name per session have thousands of proxies; evicting one costs a connection. */
 const MAX_PROXIES = 1000
 
 const ALLOWED = "an http or https URL such as 'http://user:password@proxy.example:3128'"
@@ -46,7 +46,7 @@ export function parseProxy(value: unknown, option = 'httpFetcher.proxy'): ProxyS
 }
 
 /**
- * The function that names the proxy for a URL.
+ * The function that returns the proxy for a URL.
  *
  * @throws KumoError `KUMO_INVALID_OPTION`. What it returns throws `AccessRefused` if the user's function fails.
  */
@@ -75,14 +75,14 @@ export function proxyChooser(option: ProxyOption): (url: string) => ProxyServer 
   }
 }
 
-/** The address that a URL's origin names without asking anybody: an IP address, or that of `localhost`. */
+/** The address of an origin that needs no DNS lookup: an IP address, or that of `localhost`. */
 export function literalAddress(origin: string): { hostname: string; address: string } | undefined {
   const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '')
   if (isIP(hostname) !== 0) return { hostname, address: hostname }
   return /(?:^|\.)localhost\.?$/.test(hostname) ? { hostname, address: '127.0.0.1' } : undefined
 }
 
-/** What a proxied connection is made of. */
+/** The parts of a proxied connection. */
 export interface ProxiedOptions {
   readonly proxy: ProxyServer
   /** Opens the socket to the proxy. */
@@ -93,17 +93,16 @@ export interface ProxiedOptions {
   readonly client: OriginClientOptions
   /** How long the proxy may take to open a tunnel. */
   readonly connectTimeoutMs: number
-  /** The socket is gone. */
-  readonly disconnected: () => void
+  readonly listener: SocketListener
 }
 
 /** A dispatcher with at most one socket, to the proxy, for requests to one origin. */
 export function proxiedClient(
   undici: Pick<typeof import('undici'), 'Client' | 'ProxyAgent'>,
-  { proxy, connect, tls, client, connectTimeoutMs, disconnected }: ProxiedOptions,
+  { proxy, connect, tls, client, connectTimeoutMs, listener }: ProxiedOptions,
 ): Dispatcher {
   const toProxy: buildConnector.connector = ({ servername = '', ...options }, callback) =>
-    // undici names the proxy for TLS even if it is an address, which TLS does not allow and Node warns of.
+    // undici sets a server name even if it is an address, which TLS does not allow and Node warns about.
     connect(isIP(servername) === 0 ? { ...options, servername } : options, (error, socket) => {
       if (error === null) callback(null, socket!)
       else callback(unreachable(proxy, error), null)
@@ -111,7 +110,8 @@ export function proxiedClient(
   return new undici.ProxyAgent({
     uri: proxy.origin,
     ...(proxy.token === undefined ? {} : { token: proxy.token }),
-    proxyTunnel: false,
+    // undici 7 tunnels to an https proxy in any case; undici 8 must be asked to.
+    proxyTunnel: proxy.origin.startsWith('https:'),
     requestTls: tls,
     clientFactory: (origin) =>
       tunnelling(
@@ -122,18 +122,20 @@ export function proxiedClient(
           bodyTimeout: 0,
         }),
       ),
-    // Called for the server with a connector that opens a tunnel, or for the proxy with one that knows no bounds.
+    // Called for the server with a connector that opens a tunnel, or for the proxy with one that ignores our limits.
     factory: (origin, options) => {
       const asksProxy = new URL(origin).origin === proxy.origin
-      const through = asksProxy ? toProxy : (options as Client.Options).connect
-      return originClient(undici, String(origin), through as buildConnector.connector, client, disconnected)
+      if (asksProxy)
+        return originClient(undici, String(origin), toProxy, { ...client, allowH2: false }, listener)
+      const tunnel = (options as Client.Options).connect as buildConnector.connector
+      return originClient(undici, String(origin), tunnel, client, listener)
     },
   })
 }
 
 /**
- * Errors until the tunnel stands are the proxy's, later ones the server's; only here they can be told apart. undici
- * would also dial again for ever when the proxy hangs up, because it takes that for a kept connection gone stale.
+ * Errors before the tunnel is open are the proxy's, later ones the server's; only here can they be told apart. undici
+ * would also reconnect for ever if the proxy closes the connection, because it assumes a stale kept-alive connection.
  */
 function tunnelling(proxy: ProxyServer, client: Client): Client {
   const open = client.connect.bind(client) as (
@@ -151,7 +153,7 @@ function tunnelling(proxy: ProxyServer, client: Client): Client {
 }
 
 function unreachable(proxy: ProxyServer, error: Error): ProxyError {
-  return new ProxyError(`the proxy ${proxy.name} could not be talked to (${reasonOf(error)})`, {
+  return new ProxyError(`the proxy ${proxy.name} could not be reached (${reasonOf(error)})`, {
     cause: error,
   })
 }
@@ -160,7 +162,7 @@ function reasonOf(error: Error & { code?: unknown }): string {
   return typeof error.code === 'string' ? error.code : error.message
 }
 
-/** undici takes whole numbers, and 0 for no limit. */
+/** undici accepts whole numbers, and 0 for no limit. */
 function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.ceil(ms) : 0
 }

@@ -1,16 +1,15 @@
 /**
- * What comes before a body over HTTP/1, brought into the one form that undici's parser takes. RFC 9110 (15.2) has a client
- * pass over interim answers that it did not ask for; undici ends the connection at a `100 Continue`. RFC 9112 (5.2) has
- * it join a header that is folded over several lines, and RFC 9110 (8.6) lets it take a length that is named twice if both
- * are the same; the parser refuses either.
+ * Rewrites HTTP/1 response heads that undici's parser rejects although clients should accept them. RFC 9110 (15.2) has
+ * clients skip unexpected interim responses; undici closes the connection at a `100 Continue`. RFC 9112 (5.2) has them
+ * join headers that are folded over several lines, and RFC 9110 (8.6) lets them accept a repeated Content-Length with
+ * equal values; the parser rejects both.
  *
- * Nearly every head needs none of this and is handed on as it came. What does is mended in place, with spaces: they mean
- * nothing at the end of a value.
+ * Nearly every head is passed on unchanged. The others are changed in place.
  */
 
 import type { Socket } from 'node:net'
 
-/** A server may send a few interim answers (103 Early Hints); one that sends nothing else is not answering. */
+/** A server may send a few interim responses (103 Early Hints), but must then send a final one. */
 export const MAX_INTERIM_RESPONSES = 8
 
 const TAB = 0x09
@@ -30,29 +29,29 @@ const STATUS_END = 12
 const SWITCHING_PROTOCOLS = '101'
 
 const CONTENT_LENGTH = 'content-length'
-/** What says where the body ends is left to the parser's judgement if it is folded. */
+/** Headers that determine the length of the body. If they are folded, the parser decides. */
 const FRAMING = [CONTENT_LENGTH, 'transfer-encoding']
-/** A name, a colon, two numbers of twenty digits and some space. What is longer names no length. */
+/** A name, a colon, two numbers of twenty digits and some space. A longer line has no valid length. */
 const LONGEST_LENGTH_LINE = 64
 
 /**
- * Lets undici read from a socket what its parser takes. What is held back of an interim answer has at most `maxBytes`; of
- * more undici sees all, and refuses it.
+ * Rewrites the heads that undici reads from a socket. Up to `maxBytes` of an interim response are held back; a longer one
+ * is passed on to undici, which rejects it.
  */
-export function mendHeads<T extends Socket>(socket: T, maxBytes: number): T {
-  const head = new ResponseHead(maxBytes)
+export function mendHeads<T extends Socket>(socket: T, maxBytes: number, onHeldBack: () => void): T {
+  const head = new ResponseHead(maxBytes, onHeldBack)
   const { read, write } = socket
   socket.read = (size?: number) => {
     const came: Buffer | null = read.call(socket, size)
     return came === null ? null : head.mend(came)
   }
-  // One request at a time: what is read after it was written begins with a head.
+  // One request at a time: what arrives after a write begins with a head.
   socket.write = ((...written: Parameters<typeof write>) => {
     head.begin()
     return write.apply(socket, written)
   }) as typeof write
-  // A body that ends with the connection is complete unless the connection says that it was cut (RFC 9112, 8). undici
-  // takes a reset for such an end; under another name of the same trouble it does not.
+  // A body that ends with the connection is incomplete if the connection is reset (RFC 9112, 8). undici treats
+  // ECONNRESET as a regular end, but not ECONNABORTED.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ECONNRESET' && head.isPassed) error.code = 'ECONNABORTED'
   })
@@ -62,26 +61,32 @@ export function mendHeads<T extends Socket>(socket: T, maxBytes: number): T {
 /** Exported for its tests. */
 export class ResponseHead {
   readonly #maxBytes: number
+  readonly #onHeldBack: () => void
   #reading: 'status' | 'headers' | 'rest' = 'rest'
-  /** Bytes that cannot be understood without those that follow them. */
+  /** Bytes that can only be interpreted together with those that follow. */
   #held: Buffer | undefined
-  /** The beginning of the current line was handed on already. */
+  /** The beginning of the current line has already been passed on. */
   #isInLine = false
   #isFraming = false
   #interim = 0
-  /** What the first Content-Length says. */
+  /** The value of the first Content-Length. */
   #length: number | undefined
 
-  constructor(maxBytes: number) {
+  /**
+   * @param onHeldBack Called when bytes of a response have arrived and the caller gets none of them: an interim response,
+   * or the beginning of a status line.
+   */
+  constructor(maxBytes: number, onHeldBack: () => void = () => {}) {
     this.#maxBytes = maxBytes
+    this.#onHeldBack = onHeldBack
   }
 
-  /** The answer has begun. */
+  /** The final response has begun. */
   get isPassed(): boolean {
     return this.#reading !== 'status'
   }
 
-  /** A response is to come. */
+  /** Expects a response. */
   begin(): void {
     this.#reading = 'status'
     this.#held = undefined
@@ -90,7 +95,7 @@ export class ResponseHead {
     this.#length = undefined
   }
 
-  /** What undici is to read; null if that depends on what follows. */
+  /** What undici should read; null if that depends on the bytes that follow. */
   mend(came: Buffer): Buffer | null {
     if (this.#reading === 'rest') return came
     let bytes = this.#held === undefined ? came : Buffer.concat([this.#held, came])
@@ -100,19 +105,20 @@ export class ResponseHead {
     return bytes.length === 0 ? null : bytes
   }
 
-  /** From the first line of the answer itself. */
+  /** Skips interim responses. */
   #withoutInterim(bytes: Buffer): Buffer {
     let start = 0
-    // Nearly always.
+    // The common case.
     if (bytes.length >= STATUS_END && bytes[0] === CAPITAL_H && bytes[STATUS_AT] !== ONE) {
       this.#reading = 'headers'
       return bytes
     }
     for (;;) {
-      // Some servers send an empty line more.
+      // Some servers send an extra empty line.
       while (bytes[start] === CR || bytes[start] === LF) start++
       const status = bytes.toString('latin1', start, start + STATUS_END)
       if (!STATUS_LINE.startsWith(status.slice(0, STATUS_LINE.length))) return this.#leave(bytes, start)
+      if (start < bytes.length) this.#onHeldBack()
       if (status.length < STATUS_END) return this.#hold(bytes, start, start)
       const isInterim = bytes[start + STATUS_AT] === ONE && !status.endsWith(SWITCHING_PROTOCOLS)
       if (!isInterim) break
@@ -127,10 +133,10 @@ export class ResponseHead {
     return start === 0 ? bytes : bytes.subarray(start)
   }
 
-  /** With folds joined and equal lengths named once, as far as the lines are complete. */
+  /** Joins folded lines and removes repeated lengths, as far as the lines are complete. */
   #withPlainLines(bytes: Buffer): Buffer {
     let line = this.#isInLine ? -1 : 0
-    // An empty line whose predecessor was handed on, or left out.
+    // An empty line whose predecessor was passed on or removed.
     if (line === 0 && (bytes[0] === CR || bytes[0] === LF)) return this.#leave(bytes, 0)
     for (let at = 0; at < bytes.length; at++) {
       if (bytes[at] !== LF) continue
@@ -141,11 +147,12 @@ export class ResponseHead {
           bytes.fill(SPACE, lineEnd(bytes, at), at + 2)
         continue
       }
-      if (line >= 0 && isLength(bytes, line, at)) {
-        const repeats = this.#nameLengthOnce(bytes, line, lineEnd(bytes, at))
-        if (repeats && line === 0) return this.#withPlainLines(bytes.subarray(at + 1))
-        // The line before goes on, with nothing but spaces.
-        if (repeats) bytes.fill(SPACE, lineEnd(bytes, line - 1), lineEnd(bytes, at))
+      if (line >= 0 && isLength(bytes, line, at) && this.#repeatsLength(bytes, line, lineEnd(bytes, at))) {
+        // Removed in place: what precedes the line moves to where it ended.
+        const removed = at + 1 - line
+        bytes.copyWithin(removed, 0, line)
+        bytes = bytes.subarray(removed)
+        at = line - 1
       }
       line = at + 1
       this.#isInLine = false
@@ -156,16 +163,18 @@ export class ResponseHead {
     return this.#hold(bytes, 0, isHeld ? line : lastLineEnd(bytes), line)
   }
 
-  /** Reduces a list of equal lengths to one. True if an earlier line has said the same. */
-  #nameLengthOnce(bytes: Buffer, line: number, end: number): boolean {
+  /** Reduces a list of equal lengths to one. True if an earlier line has the same length. */
+  #repeatsLength(bytes: Buffer, line: number, end: number): boolean {
     const from = line + CONTENT_LENGTH.length + 1
     const length = numberIn(bytes, from, end) ?? onlyOneOf(bytes, from, end)
+    // undici 8 takes a space behind the number for a digit.
+    if (isBlank(bytes[end - 1])) alignRight(bytes, from, end)
     if (this.#length !== undefined) return this.#length === length
     this.#length = length
     return false
   }
 
-  /** Hands on what lies from `start` to `held`, and keeps the rest for later. */
+  /** Returns the bytes from `start` to `held`, and keeps the rest for later. */
   #hold(bytes: Buffer, start: number, held: number, line = start): Buffer {
     if (held < bytes.length) this.#held = bytes.subarray(held)
     this.#isInLine = held !== line
@@ -178,12 +187,12 @@ export class ResponseHead {
   }
 }
 
-/** Where the line ends whose LF is at `at`. */
+/** The end of the line whose LF is at `at`. */
 function lineEnd(bytes: Buffer, at: number): number {
   return bytes[at - 1] === CR ? at - 1 : at
 }
 
-/** Where a line end begins that is the last of these bytes, whole or not; their length if there is none. */
+/** The start of a complete or partial line end at the end of the bytes; their length if there is none. */
 function lastLineEnd(bytes: Buffer): number {
   const last = bytes.length - 1
   if (bytes[last] === LF) return lineEnd(bytes, last)
@@ -195,10 +204,10 @@ function isLength(bytes: Buffer, line: number, end: number): boolean {
   return begins(CONTENT_LENGTH, bytes, line, end)
 }
 
-/** The number between two places, with space around it; undefined if there is something else. */
+/** The number between two positions, without surrounding space; undefined if there is anything else. */
 function numberIn(bytes: Buffer, from: number, end: number): number | undefined {
-  while (bytes[from] === SPACE) from++
-  while (bytes[end - 1] === SPACE) end--
+  while (isBlank(bytes[from])) from++
+  while (isBlank(bytes[end - 1])) end--
   let number = from < end ? 0 : Number.NaN
   for (let at = from; at < end; at++) {
     const digit = bytes[at]!
@@ -217,7 +226,20 @@ function onlyOneOf(bytes: Buffer, from: number, end: number): number | undefined
   return Number(first)
 }
 
-/** Whether a line says where the body ends, or may do so once it is complete. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB
+}
+
+/** Moves a value to the end of its range, with spaces before it. */
+function alignRight(bytes: Buffer, from: number, end: number): void {
+  let [start, stop] = [from, end]
+  while (start < stop && isBlank(bytes[start])) start++
+  while (start < stop && isBlank(bytes[stop - 1])) stop--
+  bytes.copyWithin(end - (stop - start), start, stop)
+  bytes.fill(SPACE, from, end - (stop - start))
+}
+
+/** Whether a line determines the length of the body, or may do so once it is complete. */
 function isFraming(bytes: Buffer, line: number, end: number): boolean {
   return FRAMING.some((name) => begins(name, bytes, line, end))
 }
@@ -226,7 +248,7 @@ function begins(name: string, bytes: Buffer, line: number, end: number): boolean
   return name.startsWith(bytes.toString('latin1', line, Math.min(line + name.length, end)).toLowerCase())
 }
 
-/** Where the body begins: after an empty line. Undefined if that is not among these bytes. */
+/** The start of the body, after an empty line; undefined if it is not among these bytes. */
 function endOfHead(bytes: Buffer, start: number): number | undefined {
   for (let at = bytes.indexOf(LF, start); at >= 0; at = bytes.indexOf(LF, at + 1)) {
     if (bytes[at + 1] === LF) return at + 2

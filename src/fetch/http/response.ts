@@ -1,44 +1,41 @@
 /**
- * Reads one response as undici's parser delivers it: keeps the body if it is wanted, reads a small unwanted one to
- * its end so that the connection can be used again, and stops at the limits.
- *
- * It is a dispatch handler of undici's first kind (`onHeaders` with raw bytes). The newer kind, with a controller,
- * is wrapped into this one by undici 7 and parses every header: 19.5 µs a page instead of 17.5.
+ * Reads one response as the parser delivers it: keeps the body if it is wanted, reads a small unwanted one to its end
+ * so that the connection can be used again, and stops at the limits.
  */
 
-import type { Dispatcher } from 'undici'
 import type { FetchContext, FetchedResponse, ResponseHeaders } from '../contract.js'
 import { BodyBlocks } from './body-blocks.js'
 import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
+import type { ResponseListener } from './handlers.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
 import { MAX_INTERIM_RESPONSES } from './response-head.js'
 
-/** Who is told how it went; exactly one of the last two is called, once. */
+/** Receives the result of a response. Exactly one of `answered` and `failed` is called, once. */
 export interface ResponseOwner {
-  /** The connection stands, and the request is written now. */
+  /** The connection is open, and the request is about to be written. */
   sent(): void
-  /** All that is wanted was read. `clean`: the connection is at the end of the response and can be used again. */
+  /** Everything wanted has been read. `clean`: the response has ended, so the connection can be reused. */
   answered(response: ResponseReader, clean: boolean): void
   failed(response: ResponseReader, failure: FailureKind, cause: unknown): void
 }
 
-/** An unwanted body up to this size is read: cheaper than a new connection, for us and for the server. */
+/** An unwanted body up to this size is read to its end, which is cheaper than a new connection for both sides. */
 const MAX_DRAINED_BYTES = 64 * 1024
 
-/** A page without a Content-Type is most probably one; what it really is can be told from its bytes later. */
+/** A response without Content-Type is most likely a page; its bytes are sniffed later. */
 const ASSUMED_MEDIA_TYPE = 'text/html'
 
 const NO_CONTENT = 204
 
 const NO_BYTES = new Uint8Array(0)
 
-export class ResponseReader implements Dispatcher.DispatchHandler {
+export class ResponseReader implements ResponseListener {
   phase: ExchangePhase = 'connecting'
   status = 0
   headers: RawHeaders | undefined
   /** Bytes of body read so far. */
   wireBytes = 0
-  /** The status is fine, but nobody wants this media type. */
+  /** The request succeeded, but its media type is not wanted. */
   skippedBody = false
 
   /** The body was longer than what was read of it. */
@@ -51,39 +48,39 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #interim = 0
   #ended = false
   #announced = 0
-  /** A body that comes in one piece, as most do, is not copied. */
+  /** Most bodies arrive as one chunk, which is not copied. */
   #onlyChunk: Buffer | undefined
   #blocks: BodyBlocks | undefined
 
-  /** @param maxBodyBytes The most that is read of a wanted body, as it comes over the wire. */
+  /** @param maxBodyBytes The limit of a wanted body, in bytes on the wire. */
   constructor(context: Pick<FetchContext, 'wants' | 'cutsBody'>, maxBodyBytes: number, owner: ResponseOwner) {
     this.#context = context
     this.#maxBodyBytes = maxBodyBytes
     this.#owner = owner
   }
 
-  onConnect(): void {
+  onRequestStart(): void {
     this.phase = 'waiting'
     this.#owner.sent()
   }
 
-  onResponseStarted(): void {
+  onFirstBytes(): void {
     if (this.phase === 'waiting') this.phase = 'headers'
   }
 
-  onHeaders(status: number, rawHeaders: Buffer[]): boolean {
-    if (this.#ended) return true
+  onHeaders(status: number, rawHeaders: Buffer[]): void {
+    if (this.#ended) return
     if (status < 200) {
       if (++this.#interim > MAX_INTERIM_RESPONSES) {
         this.#fail({ code: 'bad-response', what: 'sent interim responses only' })
       }
-      return true
+      return
     }
-    // Taken out of undici's array, which V8 may have made old from birth: docs/decisions/0008.
+    // Moved out of undici's array, which V8 may have allocated in the old generation: docs/decisions/0008.
     const headers = new RawHeaders(rawHeaders.splice(0))
-    // A 204 has no body, whatever its headers say (RFC 9112, 6.3); a length that it names is not missing then.
+    // A 204 has no body, whatever its headers say (RFC 9112, 6.3).
     const hasBody = status < 300 && status !== NO_CONTENT
-    // Asked before anything is noted: if the caller's function throws, the exchange fails and its error shows.
+    // Called before any state changes: if the caller's function throws, the request fails with that error.
     this.#keeping = hasBody && this.#isWanted(headers)
     this.phase = 'body'
     this.status = status
@@ -93,11 +90,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#announced = length
     if (this.#keeping && length > this.#maxBodyBytes && !this.#context.cutsBody) this.#failTooLarge()
     else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
-    return true
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#ended) return true
+  onData(chunk: Buffer): void {
+    if (this.#ended) return
     this.wireBytes += chunk.length
     if (!this.#keeping) {
       if (this.wireBytes > MAX_DRAINED_BYTES) this.#answer(false)
@@ -107,10 +103,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     } else {
       this.#keep(chunk)
     }
-    return true
   }
 
-  onComplete(): void {
+  onEnd(): void {
     this.#answer(true)
   }
 
@@ -119,10 +114,10 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     else this.#fail(failureKind(error, this.phase), withoutAnswer(error))
   }
 
-  /** Stops reading. A response of which nothing wanted is missing still counts as an answer. */
+  /** Stops reading. If nothing wanted is missing, the response still counts as complete. */
   abort(): void {
     if (this.#settlesWithoutBody()) this.#answer(false)
-    else this.#fail({ code: 'aborted', what: 'was not waited for any longer' })
+    else this.#fail({ code: 'aborted', what: 'was aborted' })
   }
 
   /** The kept body, still encoded. */
@@ -184,7 +179,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What an answer comes to. A class and not a literal: see docs/decisions/0008. */
+/** A class and not a literal: see docs/decisions/0008. */
 export class Answer implements FetchedResponse {
   readonly ok = true
 

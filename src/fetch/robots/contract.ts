@@ -2,30 +2,30 @@ import type { CrawlRequest, FailureCode } from '../../types.js'
 import type { Outcome } from '../contract.js'
 
 /**
- * The rules that hosts publish in robots.txt. It decides; it does not fetch: the engine fetches what `check` asks
- * for, as a visit to that host like any other, and hands the outcome to `learn`.
+ * Applies the rules that hosts publish in robots.txt. The gate decides and does not fetch: the engine fetches the URL
+ * that `check` returns, as an ordinary visit to that host, and passes the outcome to `learn`.
  */
 export interface RobotsGate {
   /**
-   * - `allow`: go on.
+   * - `allow`: fetch the page.
    * - `deny`: the request is skipped with reason `robots`.
-   * - `{ fetch }`: the rules are not known; fetch that URL, `learn` it, and ask again. After a redirect it may be on
-   *   another host, and is then fetched as a visit to that one.
-   * - `{ failed }`: the host could not be reached, so its pages cannot be either; the request fails with that.
-   * - `{ retryAt }`: the rules could not be had; ask again then.
+   * - `{ fetch }`: the rules are not known; fetch this URL, pass the outcome to `learn`, and check again. After a
+   *   redirect the URL may be on another host, and the fetch is a visit to that host.
+   * - `{ failed }`: the host cannot be reached; the request fails with this error.
+   * - `{ retryAt }`: the rules are not available yet; check again at this time.
    */
   check(request: CrawlRequest, now: number): RobotsVerdict
-  /** What came of fetching the URL that `check` asked for, for the sake of `origin`. */
+  /** Reports the outcome of fetching the URL that `check` returned for `origin`. */
   learn(origin: string, fetched: string, outcome: Outcome, now: number): void
-  /** The pause that the host asks for (Crawl-delay), if its rules are known and name one. */
+  /** The Crawl-delay of the host, if its rules are known and have one. */
   delayMs(request: CrawlRequest): number | undefined
-  /** The sitemaps that the rules of an origin name, as written, if they are known: once, then none. */
+  /** The sitemaps that an origin's robots.txt names. They are returned once; later calls return none. */
   takeSitemaps(origin: string): readonly string[]
-  /** What is known of an origin as plain data that JSON can hold, for a store to keep; undefined if nothing is. */
+  /** The rules of an origin as JSON-compatible data, for a store; undefined if they are not known. */
   record?(origin: string): unknown
-  /** All that is known, origin by origin. */
+  /** The rules of every known origin. */
   records?(): Iterable<{ readonly origin: string }>
-  /** Takes up what was known before. What cannot be used is passed over. */
+  /** Restores a record of an earlier run. Records that cannot be used are ignored. */
   restore?(record: unknown): void
 }
 

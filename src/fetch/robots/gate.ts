@@ -1,6 +1,6 @@
 /**
- * The gate at every host: it knows when to ask for robots.txt, how long to believe it, and what to do while it cannot
- * be had. What an answer means is decided in robots-standing.ts, what rules say in robots-rules.ts.
+ * Decides when to fetch the robots.txt of an origin, how long its rules are valid, and what happens to requests while it
+ * is unreachable. state.ts interprets the response, rules.ts matches paths.
  */
 
 import { owned } from '../../owned.js'
@@ -13,96 +13,99 @@ import { comparable } from './group.js'
 import { byteText } from './lines.js'
 import { Generations } from './memory.js'
 import { productName, sitemapsIn } from './parse.js'
-import { SitemapShelf } from './sitemaps.js'
+import { PendingSitemaps } from './sitemaps.js'
 import {
-  type Habits,
   type Known,
+  type RobotsPolicy,
   type RobotsRecord,
+  type RobotsState,
   recordOf,
-  type Standing,
-  standingAfter,
-  standingFrom,
+  stateAfter,
+  stateFrom,
   unknown,
   weightOf,
-} from './standing.js'
+} from './state.js'
 
 export { productName } from './parse.js'
 
 export interface RobotsOptions {
-  /** The user agent that is sent; its product name is looked for in the groups. */
+  /** The user agent that is sent; groups are matched with its product token. */
   readonly userAgent: string
-  /** Scatters retries. Default: chance. */
+  /** Adds jitter to retries. Default: a random source. */
   readonly random?: Random | undefined
   /**
-   * Most origins whose rules are remembered once they were used. With more, those not asked about lately are forgotten,
-   * many at a time. Default 100,000.
+   * Maximum number of origins whose rules stay in memory after their first use. Beyond it, the least recently used are
+   * evicted, many at a time. Default 100,000.
    */
   readonly maxHosts?: number | undefined
-  /** Most origins whose rules wait for their first use. With more, no others are asked for a while. Default 100,000. */
+  /**
+   * Maximum number of origins whose rules wait for their first use. At the limit, no other robots.txt is fetched for a
+   * while. Default 100,000.
+   */
   readonly maxWaiting?: number | undefined
-  /** How long rules are believed. Default and upper bound 24 h, as RFC 9309 (2.4) asks. */
+  /** How long rules are cached. Default and maximum 24 h (RFC 9309, 2.4). */
   readonly cacheMs?: number | undefined
-  /** How often to ask for rules that cannot be had before the host is taken to forbid everything. Default 3. */
+  /** Attempts to fetch an unreachable robots.txt before everything counts as disallowed. Default 3. */
   readonly maxTries?: number | undefined
-  /** The longest Crawl-delay that is honoured; a longer one counts as this. Default 60 s. */
+  /** The longest Crawl-delay; a longer one counts as this. Default 60 s. */
   readonly maxDelayMs?: number | undefined
   /** Sitemaps to try at every origin, besides those that its robots.txt names. Default none. */
   readonly sitemaps?: readonly string[] | undefined
 }
 
-/** The gate, and what it has learned as plain data, for a store to keep. */
+/** A gate whose rules a store can keep as plain data. */
 export interface RememberingGate extends RobotsGate {
-  /** All that is known, origin by origin. */
+  /** The rules of every known origin. */
   records(): Iterable<RobotsRecord>
   record(origin: string): RobotsRecord | undefined
   restore(record: unknown): void
 }
 
-/** An origin that allows all takes about 150 bytes with its name (measured), so that this is some 15 MB. */
+/** An origin that allows everything takes about 150 bytes with its name (measured): 15 MB in total. */
 const DEFAULT_MAX_HOSTS = 100_000
 const DAY_MS = 24 * 3_600_000
 const DEFAULT_MAX_TRIES = 3
 const DEFAULT_MAX_DELAY_MS = 60_000
 
-/** In bytes of the rules that apply to us; once for those in use, once for those that wait. */
+/** Bytes of rules: once for those in use, once for those that wait for their first use. */
 const MAX_WEIGHT = 16 * 1024 * 1024
 
-/** How long hosts that were not asked yet are put off while too many wait. In that time those that wait come first. */
+/** How long new hosts are postponed while too many wait for their first use. */
 const POSTPONE_MS = 10_000
-/** So long after it became too much, what still waits has no page left, or its turn is too far away to wait for. */
+/** Rules that still wait after this time have no page left, or one that is due too far in the future. */
 const PATIENCE_MS = 3_600_000
 
 const ROBOTS_FILE = '/robots.txt'
 
-/** Makes the gate of one crawl. */
+/** Creates the gate of a crawl. */
 export function robotsGate(options: RobotsOptions): RememberingGate {
   return new Gate(options)
 }
 
 class Gate implements RememberingGate {
-  readonly #habits: Habits
+  readonly #policy: RobotsPolicy
   readonly #maxHosts: number
   readonly #maxWaiting: number
   readonly #maxDelayMs: number
   /**
-   * By origin, what was learned and has not answered for a page yet. Filled by `learn`, emptied by `check`; nothing here
-   * is forgotten or grows too old. Otherwise, with more origins than there is room for or a turn a day, each would be
-   * forgotten before its turn comes back, and robots.txt would be fetched for ever and no page.
+   * By origin, rules that have not been used for a page yet. Filled by `learn`, emptied by `check`. They are never
+   * evicted and do not expire: with more origins than fit, or one visit a day, each would be gone before its next visit,
+   * and the crawl would fetch robots.txt for ever and never a page.
    *
-   * It is bounded by asking no further host while it is full (`#drainingSince`), until half of it was used.
+   * While it is full (`#drainingSince`), no new host is asked, until half of it has been used.
    */
-  readonly #waiting = new Map<string, Standing>()
+  readonly #waiting = new Map<string, RobotsState>()
   #waitingWeight = 0
   #drainingSince: number | undefined
-  /** What has answered for a page and may be forgotten. Filled by `check`. */
+  /** Rules that have been used for a page and may be evicted. Filled by `check`. */
   readonly #used = new Generations<Known>(weightOf)
-  readonly #sitemaps = new SitemapShelf()
+  readonly #sitemaps = new PendingSitemaps()
   readonly #wellKnownSitemaps: readonly string[]
 
   constructor(options: RobotsOptions) {
     const random = options.random ?? systemRandom()
-    this.#habits = {
-      product: productName(options.userAgent),
+    this.#policy = {
+      productName: productName(options.userAgent),
       cacheMs: Math.min(options.cacheMs ?? DAY_MS, DAY_MS),
       maxTries: options.maxTries ?? DEFAULT_MAX_TRIES,
       chance: () => random.next(),
@@ -115,28 +118,28 @@ class Gate implements RememberingGate {
 
   check(request: CrawlRequest, now: number): RobotsVerdict {
     const origin = originOf(request.url)
-    const standing = this.#standing(origin, now)
-    if (standing.kind === 'unknown') {
-      if (standing.notBefore > now) return { retryAt: standing.notBefore }
+    const state = this.#state(origin, now)
+    if (state.kind === 'unknown') {
+      if (state.notBefore > now) return { retryAt: state.notBefore }
       const isNew = !this.#waiting.has(origin)
-      return isNew && this.#isDraining(now) ? { retryAt: now + POSTPONE_MS } : { fetch: standing.ask }
+      return isNew && this.#isDraining(now) ? { retryAt: now + POSTPONE_MS } : { fetch: state.ask }
     }
-    this.#use(origin, standing)
-    if (standing.kind === 'unreachable') return { failed: standing.failed }
-    if (standing.kind === 'allow') return 'allow'
+    this.#use(origin, state)
+    if (state.kind === 'unreachable') return { failed: state.failed }
+    if (state.kind === 'allow') return 'allow'
     const path = pathOf(request.url)
-    // The rules themselves are always open to read.
+    // robots.txt itself is always allowed (RFC 9309, 2.2.2).
     if (path === ROBOTS_FILE) return 'allow'
-    return standing.kind === 'rules' && standing.group.rules.allows(comparable(path)) ? 'allow' : 'deny'
+    return state.kind === 'rules' && state.group.rules.allows(comparable(path)) ? 'allow' : 'deny'
   }
 
   learn(origin: string, fetched: string, outcome: Outcome, now: number): void {
-    // Stopped before there was an answer, which says nothing about the host.
+    // An aborted fetch says nothing about the host.
     if (!outcome.ok && outcome.code === 'aborted') return
-    const asked = this.#standing(origin, now)
-    // Two requests of one host may both have been told to fetch; the second answer brings nothing new.
+    const asked = this.#state(origin, now)
+    // Two requests to one host may both have led to a fetch; only the first answer counts.
     if (asked.kind !== 'unknown' || asked.ask !== fetched || asked.notBefore > now) return
-    const learned = standingAfter(origin, asked, outcome, now, this.#habits)
+    const learned = stateAfter(origin, asked, outcome, now, this.#policy)
     this.#wait(origin, learned, now)
     if (outcome.ok && learned.failures === 0 && learned.kind !== 'unknown') {
       this.#sitemaps.put(origin, sitemapsIn(byteText(outcome.body)), fetched)
@@ -145,8 +148,8 @@ class Gate implements RememberingGate {
 
   delayMs(request: CrawlRequest): number | undefined {
     const origin = originOf(request.url)
-    const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
-    const known = standing?.kind === 'unknown' ? standing.before : standing
+    const state = this.#waiting.get(origin) ?? this.#used.get(origin)
+    const known = state?.kind === 'unknown' ? state.before : state
     if (known?.kind !== 'rules' || !known.group.delay) return undefined
     return Math.min(known.group.delay * 1000, this.#maxDelayMs)
   }
@@ -156,15 +159,15 @@ class Gate implements RememberingGate {
   }
 
   record(origin: string): RobotsRecord | undefined {
-    const standing = this.#waiting.get(origin) ?? this.#used.get(origin)
-    if (standing === undefined || standing.kind === 'unknown') return undefined
-    return recordOf(origin, standing, this.#habits.product)
+    const state = this.#waiting.get(origin) ?? this.#used.get(origin)
+    if (state === undefined || state.kind === 'unknown') return undefined
+    return recordOf(origin, state, this.#policy.productName)
   }
 
   *records(): Generator<RobotsRecord> {
-    for (const standings of [this.#waiting, this.#used]) {
-      for (const [origin, standing] of standings) {
-        if (standing.kind !== 'unknown') yield recordOf(origin, standing, this.#habits.product)
+    for (const states of [this.#waiting, this.#used]) {
+      for (const [origin, state] of states) {
+        if (state.kind !== 'unknown') yield recordOf(origin, state, this.#policy.productName)
       }
     }
   }
@@ -172,24 +175,24 @@ class Gate implements RememberingGate {
   restore(kept: unknown): void {
     if (typeof kept !== 'object' || kept === null) return
     const record = kept as RobotsRecord
-    const standing = standingFrom(record, this.#habits.product)
-    if (standing === undefined || this.#waiting.has(record.origin)) return
-    this.#use(record.origin, standing)
+    const state = stateFrom(record, this.#policy.productName)
+    if (state === undefined || this.#waiting.has(record.origin)) return
+    this.#use(record.origin, state)
   }
 
-  /** What is known now. What waits for its first use is believed, however long it has waited. */
-  #standing(origin: string, now: number): Standing {
+  /** The current state. Rules that wait for their first use are valid however long they have waited. */
+  #state(origin: string, now: number): RobotsState {
     const waiting = this.#waiting.get(origin)
     if (waiting !== undefined) return waiting
     const used = this.#used.get(origin)
     return used !== undefined && used.until > now ? used : unknown(origin, used)
   }
 
-  #wait(origin: string, learned: Standing, now: number): void {
+  #wait(origin: string, learned: RobotsState, now: number): void {
     this.#used.delete(origin)
     this.#stopWaiting(origin)
     const weight = weightOf(learned)
-    // Many large files at once: this one is asked for again when there is room.
+    // Too many large files at once: this one is fetched again when there is room.
     if (this.#waitingWeight + weight > MAX_WEIGHT * 2) return
     this.#waiting.set(owned(origin), learned)
     this.#waitingWeight += weight
@@ -198,10 +201,10 @@ class Gate implements RememberingGate {
     }
   }
 
-  /** From now on the origin is one that may be forgotten. */
-  #use(origin: string, standing: Known): void {
+  /** Marks the rules of an origin as used, so that they may be evicted. */
+  #use(origin: string, state: Known): void {
     this.#stopWaiting(origin)
-    this.#used.use(origin, standing)
+    this.#used.use(origin, state)
     this.#used.fit(this.#maxHosts, MAX_WEIGHT)
     if (this.#waiting.size * 2 <= this.#maxWaiting && this.#waitingWeight * 2 <= MAX_WEIGHT) {
       this.#drainingSince = undefined
@@ -209,22 +212,22 @@ class Gate implements RememberingGate {
   }
 
   #stopWaiting(origin: string): void {
-    const standing = this.#waiting.get(origin)
-    if (standing === undefined) return
+    const state = this.#waiting.get(origin)
+    if (state === undefined) return
     this.#waiting.delete(origin)
-    this.#waitingWeight -= weightOf(standing)
+    this.#waitingWeight -= weightOf(state)
   }
 
   /**
-   * Whether so much waits that no new host should be asked. Each time this either ends with half of it used, or lasts
-   * for an hour of visits to what waits: in both cases pages were fetched, so a crawl goes on whatever its size.
+   * Whether so many rules wait that no new robots.txt may be fetched. It ends when half of them have been used, or after
+   * an hour of visits to the hosts that wait. Pages are fetched in both cases, so a crawl of any size makes progress.
    */
   #isDraining(now: number): boolean {
     if (this.#drainingSince === undefined) return false
     if (now - this.#drainingSince < PATIENCE_MS) return true
-    for (const [origin, standing] of this.#waiting) {
-      if (standing.kind === 'unknown') this.#stopWaiting(origin)
-      else this.#use(origin, standing)
+    for (const [origin, state] of this.#waiting) {
+      if (state.kind === 'unknown') this.#stopWaiting(origin)
+      else this.#use(origin, state)
     }
     this.#drainingSince = undefined
     return false

@@ -1,6 +1,6 @@
 /**
- * What a robots.txt says to one crawler. Most of a large file speaks to others, so only this is kept. Which lines belong
- * to whom follows Google's parser, which is kinder to odd files than the standard: a `Sitemap` or an unknown line does
+ * The group of a robots.txt that applies to one crawler. Most of a large file is for other crawlers, so only this part is
+ * kept. Groups are formed as Google's parser does, which is more lenient than RFC 9309: a `Sitemap` or unknown line does
  * not end a group, and of `User-agent: Bot/2.1 (x)` only `Bot` counts.
  */
 
@@ -8,10 +8,10 @@ import { spellEscapes } from '../../url/canonicalize.js'
 import { readLines } from './lines.js'
 import { type RuleSet, Rules } from './rules.js'
 
-/** The lines for one crawler: those of the groups that name it, or of those for `*` if none does. */
+/** The merged groups that name a crawler, or the groups for `*` if none does. */
 export interface Group {
   readonly rules: Rules
-  /** The pause asked for, in seconds. */
+  /** The Crawl-delay in seconds. */
   readonly delay: number | undefined
 }
 
@@ -36,12 +36,12 @@ const ESCAPES = Array.from(
 
 const INDEX_PAGE = '/index.htm'
 
-/** The group of the crawler that goes by this name. `spell` brings a rule, given as bytes, into the form to compare. */
+/** The group for a product token. `spell` brings a rule, given as bytes, into the form in which it is compared. */
 export function groupFor(bytes: string, agent: string, spell: (pattern: string) => string): Group {
   const name = agent.toLowerCase()
   const everyone: Gathered = { rules: new Map(), delay: undefined }
   let ours: Gathered | undefined
-  // Only a rule ends a run of agent lines; for delays, a delay does so too.
+  // Only a rule ends a run of user-agent lines; for delays, a Crawl-delay does so too.
   const forRules = new Addressees()
   const forDelays = new Addressees()
 
@@ -74,7 +74,7 @@ export function groupFor(bytes: string, agent: string, spell: (pattern: string) 
   return { rules: new Rules(rules), delay }
 }
 
-/** The group as a robots.txt of its own, which read again says the same; empty if it says nothing. */
+/** The group as a robots.txt that parses to the same group; empty if the group has no lines. */
 export function groupText({ rules, delay }: Group): string {
   const lines = Array.from(rules, ([pattern, allows]) => `${allows ? 'allow' : 'disallow'}: ${pattern}`)
   if (delay !== undefined) lines.push(`crawl-delay: ${delay}`)
@@ -90,8 +90,8 @@ export function escapePattern(pattern: string): string {
 }
 
 /**
- * A rule as canonical URLs are spelled, so that `/%7Ejoe` closes `/~joe` and `/a b` closes `/a%20b` (RFC 9309, 2.2.2):
- * whoever asks with a canonical URL has lost the spelling that the rule may have had in mind.
+ * A rule in the spelling of canonical URLs, so that `/%7Ejoe` matches `/~joe` and `/a b` matches `/a%20b` (RFC 9309,
+ * 2.2.2): a canonical URL no longer has the spelling that the rule may have been written for.
  */
 export function canonicalPattern(pattern: string): string {
   const question = pattern.indexOf('?')
@@ -101,8 +101,8 @@ export function canonicalPattern(pattern: string): string {
 }
 
 /**
- * A path as rules are compared with it. In a rule `*` and a final `$` are wildcards, and whoever means the characters
- * writes `%2A` and `%24` (RFC 9309, 2.2.3); so the characters of a path, and a `$` inside of a rule, become those.
+ * A path in the form that rules are compared with. In a rule `*` and a final `$` are special, and the characters
+ * themselves are written `%2A` and `%24` (RFC 9309, 2.2.3), so they are escaped in paths, and `$` inside of rules.
  */
 export function comparable(path: string): string {
   return path.replace(UNSPELLED_IN_ADDRESS, (found) =>
@@ -120,7 +120,7 @@ function escaped(bytes: string): string {
   return text
 }
 
-/** Whom the current run of agent lines addresses. */
+/** Which crawlers the current run of user-agent lines names. */
 class Addressees {
   us = false
   everyone = false
@@ -136,7 +136,7 @@ class Addressees {
   }
 }
 
-/** Every name that the file speaks to, as `groupFor` would find it. */
+/** Every product token that the file names, as `groupFor` matches it. */
 export function namesIn(bytes: string): Set<string> {
   const names = new Set<string>()
   readLines(bytes, (field, value) => {
@@ -151,8 +151,8 @@ function addresseeOf(value: string, name: string): 'us' | 'everyone' | undefined
 }
 
 /**
- * A name is letters, `_` and `-` (RFC 9309, 2.2.1), so what follows is ignored: `Bot/2.1`, `bot two`. A crawler whose
- * name has digits would then never be named, so its whole name counts as well.
+ * A product token has letters, `_` and `-` only (RFC 9309, 2.2.1), so the rest is ignored: `Bot/2.1`, `bot two`. A
+ * crawler with digits in its name would never match then, so the whole word counts as well.
  */
 function namesOf(value: string): readonly string[] {
   const lower = value.toLowerCase()
@@ -160,17 +160,17 @@ function namesOf(value: string): readonly string[] {
 }
 
 function addRule(rules: RuleSet, pattern: string, allows: boolean): void {
-  // A rule without a path matches nothing; it only makes the group count.
+  // A rule without a path matches nothing, but its group still applies.
   if (pattern === '') return
   rules.set(pattern, allows || rules.get(pattern) === true)
   if (!allows) return
   const slash = pattern.lastIndexOf('/')
-  // Who lets the index page of a directory be read means the directory too; Google's matcher says so as well.
+  // An allowed index page allows its directory too, as in Google's matcher.
   if (slash >= 0 && pattern.startsWith(INDEX_PAGE, slash))
     addRule(rules, `${pattern.slice(0, slash + 1)}$`, true)
 }
 
-/** The longer of two delays; what is no number of seconds is ignored. */
+/** The longer of two delays; a value that is not a number of seconds is ignored. */
 function longer(delay: number | undefined, value: string): number | undefined {
   const seconds = Number.parseFloat(value)
   if (!(seconds >= 0) || seconds === Number.POSITIVE_INFINITY) return delay

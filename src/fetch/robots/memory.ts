@@ -1,7 +1,7 @@
 /**
- * A bounded memory by origin that forgets what was not asked for lately. It keeps two generations instead of an order:
- * in a Map of 100,000 that is reordered at every question, finding the oldest entry takes some 150 µs, because the
- * places of the deleted ones are walked over.
+ * A bounded cache by origin that evicts what has not been used recently. It keeps two generations instead of an exact
+ * order: in a Map of 100,000 entries that is reordered at every access, finding the oldest entry takes some 150 µs,
+ * because V8 walks over the slots of deleted entries.
  */
 
 import { owned } from '../../owned.js'
@@ -25,7 +25,7 @@ export class Generations<Value> {
     return this.#recent.values.get(origin) ?? this.#older.values.get(origin)
   }
 
-  /** Counts the origin among those that were asked for last. If it is known already, so is the value. */
+  /** Marks an origin as recently used, and adds it if it is new. The value of a recent origin is not replaced. */
   use(origin: string, value: Value): void {
     if (this.#recent.values.has(origin)) return
     this.#remove(this.#older, origin)
@@ -44,8 +44,8 @@ export class Generations<Value> {
   }
 
   /**
-   * Forgets until there are at most so many origins of so much weight: the older generation first, then all. As long as
-   * all fit, none is forgotten.
+   * Evicts until both limits hold: the older generation first, then everything. As long as all entries fit, none is
+   * evicted.
    */
   fit(maxOrigins: number, maxWeight: number): void {
     const { values, weight } = this.#recent

@@ -1,32 +1,32 @@
-/** A robots.txt for whoever has one in hand: the matcher of the crawl as a function, for any crawler's name. */
+/** The public parser: the crawl's matcher for any robots.txt and any crawler. */
 
 import { comparable, escapePattern, type Group, groupFor, namesIn } from './group.js'
 import { byteText, readLines, textOfBytes } from './lines.js'
 
-/** What a robots.txt says. Nothing here throws, whatever the file contains. */
+/** A parsed robots.txt. No method throws, whatever the file contains. */
 export interface Robots {
   /**
    * Whether the crawler may fetch the URL. `agent` is the crawler's name (`MyBot`) or the user agent that it sends
-   * (`MyBot/1.0 (+https://…)`). The URL is compared as written, but for the case of escapes: give it as it would be
-   * requested. Its host is not looked at.
+   * (`MyBot/1.0 (+https://…)`). The URL is compared as written, except for the case of escapes: pass it as it would be
+   * requested. Its host is ignored.
    */
   allows(url: string, agent: string): boolean
-  /** The pause that the crawler is asked to make between requests, in seconds. */
+  /** The Crawl-delay for the crawler, in seconds. */
   crawlDelay(agent: string): number | undefined
   /** The sitemaps that the file names, as written, each once. */
   readonly sitemaps: readonly string[]
 }
 
-/** A file can name 25,000 sitemaps; whoever needs more than this has an index of them. */
+/** A file could name 25,000 sitemaps; a site with more than this uses a sitemap index. */
 const MAX_SITEMAPS = 1000
-/** Longer than any URL that a browser of its time took. */
+/** The longest URL that Internet Explorer accepted. */
 const MAX_SITEMAP_LENGTH = 2083
-/** Crawlers that the file names and whose rules are kept ready. A caller asks for one or two. */
+/** Groups that are cached. Callers usually ask for one or two crawlers. */
 const MAX_AGENTS = 16
 
 /**
- * Reads a robots.txt, given as text or as the bytes that came: RFC 9309, with the answers of Google's matcher where the
- * standard leaves room. The first 500 KiB count.
+ * Parses a robots.txt, given as text or as bytes, by RFC 9309; where the RFC leaves room, the answers are those of
+ * Google's matcher. Only the first 500 KiB are read.
  *
  * @example
  * const robots = parseRobots('User-agent: *\nDisallow: /private/\nAllow: /private/open\nCrawl-delay: 2')
@@ -68,7 +68,7 @@ export function sitemapsIn(bytes: string): readonly string[] {
 }
 
 /**
- * The name by which groups of robots.txt address a crawler: `Kumo` for `Kumo/0.1 (+https://…)`, and also for
+ * The product token of a user agent, which groups of robots.txt are matched with: `Kumo` for `Kumo/0.1 (+https://…)`, and also for
  * `Mozilla/5.0 (compatible; Kumo/0.1; +https://…)`.
  */
 export function productName(userAgent: string): string {
@@ -76,7 +76,7 @@ export function productName(userAgent: string): string {
   return compatible?.[1] ?? /^[^\s/;()]*/.exec(userAgent.trim())![0]
 }
 
-/** A name as it is given, or the name in a user agent, which shows by its version or its comment. */
+/** The product token of a name or of a user agent, which is recognised by its version or comment. */
 function agentName(agent: string): string {
   return /[/(]/.test(agent) ? productName(agent) : agent
 }

@@ -1,7 +1,6 @@
 /**
- * The rules of a robots.txt for one crawler, in the order in which they decide: longest first, and of two that are as
- * long, the one that allows. The first that matches is the answer, so most questions end early, and what is kept is
- * hardly more than the text of the rules.
+ * The rules of a group in the order of precedence: longest first, and of two with the same length, `allow` first. The
+ * first rule that matches decides, so most checks end early, and little more than the text of the rules is kept.
  */
 
 import { askPath, findPiece, isTooMuch } from './path.js'
@@ -10,14 +9,14 @@ const STAR = 0x2a
 const DOLLAR = 0x24
 const DOLLAR_ESCAPE = '%24'
 
-/** Patterns and whether they allow. Of two equal patterns the one that allows counts. */
+/** Patterns, and whether they allow. Of two equal patterns `allow` counts. */
 export type RuleSet = Map<string, boolean>
 
 /** More than a file of 500 KiB can hold, at nine bytes each. */
 const MAX_RULES = 2 ** 17
 
 export class Rules {
-  /** All patterns, one behind the other, in the order in which they decide. */
+  /** All patterns, concatenated in the order of precedence. */
   readonly #patterns: string
   /** For each pattern, twice the place where it ends, plus one if it allows. */
   readonly #ends: readonly number[]
@@ -25,7 +24,7 @@ export class Rules {
   constructor(rules: RuleSet) {
     const patterns: string[] = []
     const keys = new Float64Array(rules.size)
-    // Numbers are sorted much faster than rules are: what decides first is smallest, and ends with its index.
+    // Numbers sort much faster than rules: the rule that decides first gets the smallest key, which ends with its index.
     for (const [pattern, allows] of rules) {
       keys[patterns.length] = patterns.length - (lengthOf(pattern) * 2 + Number(allows)) * MAX_RULES
       patterns.push(pattern)
@@ -55,8 +54,8 @@ export class Rules {
   }
 
   /**
-   * Whether a path (with its query), made `comparable`, may be fetched. A question that takes far more work than honest rules cause is
-   * answered with no: only who made it so is hurt.
+   * Whether a path with its query, made `comparable`, may be fetched. If the check takes far more work than any ordinary
+   * file causes, the answer is no: that only affects the host that published such rules.
    */
   allows(path: string): boolean {
     askPath(path)
@@ -77,7 +76,7 @@ export class Rules {
     }
   }
 
-  /** Does the pattern fit the beginning of the path? `*` stands for anything, `$` at the end for the end of the path. */
+  /** Whether the pattern matches the beginning of the path; `*` matches anything, a final `$` the end of the path. */
   #matches(start: number, end: number, path: string): boolean {
     const patterns = this.#patterns
     for (let i = start, at = 0; i < end; i++, at++) {
@@ -90,8 +89,8 @@ export class Rules {
   }
 
   /**
-   * The rest of a pattern, from a star on. Taking each piece where it first occurs is enough: whatever fits behind a
-   * later place fits behind an earlier one too.
+   * Matches the rest of a pattern, from a `*` on. It is enough to match each piece where it first occurs: what matches
+   * after a later occurrence also matches after an earlier one.
    */
   #matchesRest(star: number, end: number, path: string, from: number): boolean {
     const patterns = this.#patterns
@@ -124,7 +123,7 @@ export class Rules {
   }
 }
 
-/** How much a rule says. A `$` counts as one character, escaped or not, so that two spellings of one rule are equal. */
+/** The length that decides precedence. `$` counts as one character, escaped or not, so that both spellings are equal. */
 function lengthOf(pattern: string): number {
   let length = pattern.length
   for (let at = pattern.indexOf(DOLLAR_ESCAPE); at >= 0; at = pattern.indexOf(DOLLAR_ESCAPE, at + 1)) {

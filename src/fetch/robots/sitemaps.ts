@@ -1,17 +1,17 @@
-/** The sitemaps that origins name in their robots.txt, until somebody takes them. */
+/** Sitemaps that origins name in their robots.txt, until the engine takes them. */
 
 import { owned } from '../../owned.js'
 import { canonicalizeUrl } from '../../url/canonicalize.js'
 
-/** In characters. They are taken right after they are learned; this is for a crawl that has no use for them. */
+/** In characters. The engine takes them at once; the limit is for crawls that do not use sitemaps. */
 const MAX_WEIGHT = 4 * 1024 * 1024
 
-/** Filled by `put`, emptied by `take`. What does not fit is not kept. */
-export class SitemapShelf {
+/** Filled by `put`, emptied by `take`. What exceeds the limit is dropped. */
+export class PendingSitemaps {
   readonly #byOrigin = new Map<string, readonly string[]>()
   #weight = 0
 
-  /** Keeps the sitemaps that the file at `base` names; relative ones are meant from there. */
+  /** Keeps the sitemaps that the file at `base` names; relative URLs are resolved against it. */
   put(origin: string, written: readonly string[], base: string): void {
     this.take(origin)
     const urls: string[] = []
@@ -25,7 +25,7 @@ export class SitemapShelf {
     this.#weight += weight
   }
 
-  /** Hands out what an origin named, once. */
+  /** Returns and removes the sitemaps of an origin. */
   take(origin: string): readonly string[] {
     const urls = this.#byOrigin.get(origin)
     if (urls === undefined) return []

@@ -19,7 +19,7 @@ const LIMIT = MB
 const PROGRAM = `
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { decodeBody } from '../src/fetch/http/decode.ts'
+import { decodeBody } from './src/fetch/http/decode.ts'
 const [encoding, limit] = process.argv.slice(1)
 const body = readFileSync(0)
 const page = Buffer.alloc(200_000, 'page ')

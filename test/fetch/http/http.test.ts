@@ -299,6 +299,34 @@ describe('kept connections', () => {
     expect(server.requests.length).toBe(2)
   })
 
+  it.each([
+    ['an interim response', 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'],
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['half an interim response', 'HTTP/1.1 103 Early'],
+    ['three letters', 'HTT'],
+  ])('are not tried again after %s: the server has received the request', async (_, bytes) => {
+    const server = await rawServer(({ socket, earlier }) => {
+      if (earlier === 0) socket.write(reply('page'))
+      else socket.write(bytes, () => setTimeout(() => socket.resetAndDestroy(), 20))
+    })
+    const clock = new ManualClock()
+    const [, second] = await fetchPaths(makeFetcher({ clock }), [server.url('/1'), server.url('/2')])
+    expect(failureOf(second!).code).toBe('connection-lost')
+    expect(second!.resent).toBeUndefined()
+    expect(server.requests.length).toBe(2)
+  })
+
+  it('are tried again after an interim response to an earlier request', async () => {
+    const server = await rawServer(({ socket, earlier }) => {
+      if (earlier === 0) socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${reply('page')}`)
+      else socket.resetAndDestroy()
+    })
+    const clock = new ManualClock()
+    const outcomes = await fetchPaths(makeFetcher({ clock }), [server.url('/1'), server.url('/2')])
+    expect(outcomes.map((outcome) => outcome.resent)).toEqual([0, 1])
+    expect(server.requests.length).toBe(3)
+  })
+
   it('are not used after Connection: close', async () => {
     const server = await rawServer(({ socket }) => void socket.end(reply('page', { Connection: 'close' })))
     const outcomes = await fetchPaths(makeFetcher(), Array(5).fill(server.url()))

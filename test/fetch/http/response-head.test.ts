@@ -65,6 +65,12 @@ const MENDED: [name: string, response: string, read: string][] = [
     `${OK}Content-Length: 9\r\nContent-Length: 9\r\n\r\na:\r\n\tb\r\n\tc`,
     `${OK}Content-Length: 9\r\n\r\na:\r\n\tb\r\n\tc`,
   ],
+  [
+    'a length named three times in a row',
+    `${OK}Content-Length: 4\r\nContent-Length: 4\r\ncontent-length: 4\r\nX-A: b\r\n\r\npage`,
+    `${OK}Content-Length: 4\r\nX-A: b\r\n\r\npage`,
+  ],
+  ['a length with space behind it', `${OK}Content-Length:4 \t \r\n\r\npage`, `${OK}${PAGE}`],
   ['a list of equal lengths', `${OK}Content-Length: 4, 4\r\n\r\npage`, `${OK}${PAGE}`],
 ]
 
@@ -82,6 +88,14 @@ describe('ResponseHead', () => {
 
   it.each(MENDED)('mends %s', (_, response, read) => {
     for (const size of sizes) expect(tidy(mended(response, size)), `in pieces of ${size}`).toBe(tidy(read))
+  })
+
+  it('leaves no space behind a length, which undici 8 would take for a digit', () => {
+    const blanks = /Content-Length:\d*\s+\d+\r\n/i
+    for (const length of ['4 ', '4 \t', '4, 4', ' 4 , 4 ']) {
+      for (const again of ['', 'Content-Length: 4\r\n'])
+        expect(mended(`${OK}Content-Length:${length}\r\n${again}\r\npage`, 1000)).toMatch(blanks)
+    }
   })
 
   it('makes the same of a response in whatever pieces, and nothing of its body', () => {

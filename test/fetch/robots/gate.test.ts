@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../src/fetch/contract.js'
 import { RawHeaders } from '../../../src/fetch/http/headers.js'
 import { productName, type RobotsOptions, robotsGate } from '../../../src/fetch/robots/gate.js'
-import type { RobotsRecord } from '../../../src/fetch/robots/standing.js'
+import type { RobotsRecord } from '../../../src/fetch/robots/state.js'
 import { canonicalizeUrl } from '../../../src/url/canonicalize.js'
 import { requestFor } from '../support.js'
 

@@ -1,6 +1,6 @@
 /**
- * Who the crawler says it is, and how it reaches servers: the options for that, checked once when the fetcher is made.
- * Messages never repeat a value that may hold a password or a key.
+ * Options for identity and access: headers, credentials, cookies, proxy, TLS. They are validated once, when the fetcher
+ * is created. Messages never repeat a value that may contain a password or a key.
  */
 
 import { invalidOption, optionError } from '../../../errors.js'
@@ -16,33 +16,33 @@ export type Certificates = string | Uint8Array | readonly (string | Uint8Array)[
 /** As in `node:tls`. */
 export interface TlsOptions {
   /**
-   * The authorities that are trusted, instead of those that Node.js brings along; to keep those as well, give
+   * Trusted certificate authorities, instead of those of Node.js; to keep those as well, pass
    * `[...rootCertificates, yours]` with `rootCertificates` from `node:tls`.
    */
   readonly ca?: Certificates | undefined
-  /** The crawler's own certificate with its key. It is shown to every server that asks for one. */
+  /** The client certificate, with its key. It is sent to every server that requests one. */
   readonly cert?: Certificates | undefined
   readonly key?: Certificates | undefined
-  /** False accepts any certificate, so that nobody can tell who answered. Default true. */
+  /** False accepts any certificate, so that servers are not authenticated. Default true. */
   readonly rejectUnauthorized?: boolean | undefined
 }
 
-/** How the crawler introduces itself, and the ways it may take. */
+/** How the crawler identifies itself and reaches servers. */
 export interface AccessOptions {
-  /** The `From` header: an e-mail address under which the operator can be reached. */
+  /** The `From` header: an e-mail address of the operator. */
   readonly from?: string | undefined
-  /** More headers for one origin (`https://example.com`); asked once for each, and sent to no other. */
+  /** Additional headers for an origin (`https://example.com`). Called once per origin; sent to no other. */
   readonly headersFor?: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined
-  /** Basic authentication by origin; sent to that origin with every request, and to no other. */
+  /** Basic authentication by origin; sent with every request to that origin, and to no other. */
   readonly auth?: Readonly<Record<string, Credentials>> | undefined
-  /** Keeps cookies and sends them back, for each host by itself. Default false. */
+  /** Keeps cookies and sends them back, with a separate jar for each host. Default false. */
   readonly cookies?: boolean | undefined
   /**
-   * An http or https proxy, or a function that gives the one for a URL (undefined: none). Credentials stand in its URL.
-   * The proxy looks names up, so the address guard sees literal addresses only.
+   * An http or https proxy, or a function that returns the proxy for a URL (undefined: none). Credentials go into its
+   * URL. The proxy resolves names, so the address guard only sees literal addresses.
    */
   readonly proxy?: ProxyOption | undefined
-  /** Speaks HTTP/2 with servers that offer it, one request at a time for each connection. Default false. */
+  /** Uses HTTP/2 with servers that offer it, one request at a time per connection. Default false. */
   readonly http2?: boolean | undefined
   readonly tls?: TlsOptions | undefined
 }
@@ -126,7 +126,7 @@ function checkTls(key: string, value: unknown, name: string): void {
   }
 }
 
-/** node:tls takes anything for an authority, and then trusts nobody. */
+/** node:tls accepts anything as an authority, and then trusts no certificate. */
 function isPem(part: unknown): boolean {
   if (part instanceof Uint8Array) return isPem(Buffer.from(part).toString('latin1'))
   return typeof part === 'string' && part.includes('-----BEGIN ')
@@ -140,7 +140,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whoever writes credentials into the origin does not want to read them in a log. */
+/** Credentials in an origin must not appear in a log. */
 function hideCredentials(origin: string): string {
   return origin.replace(/\/\/[^/]*@/, '//…@')
 }

@@ -1,5 +1,5 @@
 /**
- * How a server is reached: with which certificates, by which resolver, past which guard, directly or through a proxy.
+ * Opens connections to servers: with certificates, a resolver and the address guard, directly or through a proxy.
  */
 
 import type { SecureContext } from 'node:tls'
@@ -10,7 +10,7 @@ import type { Clock } from '../../../time.js'
 import type { Resolver } from '../../dns/resolver.js'
 import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from '../address-guard.js'
 import { guardedConnector } from '../connector.js'
-import { type OriginClientOptions, originClient } from '../origin-client.js'
+import { type OriginClientOptions, originClient, type SocketListener } from '../origin-client.js'
 import { literalAddress, type ProxyServer, proxiedClient } from '../proxy.js'
 import type { TlsOptions } from './access.js'
 
@@ -21,13 +21,13 @@ export interface TlsSettings {
 }
 
 /**
- * Certificates are read here, once for all connections: reading a list of authorities takes milliseconds.
+ * Parses certificates once for all connections: parsing a list of authorities takes milliseconds.
  *
  * @throws KumoError `KUMO_INVALID_OPTION` for certificates that cannot be read.
  */
 export function tlsSettings({ ca, cert, key, rejectUnauthorized = true }: TlsOptions): TlsSettings {
   if (ca === undefined && cert === undefined) return { rejectUnauthorized }
-  // Loaded here, because only crawls with certificates of their own need it so early.
+  // Loaded here, because only crawls with their own certificates need it this early.
   const { createSecureContext } = require('node:tls') as typeof import('node:tls')
   try {
     const given = Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined)
@@ -38,15 +38,15 @@ export function tlsSettings({ ca, cert, key, rejectUnauthorized = true }: TlsOpt
   }
 }
 
-/** The parts of undici that are used here; handed in, because undici is loaded when a fetcher is made. */
+/** The parts of undici that are used here; a parameter, because undici is loaded when a fetcher is created. */
 export type Undici = Pick<typeof import('undici'), 'Client' | 'ProxyAgent' | 'buildConnector'>
 
-/** What decides how connections are made and kept. */
+/** How connections are opened and kept. */
 export interface DialerOptions {
   readonly connectTimeoutMs: number
-  /** How long an idle connection is kept, if the server does not ask for less. */
+  /** Keep-alive time of idle connections, unless the server sets a shorter one. */
   readonly keepAliveMs: number
-  /** Bytes of header names and values that a response may have. */
+  /** Maximum size of the header names and values of a response. */
   readonly maxHeaderBytes: number
   readonly http2?: boolean | undefined
   readonly tls?: TlsSettings | undefined
@@ -57,27 +57,25 @@ export interface DialerOptions {
   readonly named?: TrustedHosts | undefined
 }
 
-/** What the owner of a client wants to do itself, or to hear of. */
-export interface ClientOwner {
-  /** Opens the socket with the connector that is handed over. */
+/** The owner of a client opens its socket and listens to it. */
+export interface ClientOwner extends SocketListener {
+  /** Opens the socket with this connector. */
   connect(
     connector: buildConnector.connector,
     options: buildConnector.Options,
     callback: buildConnector.Callback,
   ): void
-  /** The socket is gone. */
-  disconnected(): void
 }
 
-/** Makes clients. It has two connectors for all of them, so that there is one cache of TLS sessions and not many. */
+/** Creates clients. They share two connectors, so that there is one cache of TLS sessions. */
 export class Dialer {
   readonly #undici: Undici
   readonly #connectTimeoutMs: number
   readonly #options: OriginClientOptions
-  /** For TLS to servers, also inside of a tunnel. */
+  /** For TLS to servers, also inside a tunnel. */
   readonly #tls: buildConnector.BuildOptions
   readonly #toServer: buildConnector.connector
-  /** The proxy was named by the operator, so whatever its address is, it may be connected to. */
+  /** The user configured the proxy, so any address is allowed. */
   readonly #toProxy: buildConnector.connector
 
   constructor(undici: Undici, options: DialerOptions) {
@@ -89,7 +87,7 @@ export class Dialer {
       maxHeaderSize: options.maxHeaderBytes,
       keepAliveTimeout: options.keepAliveMs,
       keepAliveMaxTimeout: options.keepAliveMs,
-      // The engine holds the one deadline of a request; undici would only time the gaps between bytes.
+      // The engine holds the deadline of a request; undici only times the gaps between bytes.
       headersTimeout: 0,
       bodyTimeout: 0,
     }
@@ -105,13 +103,12 @@ export class Dialer {
     this.#toProxy = guarded(toProxy, () => true)
   }
 
-  /** A client with at most one socket, for requests to one origin; the socket is opened when the first is made. */
+  /** A client for one origin with at most one socket, which is opened for the first request. */
   client(origin: string, proxy: ProxyServer | undefined, owner: ClientOwner): Dispatcher {
-    const disconnected = () => owner.disconnected()
     if (proxy === undefined) {
       const connect: buildConnector.connector = (options, callback) =>
         owner.connect(this.#toServer, options, callback)
-      return originClient(this.#undici, origin, connect, this.#options, disconnected)
+      return originClient(this.#undici, origin, connect, this.#options, owner)
     }
     return proxiedClient(this.#undici, {
       proxy,
@@ -119,14 +116,13 @@ export class Dialer {
       tls: this.#tls,
       client: this.#options,
       connectTimeoutMs: this.#connectTimeoutMs,
-      disconnected,
+      listener: owner,
     })
   }
 }
 
 /**
- * The guard's work where a proxy opens the connection and looks names up: an origin that names its address itself is
- * still refused, a name is not.
+ * The address guard for proxied requests. The proxy resolves names, so only literal addresses can be refused.
  *
  * @throws AddressRefusedError
  */

@@ -1,12 +1,12 @@
 /**
- * Failures that only exist because of how a server is reached: through a proxy, over HTTP/2, or not at all. What a
- * plain connection does is told by failures.ts.
+ * Failures of a proxy, of HTTP/2, and of requests that were never sent. Failures of plain connections are in
+ * ../failures.ts.
  */
 
 import { messageOf } from '../../../errors.js'
 import type { FailureKind } from '../failures.js'
 
-/** Thrown before a request is made, by what decides how to make it; it becomes the outcome of that request. */
+/** Thrown while a request is prepared; it becomes the outcome of the request. */
 export class AccessRefused extends Error {
   readonly kind: FailureKind
 
@@ -16,7 +16,7 @@ export class AccessRefused extends Error {
   }
 }
 
-/** The way to the server ended at its proxy. Without a code, so that undici takes it as final and does not reconnect. */
+/** The proxy failed. It has no `code`, so that undici treats it as final and does not reconnect. */
 export class ProxyError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -24,24 +24,24 @@ export class ProxyError extends Error {
   }
 }
 
-/** How an exchange over HTTP/2 failed. */
+/** A failure of HTTP/2. */
 export class Http2Error extends Error {
   readonly kind: FailureKind
-  /** The server has not begun to work on the request, as far as can be seen, and may be asked again. */
-  readonly isUnheard: boolean
+  /** As far as can be seen, the server has not processed the request, so it may be resent. */
+  readonly isUnprocessed: boolean
 
-  constructor(kind: FailureKind, isUnheard = false) {
+  constructor(kind: FailureKind, isUnprocessed = false) {
     super(kind.what)
     this.name = 'Http2Error'
     this.kind = kind
-    this.isUnheard = isUnheard
+    this.isUnprocessed = isUnprocessed
   }
 }
 
-/** How undici says that a proxy asked for credentials when a page was requested from it without a tunnel. */
+/** undici's error message when a proxy without a tunnel requires credentials. */
 const PROXY_WANTS_CREDENTIALS = 'Proxy Authentication Required (407)'
 
-/** The failure that `error` is because of the way it took; undefined if the way is not what failed. Pure. */
+/** The failure that `error` stands for; undefined if neither a proxy nor HTTP/2 caused it. Pure. */
 export function accessFailure(error: unknown): FailureKind | undefined {
   const message = messageOf(error)
   if (error instanceof ProxyError) return { code: 'proxy-failed', what: `was not reached: ${message}` }

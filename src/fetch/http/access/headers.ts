@@ -1,6 +1,6 @@
 /**
- * Which headers go to which origin. What identifies the crawler goes everywhere; what was set for some origins, and
- * passwords, go there and nowhere else. The headers of an origin are put together once and then only looked up.
+ * Request headers by origin. Headers that identify the crawler are sent everywhere; headers and credentials of an origin
+ * only there. The headers of an origin are composed once and cached.
  */
 
 import { messageOf } from '../../../errors.js'
@@ -23,7 +23,7 @@ export interface IdentityOptions {
   readonly auth?: Readonly<Record<string, Credentials>> | undefined
 }
 
-/** About 5 MB at most. Beyond it all are forgotten: putting headers together again takes some microseconds. */
+/** About 5 MB at most. Beyond it the cache is cleared: composing headers takes some microseconds. */
 const MAX_ORIGINS = 10_000
 
 export class OriginHeaders {
@@ -45,7 +45,7 @@ export class OriginHeaders {
   }
 
   /**
-   * The flat array that undici takes; the same one for every request to the origin, so nobody may change it.
+   * The flat array that undici accepts. It is shared by all requests to the origin and must not be changed.
    *
    * @throws AccessRefused if `headersFor` threw or returned what cannot be sent.
    */
@@ -55,7 +55,7 @@ export class OriginHeaders {
 
   #learn(origin: string): string[] {
     const headers = this.#own(origin)
-    // An origin that has none of its own may still be named by a later seed.
+    // Not cached: a later seed may still set headers for this origin.
     if (headers === this.#common) return headers
     if (this.#known.size >= MAX_ORIGINS) this.#known.clear()
     this.#known.set(owned(origin), headers)
@@ -69,7 +69,7 @@ export class OriginHeaders {
       if (extra === undefined && authorization === undefined) return this.#common
       return this.#compose(authorization === undefined ? extra : { ...extra, authorization })
     } catch (error) {
-      const what = `was not asked, because headersFor gave no usable headers: ${messageOf(error)}`
+      const what = `was not fetched, because headersFor returned no usable headers: ${messageOf(error)}`
       throw new AccessRefused({ code: 'fetcher-failed', what }, error)
     }
   }

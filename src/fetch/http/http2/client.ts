@@ -1,7 +1,7 @@
 /**
- * HTTP/2, one request at a time, for connections on which the server chose it. undici dials and speaks HTTP/1.1; its own
- * HTTP/2 takes a stream that was reset for a page that is complete, ends a running answer at a GOAWAY that lets it finish,
- * and waits for ever once Node has given a session up. This file asks Node itself.
+ * HTTP/2, one request at a time, for connections on which the server negotiates it. undici opens the connections and
+ * speaks HTTP/1.1. Its own HTTP/2 treats a reset stream as a complete page, ends a response at a graceful GOAWAY, and
+ * waits for ever after Node has closed a session, so this file uses node:http2 instead.
  */
 
 import { EventEmitter } from 'node:events'
@@ -11,18 +11,17 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { messageOf } from '../../../errors.js'
 import { Http2Error } from '../access/failures.js'
 import { CLOSED, type FailureKind } from '../failures.js'
+import { CurrentHandler, type ResponseHandler, type ResponseListener } from '../handlers.js'
 import { codeName, type Http2Code, WatchedSocket } from './frames.js'
 
-type Handler = Dispatcher.DispatchHandler
-
-/** As undici has it: a server may send this much of a body before it hears that it was read. */
+/** undici's defaults: how much of a body a server may send before it is acknowledged. */
 const STREAM_WINDOW_BYTES = 256 * 1024
 const SESSION_WINDOW_BYTES = 512 * 1024
 
-/** What undici is told instead of a socket that is not for it. Without a code, so that it does not dial again. */
+/** Passed to undici instead of a socket. It has no `code`, so that undici does not reconnect. */
 const SPEAKS_HTTP2 = new Error('The server speaks HTTP/2.')
 
-/** A client for one origin that speaks what the server chooses, with at most one socket. */
+/** A client for one origin, with at most one socket, that speaks the protocol that the server chooses. */
 export class NegotiatingClient extends EventEmitter {
   readonly #http1: Client
   readonly #origin: string
@@ -30,7 +29,7 @@ export class NegotiatingClient extends EventEmitter {
   #session: Session | undefined
   destroyed = false
 
-  /** @param http1 Makes undici's client, which dials with the connector. */
+  /** @param http1 Creates undici's client, which connects with the connector. */
   constructor(
     origin: string,
     connect: buildConnector.connector,
@@ -52,10 +51,10 @@ export class NegotiatingClient extends EventEmitter {
     ).on('disconnect', () => this.emit('disconnect', this.#origin, [this]))
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
-    const ask = () => this.#session!.ask(options, handler)
+  dispatch(options: Dispatcher.DispatchOptions, { listener }: ResponseHandler): boolean {
+    const ask = () => this.#session!.ask(options, listener)
     if (this.#session?.isOpen) ask()
-    else this.#http1.dispatch(options, new Negotiation(handler, ask))
+    else this.#http1.dispatch(options, new CurrentHandler(new Negotiation(listener, ask)))
     return true
   }
 
@@ -81,39 +80,39 @@ export class NegotiatingClient extends EventEmitter {
   }
 }
 
-/** Hands on what undici says, until it says that the server speaks HTTP/2. */
-class Negotiation implements Handler {
-  readonly #handler: Handler
-  readonly #ask: () => void
+/** Passes undici's events on, until undici reports that the server speaks HTTP/2. */
+class Negotiation implements ResponseListener {
+  readonly #listener: ResponseListener
+  readonly #askOverHttp2: () => void
 
-  constructor(handler: Handler, ask: () => void) {
-    this.#handler = handler
-    this.#ask = ask
+  constructor(listener: ResponseListener, askOverHttp2: () => void) {
+    this.#listener = listener
+    this.#askOverHttp2 = askOverHttp2
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    this.#handler.onConnect!(abort)
+  onRequestStart(): void {
+    this.#listener.onRequestStart()
   }
 
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
+  onFirstBytes(): void {
+    this.#listener.onFirstBytes()
   }
 
-  onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
-    return this.#handler.onHeaders!(status, headers, resume, reason)
+  onHeaders(status: number, rawHeaders: Buffer[]): void {
+    this.#listener.onHeaders(status, rawHeaders)
   }
 
-  onData(chunk: Buffer): boolean {
-    return this.#handler.onData!(chunk)
+  onData(chunk: Buffer): void {
+    this.#listener.onData(chunk)
   }
 
-  onComplete(trailers: string[] | null): void {
-    this.#handler.onComplete!(trailers)
+  onEnd(): void {
+    this.#listener.onEnd()
   }
 
   onError(error: Error): void {
-    if (error === SPEAKS_HTTP2) this.#ask()
-    else this.#handler.onError!(error)
+    if (error === SPEAKS_HTTP2) this.#askOverHttp2()
+    else this.#listener.onError(error)
   }
 }
 
@@ -124,7 +123,7 @@ class Session {
   readonly #session: ClientHttp2Session
   readonly #maxHeaderBytes: number
   #exchange: Exchange | undefined
-  /** With what code the server has ended the connection. */
+  /** The code of the server's GOAWAY. */
   #ended: Http2Code = 'NO_ERROR'
 
   constructor(origin: string, socket: TLSSocket, maxHeaderBytes: number, onClose: () => void) {
@@ -132,12 +131,12 @@ class Session {
     this.#socket = socket
     this.#maxHeaderBytes = maxHeaderBytes
     this.#watched = new WatchedSocket(socket, (code) => {
-      // With this one Node announces an error of its own, and the event that follows says more.
+      // Node sends this code for its own errors, and the event that follows has details.
       if (code !== 'INTERNAL_ERROR') this.#giveUp(broken(code))
     })
     this.#session = connect(origin, {
       createConnection: () => this.#watched,
-      // Every header has a name, so more of them than bytes are too many bytes.
+      // A header takes at least one byte, so this limit never applies before the one in bytes.
       maxHeaderListPairs: maxHeaderBytes,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     })
@@ -156,16 +155,16 @@ class Session {
     return !this.#session.closed && !this.#session.destroyed
   }
 
-  ask(options: Dispatcher.DispatchOptions, handler: Handler): void {
+  ask(options: Dispatcher.DispatchOptions, listener: ResponseListener): void {
     this.#socket.ref()
-    const exchange = new Exchange(handler, this.#maxHeaderBytes, () => this.#socket.unref())
+    const exchange = new Exchange(listener, this.#maxHeaderBytes, () => this.#socket.unref())
     this.#exchange = exchange
-    handler.onConnect!(() => this.end())
+    listener.onRequestStart()
     try {
       const stream = this.#session.request(requestHeaders(options), { endStream: true })
       exchange.follow(stream, (said) => this.#whyReset(stream, said))
     } catch (error) {
-      exchange.fail(new Http2Error(lost(`could not be asked (${messageOf(error)})`), true))
+      exchange.fail(new Http2Error(lost(`did not accept the request (${messageOf(error)})`), true))
     }
   }
 
@@ -175,7 +174,7 @@ class Session {
 
   #giveUp(error: Http2Error): void {
     this.#exchange?.fail(error)
-    // First, so that the server hears of the end and not of a wish to end: it might finish its answer before.
+    // First, so that the server sees the connection close and does not finish its response.
     this.#socket.destroy()
     this.#session.destroy()
   }
@@ -185,54 +184,56 @@ class Session {
     if (ours !== undefined) return broken(ours)
     if (this.#session.destroyed) return this.#whyEnded(said)
     const code = codeName(stream.rstCode ?? 0)
-    // What is refused was not looked at (RFC 9113, 8.7).
+    // A refused stream was not processed (RFC 9113, 8.7).
     return new Http2Error(lost(`reset the stream (${code})`), code === 'REFUSED_STREAM')
   }
 
   #whyEnded(said?: NodeJS.ErrnoException): Http2Error {
     if (this.#ended !== 'NO_ERROR') return new Http2Error(lost(`ended the connection (${this.#ended})`))
     if (said?.code !== 'ERR_HTTP2_ERROR') return new Http2Error(lost('closed the connection'), true)
-    // Headers may go on in as many frames as a server likes, so Node counts those too.
+    // Headers may continue over any number of frames, so Node limits those as well.
     return /CONTINUATION/.test(said.message) ? new Http2Error(TOO_MANY_HEADERS) : broken(said.message)
   }
 }
 
-/** One request and its answer. */
+/** One request and its response. */
 class Exchange {
-  readonly #handler: Handler
+  readonly #listener: ResponseListener
   readonly #maxHeaderBytes: number
   readonly #onEnd: () => void
   #isOver = false
 
-  constructor(handler: Handler, maxHeaderBytes: number, onEnd: () => void) {
-    this.#handler = handler
+  constructor(listener: ResponseListener, maxHeaderBytes: number, onEnd: () => void) {
+    this.#listener = listener
     this.#maxHeaderBytes = maxHeaderBytes
     this.#onEnd = onEnd
   }
 
-  /** @param whyReset What the end of a stream means that came before that of the answer. */
+  /** @param whyReset The error if the stream closes before the response is complete. */
   follow(stream: ClientHttp2Stream, whyReset: (said: Error | undefined) => Http2Error): void {
     let isWhole = false
     let said: Error | undefined
-    // Node ends the reading of a stream that was reset as it does at the end of an answer. Only the order tells: a reset
-    // closes the stream first.
+    // Node ends a reset stream just like a complete one. Only the order differs: a reset closes the stream first.
     const push = stream.push
     stream.push = (chunk, encoding) => {
       if (chunk === null && !stream.closed) isWhole = true
       return push.call(stream, chunk, encoding)
     }
     stream
-      .on('headers', (headers) => this.#headers(Number(headers[':status']), []))
+      .on('headers', (headers) => {
+        this.#listener.onFirstBytes()
+        this.#headers(Number(headers[':status']), [])
+      })
       .on('response', (headers, _flags, ...[raw]: unknown[]) => {
-        this.#handler.onResponseStarted?.()
+        this.#listener.onFirstBytes()
         this.#headers(Number(headers[':status']), raw as string[])
-        // Not before: what flows is not held back until the headers were told.
+        // Not earlier: data must not arrive before the headers.
         stream.on('data', (chunk: Buffer) => {
-          if (!this.#isOver) this.#handler.onData!(chunk)
+          if (!this.#isOver) this.#listener.onData(chunk)
         })
       })
       .on('end', () => {
-        if (isWhole) this.#end(() => this.#handler.onComplete!([]))
+        if (isWhole) this.#end(() => this.#listener.onEnd())
       })
       .on('error', (error) => {
         said = error
@@ -241,7 +242,7 @@ class Exchange {
   }
 
   fail(error: Error): void {
-    this.#end(() => this.#handler.onError!(error))
+    this.#end(() => this.#listener.onError(error))
   }
 
   #headers(status: number, raw: string[]): void {
@@ -250,7 +251,7 @@ class Exchange {
     let bytes = 0
     for (let i = 0; i < raw.length; i += 2) {
       if (raw[i]!.startsWith(':')) continue
-      // Node reads each byte as a character.
+      // Node decodes headers as Latin-1.
       headers.push(Buffer.from(raw[i]!, 'latin1'), Buffer.from(raw[i + 1]!, 'latin1'))
       bytes += raw[i]!.length + raw[i + 1]!.length
     }
@@ -259,7 +260,7 @@ class Exchange {
       return
     }
     try {
-      this.#handler.onHeaders!(status, headers, () => {}, '')
+      this.#listener.onHeaders(status, headers)
     } catch (error) {
       this.fail(error as Error)
     }
@@ -279,16 +280,16 @@ const TOO_MANY_HEADERS: FailureKind = {
 }
 
 function lost(what: string): FailureKind {
-  return { code: 'connection-lost', what: `${what} before the answer was complete` }
+  return { code: 'connection-lost', what: `${what} before the response was complete` }
 }
 
-/** What our side says of frames that are not HTTP/2, or of too many headers: more than Node holds for anybody. */
+/** The error for invalid frames, or for more headers than Node accepts. */
 function broken(code: string): Http2Error {
   if (code === 'ENHANCE_YOUR_CALM') return new Http2Error(TOO_MANY_HEADERS)
-  return new Http2Error({ code: 'bad-response', what: `sent what is not valid HTTP/2 (${code})` })
+  return new Http2Error({ code: 'bad-response', what: `sent invalid HTTP/2 (${code})` })
 }
 
-/** undici takes headers as a flat list, its proxy agent makes an object of them and adds `host`. */
+/** Headers are a flat list, or an object with `host` if they come through undici's ProxyAgent. */
 function requestHeaders({ origin, path, headers }: Dispatcher.DispatchOptions): OutgoingHttpHeaders {
   const given = Array.isArray(headers) ? pairsOf(headers as string[]) : Object.entries(headers ?? {})
   const sent: OutgoingHttpHeaders = {

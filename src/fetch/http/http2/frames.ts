@@ -1,12 +1,12 @@
 /**
- * What our own side of an HTTP/2 connection complains of. Node answers a frame that breaks the protocol with a GOAWAY or a
- * RST_STREAM and says nothing: after the first nothing more is read and no event follows, after the second the stream
- * looks as if the server had reset it. The frames that leave tell.
+ * Detects protocol errors that Node reports to the server but not to the program. Node answers an invalid frame with a
+ * GOAWAY or RST_STREAM: after the first no event follows, after the second the stream looks as if the server had reset
+ * it. So the outgoing frames are read.
  */
 
 import { Duplex } from 'node:stream'
 
-/** The codes of RFC 9113, 7, in their order. */
+/** The error codes of RFC 9113, section 7, in order. */
 const CODES = [
   'NO_ERROR',
   'PROTOCOL_ERROR',
@@ -26,21 +26,21 @@ const CODES = [
 
 export type Http2Code = (typeof CODES)[number] | `code ${number}`
 
-/** A code by its name; by its number if it has none. */
+/** The name of a code, or its number if it has none. */
 export function codeName(code: number): Http2Code {
   return CODES[code] ?? `code ${code}`
 }
 
-/** What a client sends first (RFC 9113, 3.4). */
+/** The connection preface (RFC 9113, 3.4). */
 const PREFACE_BYTES = 24
 /** Length (3 bytes), type, flags, stream (4 bytes). */
 const FRAME_HEADER_BYTES = 9
 const RST_STREAM = 3
 const GOAWAY = 7
-/** A GOAWAY names the last stream before its code. */
+/** The code of a GOAWAY follows the id of the last stream. */
 const GOAWAY_CODE_AT = 4
 
-/** A socket as Node's HTTP/2 sees it, with an eye on what it writes. */
+/** Wraps the socket of Node's HTTP/2 and reads what is written to it. */
 export class WatchedSocket extends Duplex {
   readonly #socket: Duplex
   readonly #onGivenUp: (code: Http2Code) => void
@@ -48,7 +48,7 @@ export class WatchedSocket extends Duplex {
   #unread: Buffer = Buffer.alloc(0)
   #lastReset: { readonly stream: number; readonly code: Http2Code } | undefined
 
-  /** @param onGivenUp Our side has given the connection up. */
+  /** @param onGivenUp Called when Node closes the connection with an error. */
   constructor(socket: Duplex, onGivenUp: (code: Http2Code) => void) {
     super()
     this.#socket = socket
@@ -62,7 +62,7 @@ export class WatchedSocket extends Duplex {
       .on('close', () => this.destroy())
   }
 
-  /** The code with which our side has reset this stream, if it was the last that it reset. */
+  /** The code with which Node has reset this stream, if it is the last one that it reset. */
   resetOf(stream: number | undefined): Http2Code | undefined {
     return this.#lastReset !== undefined && this.#lastReset.stream === stream
       ? this.#lastReset.code

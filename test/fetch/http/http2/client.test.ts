@@ -248,6 +248,22 @@ describe('a kept connection', () => {
     expect(server.requests).toBe(3)
   })
 
+  it('that closes after an interim response is not asked again at once: the server has received it', async () => {
+    const server = await rawHttp2Server((a, request) => {
+      if (request !== 1) whole(a)
+      else {
+        a.rawHeaders(header(':status', '103'))
+        setTimeout(() => a.socket.destroy(), 20)
+      }
+    })
+    const fetcher = makeFetcher({ http2: true, tls: { ca: CA }, clock: new ManualClock() })
+    await fetcher.fetch(requestFor(server.url()), new TestContext())
+    const outcome = await fetcher.fetch(requestFor(server.url()), new TestContext())
+    expect(failureOf(outcome)).toMatchObject({ code: 'connection-lost' })
+    expect(failureOf(outcome).resent).toBeUndefined()
+    expect(server.requests).toBe(2)
+  })
+
   it('takes a body in pieces of a byte', async () => {
     const server = await rawHttp2Server(async (a) => {
       a.headers()

@@ -3,6 +3,7 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -40,6 +41,10 @@ async function server() {
   return Object.assign(made, { sessions, started })
 }
 
+function writeUntilFull(stream: ServerHttp2Stream): void {
+  while (stream.write('x'.repeat(16_384)));
+}
+
 function answer(request: Http2ServerRequest, response: Http2ServerResponse): void {
   const { httpVersion, headers, stream } = request
   stream?.on('error', () => {})
@@ -65,8 +70,8 @@ function answer(request: Http2ServerRequest, response: Http2ServerResponse): voi
       break
     case '/endless':
       response.setHeader('content-type', request.headers['x-type'] ?? 'text/html')
-      stream.on('drain', () => stream.write('x'.repeat(16_384)))
-      while (stream.write('x'.repeat(16_384)));
+      writeUntilFull(stream)
+      stream.on('drain', () => writeUntilFull(stream))
       break
     case '/large':
       response.end(LARGE)
