@@ -12,9 +12,9 @@ export interface PageOfOptions {
   /** A string is sent as UTF-8. */
   body: string | Uint8Array
   /** Default: `content-type: text/html; charset=utf-8`. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
   /** Default 200. */
-  status?: number
+  status?: number | undefined
 }
 
 /** When the page was fetched, and how long that took: fixed, so that a test sees the same page each time. */

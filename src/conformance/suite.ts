@@ -12,6 +12,7 @@ export type It = (name: string, run: () => Promise<void>) => unknown
 
 /** What a suite is given: where to register its cases, and how to make what they examine. */
 export interface SuiteOptions<T> {
+  /** Registers a case: the `it` or `test` of your test runner. */
   it: It
   /** Called once for each case; returns a fresh one that shares nothing with those before. */
   create: () => MaybePromise<T>

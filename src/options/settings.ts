@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { invalidOption } from '../errors.js'
 import type { FetchContext, Fetcher, Outcome } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
-import type { TlsOptions } from '../fetch/http/access/access.js'
+import type { Credentials, TlsOptions } from '../fetch/http/access/access.js'
 import type { Frontier } from '../frontier/contract.js'
 import { isModule, type Module } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
@@ -16,9 +16,12 @@ import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import {
+  type BodyOptions,
   DEFAULTS,
   type DelayOptions,
+  type DnsOptions,
   type GivenOptions,
+  type HeaderOptions,
   type LimitOptions,
   type NetworkOptions,
   type PerHostOptions,
@@ -156,7 +159,7 @@ export abstract class Settings {
    * More request headers; each call adds. They may contain a secret, so they are sent only to the origins of the seeds.
    * Headers such as `accept` and `accept-language` are sent to every host; with `everywhere: true` all are.
    */
-  headers(headers: Record<string, string>, options: { everywhere?: boolean | undefined } = {}): this {
+  headers(headers: Record<string, string>, options: HeaderOptions = {}): this {
     const { everywhere = false } = check.keys('headers', options, { everywhere: check.boolean })
     const ofSeeds = { ...this.options.headers }
     const ofAll = { ...this.options.headersEverywhere }
@@ -177,7 +180,7 @@ export abstract class Settings {
   }
 
   /** Credentials for basic authentication, sent to this origin only. Each call adds one origin. */
-  auth(origin: string, credentials: { username: string; password: string }): this {
+  auth(origin: string, credentials: Credentials): this {
     const { auth } = access.checked({ auth: { ...this.options.access.auth, [origin]: credentials } })
     const { username, password } = credentials
     return this.#withAccess({ auth: { ...auth, [origin]: { username, password } } })
@@ -214,7 +217,7 @@ export abstract class Settings {
    * Name servers (`{ servers: ['192.0.2.53'] }`), your own resolver, or a module that exports one or a function that
    * makes one. Default: the name servers of the system. With workers a resolver must be in a module; each has its own.
    */
-  dns(names: { servers: readonly string[] } | Resolver | Module): this {
+  dns(names: DnsOptions | Resolver | Module): this {
     const isResolver = isModule(names) || typeof (names as Partial<Resolver> | null)?.resolve === 'function'
     const dnsServers = isResolver ? undefined : access.dnsServers(names)
     const resolver = isResolver ? accept('resolver', names) : undefined
@@ -351,7 +354,7 @@ export abstract class Settings {
    * The largest body, on the wire and decoded. Default 8 MiB. A larger one fails with `body-too-large`; with
    * `truncate: true` its beginning is used instead, and `page.truncated` is true.
    */
-  maxBodyBytes(bytes: number, options: { truncate?: boolean | undefined } = {}): this {
+  maxBodyBytes(bytes: number, options: BodyOptions = {}): this {
     const { truncate = false } = check.keys('maxBodyBytes', options, { truncate: check.boolean })
     return this.with({
       maxBodyBytes: check.integer('maxBodyBytes', bytes, 1),

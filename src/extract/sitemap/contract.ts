@@ -6,14 +6,14 @@ export interface SitemapOptions {
   /**
    * Bytes that are read, counted after gzip; the rest is left. Default 52,428,800, as the protocol has it.
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /** Entries that are given; the rest is left. Default 50,000, as the protocol has it. */
-  readonly maxEntries?: number
+  readonly maxEntries?: number | undefined
   /**
    * Gives the translations of a page (`<xhtml:link hreflang>`) as pages too. Default false: in a sitemap that
    * follows the rules each of them has an entry of its own, and n languages name each page n times.
    */
-  readonly alternates?: boolean
+  readonly alternates?: boolean | undefined
 }
 
 /** Why entries may be missing. The first four end the reading; what came before is given. */

@@ -25,6 +25,7 @@ export interface TlsOptions {
   readonly ca?: Certificates | undefined
   /** The crawler's own certificate with its key. It is shown to every server that asks for one. */
   readonly cert?: Certificates | undefined
+  /** The private key of `cert`. */
   readonly key?: Certificates | undefined
   /** False accepts any certificate, so that nobody can tell who answered. Default true. */
   readonly rejectUnauthorized?: boolean | undefined
@@ -47,6 +48,7 @@ export interface AccessOptions {
   readonly proxy?: ProxyOption | undefined
   /** Speaks HTTP/2 with servers that offer it, one request at a time for each connection. Default false. */
   readonly http2?: boolean | undefined
+  /** Which certificates to trust and to show. Default: those that Node trusts, and none. */
   readonly tls?: TlsOptions | undefined
 }
 
