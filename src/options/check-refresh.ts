@@ -46,7 +46,7 @@ const DEFAULT_TARGET = 0.6
 const DEFAULT_SHARE = 0.9
 const MOST_ROUNDS = 1_000_000
 
-export interface CheckedRefresh {
+interface CheckedRefresh {
   readonly refresh: RefreshRules
   readonly digest: ((page: Page) => string) | ModuleRef | undefined
 }

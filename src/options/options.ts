@@ -125,7 +125,7 @@ export type GivenOptions = {
 }
 
 /** The worker threads of a crawl. */
-export interface WorkerOptions {
+interface WorkerOptions {
   /** 0: the crawl runs in the program's thread. */
   readonly count: number
   /** A worker that is blocked for longer is replaced. */
@@ -168,8 +168,26 @@ export interface DelayOptions {
 export interface PerHostOptions {
   /** Most connections to one host, 1 to 1,024. Default 1. */
   connections?: number | undefined
-  /** Opens one more connection for every so many requests that are due. Default 100. */
+  /** The number of due requests for which one more connection is opened. Default 100. */
   growAt?: number | undefined
+}
+
+/** Options of `headers()`. */
+export interface HeaderOptions {
+  /** Sends the headers to every host, not only to the origins of the seeds. Default false. */
+  everywhere?: boolean | undefined
+}
+
+/** Options of `maxBodyBytes()`. */
+export interface BodyOptions {
+  /** Uses the beginning of a larger body instead of failing with `body-too-large`. Default false. */
+  truncate?: boolean | undefined
+}
+
+/** Options of `dns()`. */
+export interface DnsOptions {
+  /** Addresses of name servers, optionally with a port, e.g. `'192.0.2.53'`. */
+  servers: readonly string[]
 }
 
 /** Options of `urls()`. */

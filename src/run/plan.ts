@@ -58,7 +58,7 @@ export interface Outputs {
 }
 
 /** What one shard of several gets in place of the parts of a single one. */
-export interface ShardPlace
+interface ShardPlace
   extends Pick<
     EngineParts,
     'ownership' | 'budget' | 'requestBudget' | 'earlierRuns' | 'reportCounts' | 'pageOver' | 'inFlight'

@@ -1,4 +1,4 @@
-/** A thread that is told options as data: it says what its scope, its hooks and its extractors are. */
+/** A worker thread that receives options as data and reports its scope, hooks and extractors. */
 
 import { parentPort } from 'node:worker_threads'
 import { loadModules } from '../../src/modules/load.js'
@@ -10,7 +10,7 @@ parentPort!.once('message', async ({ portable, urls }: { portable: PortableOptio
     extractor: ({ closure, name }) => ({ name: `${closure} ${name}`, extract: () => {} }),
     hook: ({ closure, name }) => ({ name: `${closure} ${name}`, page: () => {} }),
   })
-  const { scope, seeds, extractors, hooks, store, partitioner: partition } = await loadModules(given)
+  const { scope, seeds, extractors, hooks, store, partitioner } = await loadModules(given)
   const test = scope!.start()
   await test.open?.()
   for (const seed of seeds) test.addSeed?.(String(seed))
@@ -19,6 +19,6 @@ parentPort!.once('message', async ({ portable, urls }: { portable: PortableOptio
     extractors: extractors.map(({ name }) => name),
     hooks: hooks.map(({ name }) => name),
     store: store?.name,
-    partitions: partition?.partitions,
+    partitions: partitioner?.partitions,
   })
 })

@@ -315,7 +315,7 @@ describe('toPortable and fromPortable', () => {
 
 test('a worker thread rebuilds the crawl', { timeout: 60_000 }, async () => {
   const program = JSON.stringify(new URL('./portable-thread.ts', import.meta.url).href)
-  // A thread of Node.js 20 does not read TypeScript by itself, whatever its arguments say.
+  // In Node.js 20 a worker thread cannot load TypeScript without registering a loader.
   const start = `import('tsx/esm/api').then(({ register }) => (register(), import(${program})))`
   const worker = new Worker(start, { eval: true })
   onTestFinished(async () => void (await worker.terminate()))

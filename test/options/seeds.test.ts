@@ -1,4 +1,4 @@
-/** Seeds are checked as early as they can be, and read as late. */
+/** Seeds are checked as early as possible, and sources are read as late as possible. */
 
 import { Crawler, KumoError, type SeedInput } from 'kumo'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ async function batches(...inputs: SeedInput[]): Promise<(readonly Seed[])[]> {
 
 const ALLOWED = 'absolute http(s) URLs such as https://example.com/'
 
-describe('a typo is an error where it stands', () => {
+describe('a typo throws at its line', () => {
   test.each<[string, unknown[], string]>([
     ['nothing', [], 'at least one URL'],
     ['an empty list', [[]], 'at least one URL'],
@@ -50,7 +50,7 @@ describe('a typo is an error where it stands', () => {
     }
   })
 
-  test('sources are left alone until the crawl runs', () => {
+  test('sources are not read until the crawl runs', () => {
     let read = false
     const source = {
       *[Symbol.iterator]() {
@@ -75,7 +75,7 @@ describe('reading', () => {
     ])
   })
 
-  test('what cannot be read is passed on, with a message', async () => {
+  test('an invalid seed is passed on with a message', async () => {
     expect((await batches(new Set(['x', 'http://a.example/']))).flat()).toEqual([
       { invalid: "'x'", message: "not an absolute http(s) URL: 'x'" },
       { url: 'http://a.example/' },
@@ -101,15 +101,15 @@ describe('reading', () => {
     expect((await reading.next()).value).toEqual([{ url: 'http://a.example/' }])
   })
 
-  test('no more is taken from a source than was asked for', async () => {
-    let taken = 0
+  test('a source is read no further than requested', async () => {
+    let produced = 0
     function* source() {
-      for (;;) yield `http://h${taken++}.example/`
+      for (;;) yield `http://h${produced++}.example/`
     }
     const reading = readSeeds([source()])
     await reading.next()
-    expect(taken).toBe(1000)
+    expect(produced).toBe(1000)
     await reading.return(undefined)
-    expect(taken).toBe(1000)
+    expect(produced).toBe(1000)
   })
 })

@@ -97,7 +97,7 @@ class Gate implements RememberingGate {
   /** What has answered for a page and may be forgotten. Filled by `check`. */
   readonly #used = new Generations<Known>(weightOf)
   readonly #sitemaps = new SitemapShelf()
-  readonly #sitemapsOfAll: readonly string[]
+  readonly #wellKnownSitemaps: readonly string[]
 
   constructor(options: RobotsOptions) {
     const random = options.random ?? systemRandom()
@@ -110,7 +110,7 @@ class Gate implements RememberingGate {
     this.#maxHosts = options.maxHosts ?? DEFAULT_MAX_HOSTS
     this.#maxWaiting = options.maxWaiting ?? DEFAULT_MAX_HOSTS
     this.#maxDelayMs = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS
-    this.#sitemapsOfAll = options.sitemaps ?? []
+    this.#wellKnownSitemaps = options.sitemaps ?? []
   }
 
   check(request: CrawlRequest, now: number): RobotsVerdict {
@@ -152,7 +152,7 @@ class Gate implements RememberingGate {
   }
 
   takeSitemaps(origin: string): readonly string[] {
-    return [...this.#sitemaps.take(origin), ...this.#sitemapsOfAll]
+    return [...this.#sitemaps.take(origin), ...this.#wellKnownSitemaps]
   }
 
   record(origin: string): RobotsRecord | undefined {
