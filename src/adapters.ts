@@ -25,9 +25,18 @@ export type {
   ResponseHeaders,
   Validators,
 } from './fetch/contract.js'
-export { type CachingResolverOptions, cachingResolver, type Resolver } from './fetch/dns/resolver.js'
-export type { AccessOptions, Credentials, TlsOptions } from './fetch/http/access/access.js'
-export { type HttpFetcherOptions, httpFetcher } from './fetch/http/http.js'
+export {
+  type Address,
+  type CachingResolver,
+  type CachingResolverOptions,
+  cachingResolver,
+  type LookupOptions,
+  type Resolver,
+} from './fetch/dns/resolver.js'
+export type { AccessOptions, Certificates, Credentials, TlsOptions } from './fetch/http/access/access.js'
+export type { TrustedHosts } from './fetch/http/address-guard.js'
+export { type HttpFetcher, type HttpFetcherOptions, httpFetcher } from './fetch/http/http.js'
+export type { ProxyOption } from './fetch/http/proxy.js'
 export type { Robots } from './fetch/robots/parse.js'
 export type {
   Again,
@@ -37,17 +46,31 @@ export type {
   SelectionPolicy,
   Settlement,
 } from './frontier/contract.js'
-export { memoryFrontier } from './frontier/memory.js'
+export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
-export type { Module, ModuleRef } from './modules/module.js'
+export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
+export type {
+  BodyOptions,
+  DelayOptions,
+  DnsOptions,
+  HeaderOptions,
+  LimitOptions,
+  PerHostOptions,
+  RobotsRules,
+  SitemapRules,
+  TimeoutOptions,
+  UrlOptions,
+  WorkerTuning,
+} from './options/options.js'
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner, Ownership } from './partition/contract.js'
 export type { InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
 export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
-export { fingerprintTable } from './seen/table.js'
+export { type FingerprintTable, fingerprintTable } from './seen/table.js'
 export type {
   Handover,
+  Leftover,
   OpenStore,
   Outbox,
   PartitionLoad,
@@ -61,8 +84,25 @@ export type {
   StoreSnapshot,
 } from './stores/contract.js'
 export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
-export { type Clock, type Random, seededRandom, systemClock, systemRandom, type Timer } from './time.js'
-export type { HostTrouble, Link, MaybePromise, Purpose, SitemapHint } from './types.js'
+export {
+  type Clock,
+  type Random,
+  seededRandom,
+  systemClock,
+  systemRandom,
+  type TimeOrigin,
+  type Timer,
+} from './time.js'
+export type {
+  HostTrouble,
+  Link,
+  MaybePromise,
+  PlainAnswer,
+  Purpose,
+  RobotsArrived,
+  SitemapHint,
+} from './types.js'
 export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
-export type { ScopeName, ScopePredicate, ScopeTarget } from './url/scope/scope.js'
+export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
+export type { TrapOptions } from './url/traps/traps.js'

@@ -32,7 +32,7 @@ type With<Data, More> = keyof More extends never
 
 /**
  * A crawl, described. A crawler is a value: every step returns a new one and changes nothing, so a half-made crawler
- * can be shared and branched. Nothing happens until `run()` or `for await`.
+ * can be shared and branched. Nothing happens until `run()`, `start()` or `for await`.
  *
  * @example
  * const summary = await new Crawler()
@@ -87,7 +87,10 @@ export class Crawler<Data extends object = object> extends Settings {
     return this.withHook(hook)
   }
 
-  /** Listens to an event. A listener that returns a promise slows the crawl until it is done. */
+  /**
+   * Listens to an event, in every run of the crawler that this returns. If the listener returns a promise, the crawl
+   * waits for it (back-pressure). To listen to one run only, use `on()` of what `start()` returns.
+   */
   on<E extends keyof CrawlEvents>(event: E, listener: CrawlEvents<Data>[E]): Crawler<Data> {
     const added = [event, checkedListener('on', event, listener)] as unknown as Listener
     noteListener(this, added)

@@ -12,9 +12,9 @@ export interface PageOfOptions {
   /** A string is encoded as UTF-8. */
   body: string | Uint8Array
   /** Default: `content-type: text/html; charset=utf-8`. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
   /** Default 200. */
-  status?: number
+  status?: number | undefined
 }
 
 /** When the page was fetched, and how long it took: fixed, so that a test always sees the same page. */

@@ -12,6 +12,7 @@ export type It = (name: string, run: () => Promise<void>) => unknown
 
 /** Options of a suite: where to register its cases, and how to create what they test. */
 export interface SuiteOptions<T> {
+  /** Registers a case: the `it` or `test` of your test runner. */
   it: It
   /** Called once for each case; returns a new instance that shares nothing with earlier ones. */
   create: () => MaybePromise<T>

@@ -5,9 +5,10 @@ import { firstCome } from './selection.js'
 import { type Host, type MakeHost, Workbench } from './workbench.js'
 
 export interface MemoryFrontierOptions {
+  /** How often a host may be visited. */
   readonly politeness: Politeness
   /** Which of several ready hosts goes first. Default: the one that has been ready longest. */
-  readonly policy?: SelectionPolicy
+  readonly policy?: SelectionPolicy | undefined
 }
 
 /** The default frontier: all in memory, every call synchronous. */

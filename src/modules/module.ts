@@ -30,7 +30,7 @@ export interface ModuleRef {
  */
 export type Module = URL | ModuleRef
 
-interface FromModuleOptions {
+export interface FromModuleOptions {
   /** The name of the export. Default `'default'`. */
   export?: string | undefined
   /** Calls the export, which must be a function, with this data, and uses what it returns. */

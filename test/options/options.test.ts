@@ -255,11 +255,7 @@ const mistakes: Mistake[] = [
   ['tls({ cas })', () => crawler.tls({ cas: '' }), ["tls: got 'cas';", 'ca, cert, key']],
   ['dns({ server })', () => crawler.dns({ server: '1.1.1.1' }), ["dns: got 'server';", 'servers']],
   ['dns({ servers: [] })', () => crawler.dns({ servers: [] }), ['dns: got', 'resolve()']],
-  [
-    'allowPrivate()',
-    () => crawler.allowPrivate(),
-    ['allowPrivate: got undefined;', "'all' alone"],
-  ],
+  ['allowPrivate()', () => crawler.allowPrivate(), ['allowPrivate: got undefined;', "'all' alone"]],
   [
     "allowPrivate('all') with others",
     () => crawler.allowPrivate('10.0.0.7', 'all'),

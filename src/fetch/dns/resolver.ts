@@ -54,6 +54,7 @@ export interface CachingResolverOptions {
   readonly hostsFile?: string | false | undefined
   /** How often the hosts file is looked at for changes. Default 30 s. */
   readonly hostsCheckMs?: number | undefined
+  /** Times what is remembered and each try. Default: real time. */
   readonly clock?: Clock | undefined
 }
 

@@ -10,30 +10,30 @@ export interface LevelOptions {
    * What a commit survives. `process`: the end of the process, however sudden. `machine`: the end of the machine too;
    * each commit waits for the disk. Default `process`.
    */
-  durability?: 'process' | 'machine'
+  durability?: 'process' | 'machine' | undefined
   /** How much work a crash may undo at most. Default `'100ms'`. */
-  commitEvery?: Duration
+  commitEvery?: Duration | undefined
   /**
    * What to do with a crawl that is in the folder already. `auto`: go on with it. `never`: refuse the folder. `must`:
    * refuse a folder without one. Default `auto`.
    */
-  resume?: 'auto' | 'never' | 'must'
+  resume?: 'auto' | 'never' | 'must' | undefined
   /** Hosts with requests that are held in memory; others wait on disk. Default 10,000: some 10 MB. */
-  hostsInMemory?: number
+  hostsInMemory?: number | undefined
   /** Requests of those hosts that are held in memory: a head of each host's. Default 50,000: some 25 MB. */
-  requestsInMemory?: number
+  requestsInMemory?: number | undefined
   /**
    * Fingerprints of known URLs in memory, some ten bytes each; beyond that those known longest are on disk, and take
    * ten bits. Default 24,000,000.
    */
-  seenInMemory?: number
+  seenInMemory?: number | undefined
   /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
-  repair?: boolean
+  repair?: boolean | undefined
   /**
    * Look for damage in all tables before they are used, at some 1.3 s of CPU time for each GB. Default true. With false a
    * table that is damaged gives wrong records, or ends the process.
    */
-  verify?: boolean
+  verify?: boolean | undefined
 }
 
 const DEFAULT_COMMIT_MS = 100
@@ -42,7 +42,9 @@ const DEFAULT_REQUESTS_IN_MEMORY = 50_000
 const DEFAULT_SEEN_IN_MEMORY = 24_000_000
 
 /** All of them, checked. */
-export type Settings = Required<Omit<LevelOptions, 'commitEvery'>> & {
+export type Settings = {
+  readonly [K in Exclude<keyof LevelOptions, 'commitEvery'>]-?: NonNullable<LevelOptions[K]>
+} & {
   readonly path: string
   readonly commitMs: number
 }

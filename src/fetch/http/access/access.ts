@@ -22,6 +22,7 @@ export interface TlsOptions {
   readonly ca?: Certificates | undefined
   /** The client certificate, with its key. It is sent to every server that requests one. */
   readonly cert?: Certificates | undefined
+  /** The private key of `cert`. */
   readonly key?: Certificates | undefined
   /** False accepts any certificate, so that servers are not authenticated. Default true. */
   readonly rejectUnauthorized?: boolean | undefined
@@ -44,6 +45,7 @@ export interface AccessOptions {
   readonly proxy?: ProxyOption | undefined
   /** Uses HTTP/2 with servers that offer it, one request at a time per connection. Default false. */
   readonly http2?: boolean | undefined
+  /** Which certificates to trust and to show. Default: those that Node trusts, and none. */
   readonly tls?: TlsOptions | undefined
 }
 

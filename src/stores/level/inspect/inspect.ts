@@ -65,9 +65,9 @@ export interface FailureInspection {
 
 export interface InspectOptions {
   /** Hosts that are listed. Default 20. */
-  hosts?: number
+  hosts?: number | undefined
   /** Failures that are listed. Default 20. */
-  failures?: number
+  failures?: number | undefined
 }
 
 const LISTED = 20
