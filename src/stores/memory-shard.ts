@@ -1,4 +1,4 @@
-/** The memory store of a shard: all that it holds is kept by partition, and partitions can move to another one. */
+/** The memory store of a shard. Everything is kept by partition, so that partitions can move to another shard. */
 
 import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
 import { partitionedTable } from '../seen/partitioned.js'
@@ -7,7 +7,7 @@ import { type MovedFacts, movableState } from './memory-state.js'
 
 interface Moved extends StoreSnapshot {
   readonly frontier: MovedPartitions
-  /** Fingerprints of what is known, in the order of the partitions. */
+  /** Fingerprints of seen URLs, in the order of the partitions. */
   readonly seen: readonly Uint32Array[]
   readonly facts: MovedFacts
 }
@@ -22,7 +22,7 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
   const handover: Handover = {
     async release(partitions, left): Promise<Moved> {
       await frontier.hold(partitions)
-      // In one step: nobody may ask about a partition of which only a part is left.
+      // Synchronously: nothing may query a partition of which only a part is left.
       const leaving = new Set(partitions)
       const moved = {
         partitions,

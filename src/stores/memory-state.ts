@@ -1,19 +1,19 @@
 import type { StateSpace, StateStore } from './contract.js'
 
-/** By host, then by key; values as JSON. Under undefined: facts that belong to no host. */
+/** By host, then by key; values are JSON. Records that belong to no host are under `undefined`. */
 type Facts = Map<string | undefined, Map<string, string>>
 
-/** Facts of hosts on their way to another shard, values as JSON. */
+/** Records of hosts in transit to another shard; values are JSON. */
 export type MovedFacts = readonly (readonly [space: string, host: string, key: string, fact: string])[]
 
-/** Facts in memory that can move to another shard with their host. */
+/** Records in memory that can move to another shard with their host. */
 export interface MovableState extends StateStore {
-  /** Takes out all facts of hosts that leave. Facts of no host stay. */
+  /** Removes and returns all records of hosts that leave. Records that belong to no host stay. */
   release(isLeaving: (host: string) => boolean): MovedFacts
   adopt(moved: MovedFacts): void
 }
 
-/** Facts in memory, gone when the run is over. Values are copies, as they would be in a store on disk. */
+/** Records in memory, gone when the run is over. Values are copies, as they would be in a store on disk. */
 export function memoryState(): StateStore {
   const { space } = movableState()
   return { space }
@@ -58,7 +58,7 @@ function memorySpace(hosts: Facts): StateSpace {
     put: (key, value, host) => keep(hosts, key, JSON.stringify(value ?? null), host),
     delete: (key, host) => void hosts.get(host)?.delete(key),
     async *entries() {
-      // A copy: whoever reads may put more, and must come to an end.
+      // A copy: the consumer may put more records while it iterates, and the iteration must still end.
       const all = [...hosts.values()].flatMap((facts) => [...facts])
       for (const [key, fact] of all) yield [key, JSON.parse(fact)]
     },
@@ -71,7 +71,7 @@ function keep(hosts: Facts, key: string, fact: string, host: string | undefined)
   hosts.set(host, facts)
 }
 
-/** Remembers nothing: for what the crawl itself would only need to know in a later run. */
+/** Stores nothing: for records of the crawl itself that only a later run would need. */
 export const forgetful: StateStore = Object.freeze({
   space: () => ({
     get: () => undefined,

@@ -1,18 +1,19 @@
 import { counted } from '../errors.js'
 import type { LeftBehind } from './in-flight-log.js'
 
-/** So much suspicion is enough. */
+/** A URL with this much suspicion is not tried again. */
 const FATAL = 2
-/** A page that the user's code had, when it had others too. */
+/** For each of several pages that the user's code was processing. */
 const AMONG_OTHERS = 0.5
-/** A page that was merely under way. */
+/** For a page that was merely in flight. */
 const UNDER_WAY = 0.2
-/** Beyond that those suspected longest are forgotten. */
+/** Beyond this the oldest entries are dropped. */
 const REMEMBERED = 10_000
 
 /**
- * Which pages threads have died of. The page that the user's code was at work on is the one, or if it had asked for time,
- * the one that it had not finished with; of several each may be. Once may be chance, twice is not.
+ * Tracks which pages crash workers. The culprit is the page that the user's code was executing on or, if that code was
+ * waiting for a promise, one that it had not finished. If several qualify, each is suspected a little. One crash may be
+ * a coincidence; two are not.
  */
 export class CrashedUrls {
   readonly #known = new Map<string, { suspicion: number; deaths: number; why: string }>()
@@ -26,7 +27,7 @@ export class CrashedUrls {
     for (const { request } of under) this.#suspect(request.url, UNDER_WAY, why)
   }
 
-  /** Those that are not to be tried any more, and why. */
+  /** URLs that must not be tried again, and why. */
   get fatal(): [url: string, why: string][] {
     const found: [string, string][] = []
     for (const [url, { suspicion, deaths, why }] of this.#known) {

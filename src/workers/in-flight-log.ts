@@ -2,31 +2,31 @@ import type { CrawlRequest } from '../types.js'
 import { hostOf } from '../url/canonicalize.js'
 
 /**
- * The visits of a shard that are under way, in memory that the main thread shares: when the thread dies, its last words
- * are here. A visit takes a slot; a slot holds the request as text.
+ * The visits that a shard has in flight, in memory shared with the main thread, which reads it when the thread dies. A
+ * visit occupies a slot; a slot holds the request as text.
  */
 
-/** Words at the beginning: the slot on which the user's code is at work, requests that wait, pages, and a beat. */
+/** Header words: the slot that the user's code is executing on, waiting requests, settled pages, and a heartbeat. */
 const CURRENT = 0
 const WAITING = 1
 const PAGES = 2
-/** Changes with whatever the thread does for a visit. */
+/** Changes with everything the thread does for a visit. */
 const BEAT = 3
 const HEADER_WORDS = 4
 const HEADER_BYTES = 4 * HEADER_WORDS
 const SLOT_BYTES = 2048
-/** Where a slot's text begins, behind its length. */
+/** Offset of the text in a slot, after its length. */
 const TEXT = 4
 const NOBODY = -1
-/** Set in a slot's length from the moment on when the user's code was called. */
+/** Flag in a slot's length: the user's code was called for this visit. */
 const HANDLED = 2 ** 31
 
-/** What was under way when a thread died. */
+/** A visit that was in flight when a thread died. */
 export interface LeftBehind {
   readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent'>
   /**
-   * `current`: the user's code was at work on it. `handled`: the user's code had it, and had asked for time. `fetched`:
-   * the user's code had not seen it yet.
+   * `current`: the user's code was executing on it. `handled`: the user's code had been called and was waiting for a
+   * promise. `fetched`: the user's code had not been called yet.
    */
   readonly state: 'current' | 'handled' | 'fetched'
 }
@@ -46,7 +46,7 @@ export class SharedInFlightLog {
   readonly #free: number[] = []
   readonly #fatal: ReadonlyMap<string, string>
 
-  /** `fatal` are URLs that are not to be tried any more, and why. */
+  /** `fatal`: URLs that must not be tried again, and why. */
   constructor(memory: SharedArrayBuffer, fatal: ReadonlyMap<string, string>) {
     const slots = (memory.byteLength - HEADER_BYTES) / SLOT_BYTES
     this.#header = new Int32Array(memory, 0, HEADER_WORDS)
@@ -62,12 +62,12 @@ export class SharedInFlightLog {
 
   start(request: CrawlRequest): void {
     const slot = this.#free.pop()
-    // More visits than were planned for: those cannot be told of.
+    // More visits than planned for: the surplus cannot be logged.
     if (slot === undefined) return
     this.#places.set(request, slot)
     const at = HEADER_BYTES + slot * SLOT_BYTES
     const { url, depth, priority, attempt, parent, purpose } = request
-    // An errand is sent again by whoever needs it.
+    // A robots.txt or sitemap request is sent again by the visit that needs it.
     const text = purpose === undefined ? `${depth} ${priority} ${attempt} ${url} ${parent ?? ''}` : ''
     const fits = text.length <= SLOT_BYTES - TEXT ? text : text.slice(0, text.lastIndexOf(' ') + 1)
     const length = fits.length <= SLOT_BYTES - TEXT ? this.#bytes.write(fits, at + TEXT, 'latin1') : 0
@@ -107,18 +107,18 @@ export class SharedInFlightLog {
   }
 }
 
-/** Where the length of a slot's text stands, in words. */
+/** Index of the word that holds the length of a slot's text. */
 function lengthAt(slot: number): number {
   return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT
 }
 
-/** How a shard stood when it last looked, and a number that changes as long as it does anything. */
+/** The last state that a shard wrote, and its heartbeat. */
 export function lastReport(memory: SharedArrayBuffer): { waiting: number; pages: number; beat: number } {
   const header = new Int32Array(memory, 0, HEADER_WORDS)
   return { waiting: header[WAITING]!, pages: header[PAGES]!, beat: Atomics.load(header, BEAT) }
 }
 
-/** Read by the main thread once the other is dead. */
+/** Read by the main thread once the worker is dead. */
 export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
   const bytes = Buffer.from(memory)
   const current = new Int32Array(memory, 0, HEADER_WORDS)[CURRENT]
@@ -142,7 +142,7 @@ export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
   return found
 }
 
-/** The request of a visit that its thread did not survive. */
+/** Recreates the request of a visit that its thread did not survive. */
 export function triedAgain({ request }: LeftBehind): CrawlRequest {
   return { ...request, host: hostOf(request.url), attempt: request.attempt + 1, redirects: 0 }
 }

@@ -2,11 +2,11 @@ import type { PartitionSnapshot } from '../engine/contract.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { ToWorker } from './messages.js'
 
-/** What moves need of the threads. */
+/** What moves need from the workers. */
 export interface MoveWorkers {
   command(shard: number, message: ToWorker): void
   isWorking(shard: number): boolean
-  /** No move is under way any more. */
+  /** The current move is finished or cancelled. */
   settled(): void
 }
 
@@ -15,17 +15,17 @@ interface Move {
   readonly from: number
   readonly to: number
   readonly version: number
-  /** From the moment on when the giver has let go: nobody but the main thread has what belongs to the partitions. */
+  /** Present once the sender has released the partitions: from then on only the main thread has their data. */
   snapshot: PartitionSnapshot | undefined
-  /** Somebody may have had them, and visited their hosts, until then: a receiver that died. */
+  /** A receiver that died may have visited their hosts until then. */
   visitedUntil: number | undefined
 }
 
 /**
- * Partitions on their way from one shard to another, one move at a time. The receiver is told first, so that it holds
- * what arrives early; the giver hands its snapshot to the main thread, which passes it on and keeps it until the receiver
- * has it. So whoever dies meanwhile, the partitions have exactly one owner and nothing of them is lost that the giver
- * had handed over. What others still send to the giver, it passes on.
+ * Moves partitions from one shard to another, one move at a time. The receiver is notified first, so that it holds back
+ * what arrives early. The sender hands its snapshot to the main thread, which passes it on and keeps it until the
+ * receiver confirms. Whoever dies in between, the partitions have exactly one owner, and nothing that the sender
+ * released is lost. The sender forwards whatever still arrives for them.
  */
 export class Moves {
   readonly #ownership: OwnershipView
@@ -41,7 +41,7 @@ export class Moves {
     return this.#move !== undefined
   }
 
-  /** Partitions that a shard owns and does not have yet: they are on their way to it, from another. */
+  /** Partitions that a shard owns but does not have yet, because they are in transit to it. */
   onTheWayTo(shard: number): { readonly partitions: readonly number[]; readonly from: number } | undefined {
     const move = this.#move
     return move?.snapshot !== undefined && move.to === shard ? move : undefined
@@ -49,7 +49,7 @@ export class Moves {
 
   start(partitions: readonly number[], from: number, to: number): void {
     if (this.#move !== undefined || !this.#threads.isWorking(from) || !this.#threads.isWorking(to)) return
-    // Whoever asks may have heard of who had what before the last move.
+    // The caller's view may predate the last move.
     if (partitions.some((partition) => this.#ownership.ownerOf(partition) !== from)) return
     const version = this.#ownership.version + 1
     this.#move = { partitions, from, to, version, snapshot: undefined, visitedUntil: undefined }
@@ -61,7 +61,7 @@ export class Moves {
     const move = this.#move
     if (move === undefined || move.from !== from) return
     move.snapshot = snapshot
-    // From here on the receiver owns them, also if it has to be replaced before it has them.
+    // From here on the receiver owns them, even if it must be replaced before they arrive.
     this.#ownership.move(move.partitions, move.to, move.version)
     this.#pass(move)
   }
@@ -79,7 +79,7 @@ export class Moves {
 
   died(shard: number, at: number): void {
     const move = this.#move
-    // Without its receiver a move goes on: the successor gets what the giver lets go of.
+    // If the receiver dies the move continues: its replacement gets what the sender releases.
     if (move?.to === shard && move.snapshot !== undefined) move.visitedUntil = at
     if (move?.from !== shard || move.snapshot !== undefined) return
     this.#move = undefined
@@ -87,7 +87,7 @@ export class Moves {
     this.#threads.settled()
   }
 
-  /** A shard that died has a successor, to whom what was meant for the dead one goes. */
+  /** A dead shard was replaced; the replacement gets what was meant for its predecessor. */
   replaced(shard: number): void {
     const move = this.#move
     if (move === undefined || move.to !== shard) return

@@ -1,28 +1,28 @@
 import type { Budget } from '../engine/contract.js'
 
-/** Where things stand in the shared memory, as 64-bit numbers. */
+/** Layout of the shared memory, in 64-bit numbers. */
 const LEFT = 0
 const PAGES_LEFT = 1
 const BYTES_LEFT = 2
-/** Shards that found nothing left. */
+/** Number of shards that found nothing left to claim. */
 const WAITING = 3
-/** From here on there are some numbers for each shard. */
+/** From here on, a few numbers per shard. */
 const SHARDS = 4
 const NUMBERS_PER_SHARD = 3
 
-/** Numbers of a shard. Shares that it has taken and that have not become pages. */
+/** Per shard: shares that it has claimed and that have not become pages. */
 const TAKEN = 0
-/** Whether it is one of those that wait. */
+/** Per shard: 1 if it is waiting for shares. */
 const WAITS = 1
-/** Its pages that the budget knows of, those of earlier runs included. */
+/** Per shard: pages that the budget has counted, including earlier runs. */
 const COUNTED = 2
-/** No count comes near it; counts may be below zero, where one shard takes back what another counted. */
+/** Outside the range of counts. Counts may be negative, where one shard returns what another counted. */
 const NOT_OPENED = -(2n ** 62n)
 
 /** Stands for no limit: more than any crawl will use. */
 const ENDLESS = 2n ** 62n
 
-/** The memory of a budget. */
+/** Allocates the memory of a budget. */
 export function budgetMemory(pages: number, bytes: number, shards: number): SharedArrayBuffer {
   const count = SHARDS + shards * NUMBERS_PER_SHARD
   const memory = new SharedArrayBuffer(count * BigInt64Array.BYTES_PER_ELEMENT)
@@ -52,8 +52,8 @@ function placeOf(shard: number): number {
 }
 
 /**
- * A shard died: it waits no more, and gives back what it had taken. Of a store that outlives it only its successor knows
- * which of its pages were kept, and so gives back the rest (`watch`).
+ * A shard died: it no longer waits, and its claims are returned. If its store is durable, only its replacement knows
+ * which of its pages were stored, and returns the rest itself (`watch`).
  */
 export function giveBackOf(memory: SharedArrayBuffer, shard: number, isDurable: boolean): void {
   const numbers = new BigInt64Array(memory)
@@ -63,10 +63,10 @@ export function giveBackOf(memory: SharedArrayBuffer, shard: number, isDurable: 
 }
 
 /**
- * The budget of a crawl in memory that all its threads share. Who is done with nothing to claim is told by message.
+ * The budget of a crawl, in memory that all its threads share. Shards that wait for shares are notified by message.
  *
- * With a durable store a page counts once its commit is on disk: a thread that dies before that has delivered a page that
- * will be delivered again.
+ * With a durable store a page counts once its commit is on disk: a page whose worker dies before that is delivered
+ * again.
  */
 export class SharedBudget implements Budget {
   readonly #numbers: BigInt64Array
@@ -78,12 +78,12 @@ export class SharedBudget implements Budget {
   #isWaiting = false
   /** Pages whose commit is not on disk yet. */
   #notKept = 0
-  /** Calls back once what was changed so far is on disk. Absent: nobody knows, and a page counts at once. */
+  /** Calls back once everything changed so far is on disk. Absent: a page counts immediately. */
   whenKept: ((then: () => void) => void) | undefined = undefined
 
   /**
-   * `tellOthers` is called when shards that wait for shares should look again; `isDurable`: pages that are on disk outlive
-   * the shard, and it knows of them when it opens.
+   * `notifyOthers` is called when shards that wait for shares should try again. `isDurable`: pages on disk outlive the
+   * shard, and its replacement knows them when it opens.
    */
   constructor(memory: SharedArrayBuffer, shard: number, tellOthers: () => void, isDurable = false) {
     this.#isDurable = isDurable
@@ -100,11 +100,12 @@ export class SharedBudget implements Budget {
       const claimed = left < BigInt(visits) ? left : BigInt(visits)
       if (claimed <= 0n) {
         this.#wait()
-        // Something may have come back before anybody knew that we wait.
+        // Something may have been returned before the others could see that this shard waits.
         if (Atomics.load(this.#numbers, LEFT) <= 0n) return 0
         continue
       }
-      // In this order: whoever dies in between has taken too little rather than too much, and nobody waits for ever.
+      // In this order: if the worker dies in between, too few shares are left rather than too many, and no shard waits
+      // forever.
       Atomics.add(this.#numbers, this.#own + TAKEN, claimed)
       if (Atomics.compareExchange(this.#numbers, LEFT, left, left - claimed) !== left) {
         Atomics.sub(this.#numbers, this.#own + TAKEN, claimed)
@@ -160,7 +161,7 @@ export class SharedBudget implements Budget {
     if (this.#isEndless) return
     const counted = Atomics.exchange(this.#numbers, this.#own + COUNTED, BigInt(pages))
     if (counted === NOT_OPENED || !this.#isDurable) return
-    // Pages of commits that the one before did not live to hear of; fewer than none if it died before a commit.
+    // Pages of commits that the predecessor did not live to count; negative if it counted a commit that was lost.
     const unheard = BigInt(pages) - counted
     Atomics.sub(this.#numbers, PAGES_LEFT, unheard)
     const taken = Atomics.exchange(this.#numbers, this.#own + TAKEN, 0n)
@@ -168,9 +169,9 @@ export class SharedBudget implements Budget {
     this.#tellOthers()
   }
 
-  /** Another shard has given back, or used up the last. */
+  /** Another shard has returned shares, or used up the budget. */
   changed(): void {
-    // It claims again if it still has work; who has none must not be told of each share that comes back.
+    // It claims again if it still has work. A shard without work must not be notified of every returned share.
     this.#stopWaiting()
     this.#rouse()
   }

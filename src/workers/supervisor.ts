@@ -9,7 +9,7 @@ import type { PlainError, ToMain, ToWorker, WorkerData } from './messages.js'
 import { Moves } from './moves.js'
 import type { Thread, Threads } from './thread.js'
 
-/** A thread that dies so often without one page in between will go on dying. */
+/** A worker that dies this often without delivering a page in between will keep dying. */
 const MOST_DEATHS = 10
 
 export interface SupervisorOptions {
@@ -18,18 +18,18 @@ export interface SupervisorOptions {
   readonly clock: Clock
   readonly closures: Closures
   readonly ownership: OwnershipView
-  /** What the threads share, if anything: it must know when one of them ends. */
+  /** The store that the workers share, if any: it must know when a worker ends. */
   readonly store: Pick<SharedStore, 'ending' | 'ended'> | undefined
-  /** A thread that has not answered for so long is replaced. */
+  /** A worker that has not responded for this long is replaced. */
   readonly watchdogMs: number
-  /** What a thread is to be started with. */
+  /** What to start a worker with. */
   dataFor(shard: number, replaces: boolean): WorkerData
 }
 
-/** What a thread had when it died. */
+/** The state of a worker when it died. */
 export type LastReport = Pick<ReturnType<typeof lastReport>, 'waiting' | 'pages'>
 
-/** What the crawl hears of its threads. */
+/** What the supervisor reports to the crawl. */
 export interface SupervisorEvents {
   reported(
     shard: number,
@@ -38,39 +38,39 @@ export interface SupervisorEvents {
       { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
     >,
   ): void
-  /** A thread cannot go on, and neither can the crawl. */
+  /** A worker cannot continue, and neither can the crawl. */
   failed(error: KumoError): void
-  /** A thread died. What it had under way is told, and how it stood; another takes its place. */
+  /** A worker died, with these visits in flight and this last state; it is being replaced. */
   died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void
-  /** The one that took its place is at work. */
+  /** The replacement is working. */
   replaced(shard: number): void
-  /** A thread died that had done its part: none takes its place. */
+  /** A worker died after it had done its part; it is not replaced. */
   gone(shard: number): void
-  /** No thread has anything to do, and nothing is on its way. True: the crawl is over. */
+  /** All workers are idle and nothing is in transit. Return true if the crawl is over. */
   terminated(): boolean
 }
 
-/** One thread's place, whoever fills it. */
+/** The place of one worker, whichever thread currently fills it. */
 interface WorkerSlot {
   readonly thread: Thread
   readonly closures: ClosureHost
   readonly data: WorkerData
   state: 'opening' | 'working' | 'ended' | 'dead'
-  /** When it last gave a sign of life. */
+  /** When it last showed a sign of life. */
   heardAt: number
   beat: number
-  /** Why it is being ended, if we do it. */
+  /** Why the supervisor is terminating it. */
   terminationReason: string | undefined
   deaths: number
-  /** What it first told of its pages: a successor may have taken up the count of the one before. */
+  /** Page count of its first report: a replacement may continue its predecessor's count. */
   firstPages: number | undefined
   pages: number
   loads: readonly PartitionLoad[] | undefined
 }
 
 /**
- * Starts the threads, connects each with each, and looks after them: who dies or hangs is replaced. It knows nothing of
- * crawling; what the threads say is passed on to whoever runs the crawl.
+ * Starts the workers, connects them to each other, and supervises them: a worker that dies or hangs is replaced. It
+ * knows nothing about crawling; what workers report is passed on.
  */
 export class WorkerSupervisor {
   readonly #options: SupervisorOptions
@@ -80,7 +80,7 @@ export class WorkerSupervisor {
   readonly moves: Moves
   #watch: Timer | undefined = undefined
   #isOver = false
-  /** All were told that nothing is left to do. */
+  /** `over` was sent to all workers. */
   #hasToldOver = false
   #starting: { resolve: () => void; reject: (error: unknown) => void } | undefined = undefined
 
@@ -95,7 +95,7 @@ export class WorkerSupervisor {
     })
   }
 
-  /** Resolves when all threads are at work; rejects if one cannot be started. */
+  /** Resolves when all workers have started; rejects if one cannot be started. */
   start(): Promise<void> {
     const started = new Promise<void>((resolve, reject) => {
       this.#starting = { resolve, reject }
@@ -107,7 +107,7 @@ export class WorkerSupervisor {
     return started
   }
 
-  /** Tells a thread something that may give it work. False: it is not there to be told. */
+  /** Sends a worker a message that may give it work. Returns false if the worker is not available. */
   command(shard: number, message: ToWorker): boolean {
     const post = this.#slots[shard]!
     if (post.state !== 'working' || this.#hasToldOver) return false
@@ -116,25 +116,25 @@ export class WorkerSupervisor {
     return true
   }
 
-  /** Tells all threads something that gives them no work. */
+  /** Sends all workers a message that gives them no work. */
   broadcast(message: ToWorker): void {
     for (const post of this.#slots) if (post.state === 'working') post.thread.post(message)
   }
 
-  /** What each thread's partitions have waiting; undefined as long as one has not told. */
+  /** The load of each worker's partitions; undefined until all have reported. */
   get loads(): readonly (readonly PartitionLoad[])[] | undefined {
     const loads = this.#slots.flatMap(({ loads }) => (loads === undefined ? [] : [loads]))
     return loads.length === this.#slots.length ? loads : undefined
   }
 
-  /** Ends all threads, whatever they are doing, and waits for their end. */
+  /** Terminates all workers, whatever they are doing, and waits for them to exit. */
   async close(): Promise<void> {
     this.#isOver = true
     this.#watch?.cancel()
     await Promise.all(this.#slots.map(({ thread }) => thread.end()))
   }
 
-  /** Waits until all threads have ended by themselves. */
+  /** Waits until all workers have exited on their own. */
   async allExited(): Promise<void> {
     this.#isOver = true
     this.#watch?.cancel()
@@ -169,7 +169,7 @@ export class WorkerSupervisor {
 
   #hear(shard: number, data: WorkerData, message: ToMain): void {
     const post = this.#slots[shard]!
-    // The last words of a thread that was replaced concern nobody.
+    // Late messages of a worker that was replaced.
     if (post.data !== data || this.#isOver) return
     post.heardAt = this.#options.clock.now()
     switch (message.kind) {
@@ -225,11 +225,11 @@ export class WorkerSupervisor {
       for (const each of this.#slots) each.thread.post({ kind: 'go' })
       this.#starting?.resolve()
       this.#starting = undefined
-      // Some may have died and been replaced while the others were being opened.
+      // Some may have died and been replaced while the others were opening.
       for (const [each, { deaths }] of this.#slots.entries()) if (deaths > 0) this.#events.replaced(each)
       return
     }
-    // Before the others are connected: it must know what is on its way to it.
+    // Before the others are connected: it must know what is in transit to it.
     this.moves.replaced(shard)
     for (const [other, { state }] of this.#slots.entries()) {
       if (other !== shard && state === 'working') this.#connect(shard, other)
@@ -292,13 +292,13 @@ export class WorkerSupervisor {
     this.#hire(shard, true)
   }
 
-  /** The watchdog (system D): a thread whose loop stands still for too long is dropped, with what it was doing. */
+  /** The watchdog (system D): a worker whose event loop is blocked for too long is terminated. */
   #lookAfter(): void {
     const { clock, watchdogMs } = this.#options
     for (const post of this.#slots) {
       if (post.state !== 'working') continue
       const { beat } = lastReport(post.data.inFlight)
-      // A loop with very much to do may answer late and be well.
+      // A busy event loop may respond late and still be making progress.
       if (beat !== post.beat) post.heardAt = clock.now()
       post.beat = beat
       if (clock.now() - post.heardAt <= watchdogMs) {
@@ -317,7 +317,7 @@ export class WorkerSupervisor {
     this.broadcast({ kind: 'over' })
   }
 
-  /** To be called when something that kept the crawl from being over is done. */
+  /** Call this when something that kept the crawl from ending is done. */
   look(): void {
     this.#checkQuiet()
   }

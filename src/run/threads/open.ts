@@ -1,4 +1,4 @@
-/** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
+/** Opens what belongs to the program's thread: the user's closures, and the store that the workers share. */
 
 import { AbortGrace } from '../../engine/abort-grace.js'
 import type { PageReader } from '../../engine/delivery.js'
@@ -22,7 +22,7 @@ import { type Closer, closeAll } from '../closing.js'
 import { clockOf } from '../plan.js'
 import { partitionerOf, storeContext } from '../plan-store.js'
 
-/** What a workerRun works with. */
+/** What a `WorkerRun` is made of. */
 export interface WorkerRunParts {
   readonly options: GivenOptions
   readonly portable: PortableOptions
@@ -31,7 +31,7 @@ export interface WorkerRunParts {
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
   readonly earlier: EarlierTotals
-  /** Threads: not more than there are slots to share. */
+  /** Number of threads; never more than there are slots to share. */
   readonly shards: number
   readonly partitions: number
   partitionOf(host: string): number
@@ -93,7 +93,7 @@ async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
   }
 }
 
-/** All shards' counts become the first one's, before any of them begins. */
+/** Merges the counts of all shards into the first shard's record, before any of them starts. */
 async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Promise<EarlierTotals> {
   const crawl = shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
@@ -162,7 +162,7 @@ function pageOf(content: PageContent, product: string): FetchedPage {
   return page
 }
 
-/** Knows whether a hook has put something that is not on disk yet: its page must not be settled before. */
+/** Knows whether a hook has written a record that is not on disk yet. Its page must not be settled before that. */
 class WatchedState implements StateStore {
   readonly #state: StateStore
   #hasChanged = false
@@ -194,7 +194,10 @@ class WatchedState implements StateStore {
   }
 }
 
-/** Cookies do not move with their hosts; and a pass must not meet a page twice, or not at all, because it has moved. */
+/**
+ * Cookies do not move with their hosts. In a crawl in rounds, a page that moves could be visited twice in a round or
+ * not at all.
+ */
 export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
   const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
   return workers.balance && !access.cookies && !isInPasses

@@ -1,7 +1,7 @@
 /**
- * One shard of several: an engine, the same as in a single thread, over parts of its own. Its exchange goes over ports to
- * the other shards; the user's closures, the seeds and the statistics are the main thread's. Here is what it does when
- * the main thread tells it something.
+ * One shard of several: the same engine as in a single thread, with parts of its own. Its exchange connects it to the
+ * other shards by ports. The user's closures, the seeds and the statistics belong to the main thread. This class
+ * carries out the main thread's messages.
  */
 
 import { Engine } from '../../engine/engine.js'
@@ -21,12 +21,12 @@ import type { ToMain, ToWorker, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
 import { type Plan, plan } from '../plan.js'
 
-/** How often the main thread is told how this shard stands. */
+/** How often this shard reports its statistics to the main thread. */
 const STATS_MS = 50
-/** What partitions hold is counted through, so that is told more rarely: in turns of the above. */
+/** Loads are expensive to count, so they are reported with every n-th statistics message only. */
 const LOADS_EVERY = 20
 
-/** The way to the main thread. */
+/** Sends messages to the main thread. */
 export interface MainPort {
   post(message: ToMain, transfer?: readonly ArrayBuffer[]): void
   close(): void
@@ -57,7 +57,7 @@ export class WorkerShard {
     this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
   }
 
-  /** `adapt` may change the options before anything is opened: for simulations. */
+  /** `adapt` may change the options before anything is opened; used by simulations. */
   async open(adapt: (options: CrawlOptions) => CrawlOptions = (options) => options): Promise<void> {
     const data = this.#data
     this.#plan = await plan(adapt(await this.#options()), undefined, {
@@ -89,7 +89,7 @@ export class WorkerShard {
       },
     })
     const { parts, rules } = this.#plan
-    // A page is committed together with the links that it led to, also those that wait to be sent.
+    // A page is committed together with its links, including those that still wait to be sent.
     parts.memory.onCommit(() => this.#exchange!.flush())
     this.#engine = new Engine(parts, rules)
     this.#main.post({ kind: 'ready' })
@@ -147,13 +147,13 @@ export class WorkerShard {
         break
       default:
         void this.#obey(message).catch((error) => {
-          // Orders may come when this shard has ended by itself: nobody waits for them any more.
+          // Commands may arrive after this shard has ended. The main thread no longer waits for them.
           if (!this.#exchange!.isClosed) this.fail(error)
         })
     }
   }
 
-  /** Orders, which may give this shard work: each is confirmed, so that the main thread sees the end of the crawl. */
+  /** Commands may give this shard work. Each is confirmed, so that the main thread can detect the end of the crawl. */
   async #obey(order: Exclude<ToWorker, { kind: NoOrder }>): Promise<void> {
     const engine = this.#engine!
     const exchange = this.#exchange!
@@ -162,7 +162,7 @@ export class WorkerShard {
         exchange.connect(order.shard, order.port)
         break
       case 'peerGone':
-        // What a shard without a durable store had taken in is gone with it, and is not missed here.
+        // What a shard without a durable store had taken in is lost with it; that loss is accepted.
         exchange.disconnect(order.shard, true)
         this.#table.renew()
         break
@@ -218,7 +218,7 @@ export class WorkerShard {
     return new Promise((resolve) => void this.#clock.wakeAt(at, resolve))
   }
 
-  /** Confirms an order once what came of it would survive a crash. */
+  /** Confirms a command once its effects would survive a crash. */
   #kept(id: number): void {
     this.#exchange!.whenKept(() => this.#main.post({ kind: 'seeded', id }))
   }
@@ -236,7 +236,7 @@ export class WorkerShard {
     this.#main.close()
   }
 
-  /** Should it die after this, what it has told is what it had. */
+  /** Statistics first: if the worker dies after this, what it has reported is complete. */
   #rests(report: IdleReport): void {
     this.#tell()
     this.#main.post({ kind: 'resting', ...report })

@@ -1,6 +1,6 @@
 /**
- * A crawl over worker threads, seen from the thread that started it. Each worker runs an engine and owns partitions;
- * here are the user's closures, the seeds, the statistics of all, and the end.
+ * A crawl over worker threads, seen from the thread that started it. Each worker runs an engine and owns partitions.
+ * This side has the user's closures, the seeds and the merged statistics, and it decides when the crawl ends.
  */
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
@@ -32,10 +32,10 @@ import { mayBalance, type WorkerRunParts } from './open.js'
 import { threadProgram } from './program.js'
 import { reasonOf, WorkerRunStats } from './stats.js'
 
-/** Seeds that are remembered for workers that take the place of others; those that were given as a list all know. */
+/** Seeds remembered for replacement workers. Seeds given as a list are known to every worker anyway. */
 const SEEDS_REMEMBERED = 10_000
 
-/** After an abort, threads that have not ended by then are ended. */
+/** How long after an abort threads that have not ended are terminated. */
 const ABORT_MS = 900
 
 export class WorkerRun {
@@ -51,13 +51,13 @@ export class WorkerRun {
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
   readonly #commands: PendingCommands
-  /** Seeds that a worker must know of which takes the place of another. */
+  /** Seeds that a replacement worker must know. */
   readonly #toldSeeds: string[] = []
-  /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
+  /** Pages delivered per host and per site, where that is limited and no durable store remembers it. */
   readonly #hostPages = new Map<string, number>()
   readonly #sitePages = new Map<string, number>()
   readonly #ended = new Map<number, EndReason>()
-  /** Passes over what is known that are done. */
+  /** Completed rounds over the known pages. */
   #round = 0
   readonly #troubles = new StoreTroubles()
   #warned = false
@@ -144,7 +144,7 @@ export class WorkerRun {
     return this.#summary
   }
 
-  /** The threads are there. */
+  /** All threads have started. */
   #begin(): void {
     const { clock } = this.#parts
     this.#applyWishes()
@@ -182,7 +182,7 @@ export class WorkerRun {
     this.#supervisor.broadcast({ kind: 'resume' })
   }
 
-  /** What was asked holds also for threads that were not there yet. */
+  /** Requests to stop, abort or pause also apply to threads that started after them. */
   #applyWishes(): void {
     if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
     else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
@@ -197,14 +197,14 @@ export class WorkerRun {
     return this.#supervisor.moves
   }
 
-  /** Nothing more is to be begun, however much there is. */
+  /** Nothing new may start, however much is pending. */
   get #isEnding(): boolean {
     return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
   }
 
   #dataFor(shard: number, replaces: boolean): WorkerData {
     const { clock, portable, closures, shared, earlier } = this.#parts
-    // What is on its way to it is not its own before it comes.
+    // Partitions in transit to this shard are not its own until they arrive.
     const coming = this.#supervisor?.moves.onTheWayTo(shard)
     const owners = [...this.#ownership.owners]
     for (const partition of coming?.partitions ?? []) owners[partition] = coming!.from
@@ -231,7 +231,7 @@ export class WorkerRun {
     }
   }
 
-  /** What hosts and sites of these partitions have given. */
+  /** Pages delivered by the hosts and sites of these partitions. */
   #countedOf(partitions: ReadonlySet<number>): PageCounts {
     const { partitionOf } = this.#parts
     const of = (counts: ReadonlyMap<string, number>) =>
@@ -291,7 +291,7 @@ export class WorkerRun {
     this.#supervisor.look()
   }
 
-  /** All workers are told of all seeds, for the scope's sake; each admits its own. */
+  /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
   async #admit(urls: readonly string[]): Promise<void> {
     const { partitionOf } = this.#parts
     if (this.#toldSeeds.length < SEEDS_REMEMBERED) this.#toldSeeds.push(...urls)
@@ -302,7 +302,7 @@ export class WorkerRun {
     )
   }
 
-  /** A worker that takes the place of another is told what that had not done. */
+  /** Brings a replacement up to date. */
   #replaced(shard: number): void {
     this.#applyWishes()
     this.#commands.replaced(shard)
@@ -312,7 +312,10 @@ export class WorkerRun {
     this.#supervisor.broadcast({ kind: 'rouse' })
   }
 
-  /** Batches that were on their way when a run, or a worker, ended suddenly: any worker passes on what is not its own. */
+  /**
+   * Batches that were in transit when a run or a worker died. Any worker can admit them: it forwards what it does not
+   * own.
+   */
   async #takeLeftovers(writer?: number): Promise<void> {
     const { shared } = this.#parts
     let next = 0
@@ -323,12 +326,12 @@ export class WorkerRun {
         shared!.dropLeftover?.(leftover)
       }
     } catch (error) {
-      // When the crawl ends, its store may close while this reads: what is left is there the next time.
+      // When the crawl ends, the store may close during this loop. What is left is picked up by the next run.
       if (!this.#isEnding) this.#fail(error)
     }
   }
 
-  /** Moves work from who has most to who has least. */
+  /** Moves partitions from the busiest worker to the least busy one. */
   #balance(): void {
     const { loads, moves } = this.#supervisor
     const { options } = this.#parts
@@ -351,7 +354,7 @@ export class WorkerRun {
     const isDurable = this.#isDurable
     this.#suspects.note(under, why)
     giveBackOf(this.#budget, shard, isDurable)
-    // A request that was sent was sent, whatever the store keeps of it.
+    // Requests that were sent stay used, whatever the store keeps of them.
     giveBackOf(this.#requestBudget, shard, false)
     this.#troubles.forget(shard)
     const retried = under.length
@@ -363,13 +366,13 @@ export class WorkerRun {
     if (isDurable) void this.#takeLeftovers(shard)
   }
 
-  /** What a worker without a durable store had under way is known here alone. */
+  /** Only this side knows what a worker without a durable store had in flight. */
   #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
     const requests = under.map(triedAgain)
     return this.#commands.send(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 
-  /** Passes over what is known begin in all threads at once, when none has anything left of the one before. */
+  /** A round starts on all workers at once, when none has anything left of the round before. */
   #nextRound(): boolean {
     const { rounds = 1 } = this.#parts.options.refresh ?? {}
     if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
@@ -377,7 +380,7 @@ export class WorkerRun {
     return true
   }
 
-  /** The store of this thread tells something. */
+  /** Called by the store of this thread. */
   onStoreEvent(event: StoreEvent): void {
     if (this.#troubles.isNews(HERE, event)) void this.#delivery.emit('store', event)
   }
@@ -388,5 +391,5 @@ export class WorkerRun {
   }
 }
 
-/** Stands for this thread among the workers' numbers. */
+/** Identifies this thread among the workers' numbers. */
 const HERE = -1

@@ -13,8 +13,8 @@ import { openWriter } from './threads/writer-store.js'
 export type { LevelOptions } from './settings.js'
 
 /**
- * A store in a folder. A crawl that was killed goes on where it was, when the same program runs again; pending URLs live
- * on disk, so that memory stays small however large the crawl.
+ * A store in a folder. If a crawl is stopped or killed, run the same program again and it resumes where it left off.
+ * Pending URLs live on disk, so memory stays small however large the crawl.
  *
  * @example
  * await new Crawler().seeds('https://example.com/').store(level('./crawl')).run()
@@ -33,7 +33,7 @@ export function level(path: string, options: LevelOptions = {}): Store {
   return withRecipe(store, 'level', settings.path, options)
 }
 
-/** One thread has all of it. */
+/** A single thread owns all partitions. */
 async function openAlone(settings: Settings, context: StoreContext): Promise<OpenStore> {
   const crawl = await openCrawl(settings, context)
   const { database, wasCut, count, otherCounts } = crawl

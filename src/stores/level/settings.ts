@@ -1,37 +1,37 @@
-/** The options of the store on disk, checked once. */
+/** The options of the level store, validated once. */
 
 import { resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import { type Duration, parseDuration } from '../../time.js'
 
-/** How a crawl on disk is kept. */
+/** How a crawl is stored on disk. */
 export interface LevelOptions {
   /**
-   * What a commit survives. `process`: the end of the process, however sudden. `machine`: the end of the machine too;
-   * each commit waits for the disk. Default `process`.
+   * What a commit survives. `process`: a crash of the process. `machine`: a crash of the machine too, because each
+   * commit waits for the disk. Default `process`.
    */
   durability?: 'process' | 'machine'
-  /** How much work a crash may undo at most. Default `'100ms'`. */
+  /** The most work that a crash can undo. Default `'100ms'`. */
   commitEvery?: Duration
   /**
-   * What to do with a crawl that is in the folder already. `auto`: go on with it. `never`: refuse the folder. `must`:
-   * refuse a folder without one. Default `auto`.
+   * What to do if the folder already holds a crawl. `auto`: resume it. `never`: refuse the folder. `must`: refuse a
+   * folder that holds none. Default `auto`.
    */
   resume?: 'auto' | 'never' | 'must'
-  /** Hosts with requests that are held in memory; others wait on disk. Default 10,000: some 10 MB. */
+  /** Hosts with pending requests that are held in memory; the others wait on disk. Default 10,000, about 10 MB. */
   hostsInMemory?: number
-  /** Requests of those hosts that are held in memory: a head of each host's. Default 50,000: some 25 MB. */
+  /** Pending requests of those hosts that are held in memory, shared among the hosts. Default 50,000, about 25 MB. */
   requestsInMemory?: number
   /**
-   * Fingerprints of known URLs in memory, some ten bytes each; beyond that those known longest are on disk, and take
-   * ten bits. Default 24,000,000.
+   * Fingerprints of seen URLs that are held in memory, about ten bytes each. Beyond that the oldest move to disk and
+   * cost ten bits each. Default 24,000,000.
    */
   seenInMemory?: number
-  /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
+  /** Repair a damaged crawl and resume with what can be read. Default false: refuse to open it. */
   repair?: boolean
   /**
-   * Look for damage in all tables before they are used, at some 1.3 s of CPU time for each GB. Default true. With false a
-   * table that is damaged gives wrong records, or ends the process.
+   * Check all tables for damage before using them, at about 1.3 s of CPU time per GB. Default true. With false, a
+   * damaged table may return wrong records or crash the process.
    */
   verify?: boolean
 }
@@ -41,7 +41,7 @@ const DEFAULT_HOSTS_IN_MEMORY = 10_000
 const DEFAULT_REQUESTS_IN_MEMORY = 50_000
 const DEFAULT_SEEN_IN_MEMORY = 24_000_000
 
-/** All of them, checked. */
+/** All options, validated. */
 export type Settings = Required<Omit<LevelOptions, 'commitEvery'>> & {
   readonly path: string
   readonly commitMs: number

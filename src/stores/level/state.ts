@@ -6,23 +6,23 @@ import { factPrefix, NUL, partitionText } from './format/keys.js'
 
 export interface LevelStateParts {
   readonly database: Database
-  /** Absent: nothing is put. */
+  /** Absent: read-only. */
   readonly journal?: Journal
   readonly partitions: number
   partitionOf(host: string): number
-  /** Whether it has the facts of a partition's hosts. Absent: of all. */
+  /** Whether this thread has the records of a partition's hosts. Absent: it has all. */
   owns?(partition: number): boolean
-  /** Told the partition of a host of which a fact is about to be written. */
+  /** Called with the partition of a host before one of its records is written. */
   touched?(partition: number): void
 }
 
-/** Behind the keys of all facts. */
+/** The first key after those of all records. */
 const AFTER_FACTS = 'l'
 
-/** Facts of no host lie in the first partition. */
+/** Records that belong to no host are stored in the first partition. */
 const NOWHERE = 0
 
-/** Facts on disk. What was put lately is in the journal, and is found there. */
+/** Records on disk. Recent writes are still in the journal and are read from there. */
 export function levelState(parts: LevelStateParts): StateStore {
   const spaces = new Map<string, StateSpace>()
   return {
@@ -80,7 +80,7 @@ class LevelSpace implements StateSpace {
     if (host !== undefined) touched?.(partitionOf(host))
   }
 
-  /** Partition by partition; those without facts of this space are leapt over. */
+  /** Partition by partition, skipping those without records of this namespace. */
   async *entries(): AsyncGenerator<readonly [key: string, value: unknown]> {
     const { journal, database, partitions } = this.#parts
     await journal?.flush()
@@ -100,7 +100,7 @@ class LevelSpace implements StateSpace {
     }
   }
 
-  /** The host's facts are with its partition, which another thread has. */
+  /** The host's partition, and its records with it, belongs to another thread. */
   #isElsewhere(host: string | undefined): boolean {
     const { owns, partitionOf } = this.#parts
     return host !== undefined && owns !== undefined && !owns(partitionOf(host))

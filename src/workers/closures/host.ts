@@ -5,24 +5,24 @@ import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link, MaybePromise } from '../../types.js'
 import type { ClosureCall, PageContent, PageRef, PlainError } from '../messages.js'
 
-/** The user's closures. */
+/** The user's closures, and what is needed to call them. */
 export interface Closures {
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
   readonly reader: PageReader | undefined
   listeners<E extends keyof CrawlEvents>(event: E): readonly CrawlEvents[E][]
-  /** Makes the page of what has arrived. */
+  /** Creates the page from the content that a worker sent. */
   pageOf(content: PageContent): Page
-  /** Tells a page what extractors in the worker have made of it. */
+  /** Adds to a page what extractors in the worker have found. */
   complete(page: Page, data: object, links: readonly Link[]): void
-  /** Resolves once what hooks have put into their state is kept; absent if nothing is. */
+  /** Resolves once the records that hooks wrote are on disk; absent if there is no durable store. */
   kept?(): MaybePromise<void> | undefined
 }
 
-/** Errors of closures that are remembered, so that a listener is told the very error that was thrown. */
+/** Errors remembered, so that a listener gets the very object that was thrown. */
 const ERRORS_REMEMBERED = 1000
 
-/** Where the main thread does what workers ask of the user's closures. One for each worker. */
+/** Runs the user's closures on the main thread on behalf of workers. There is one per worker. */
 export class ClosureHost {
   readonly #closures: Closures
   readonly #pages = new Map<number, Page>()
@@ -31,7 +31,7 @@ export class ClosureHost {
     this.#closures = closures
   }
 
-  /** What to answer. Rejects with what the user's code threw. */
+  /** Returns the closure's result; rejects with what the user's code threw. */
   async ask(what: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
     const page = ref === undefined ? undefined : this.#pageOf(ref)
     const { extractors, hooks, reader, listeners, kept } = this.#closures
@@ -82,7 +82,7 @@ export class ClosureHost {
   }
 }
 
-/** Calls all of them, also if one throws; then throws the first of what was thrown. */
+/** Calls all listeners, even if one throws; then throws the first error. */
 async function all(listeners: readonly ((argument: never) => unknown)[], argument: unknown): Promise<void> {
   const running = listeners.map(async (listener) => listener(argument as never))
   for (const ended of await Promise.allSettled(running)) if (ended.status === 'rejected') throw ended.reason
@@ -91,7 +91,7 @@ async function all(listeners: readonly ((argument: never) => unknown)[], argumen
 let nextError = 1
 const errors = new Map<number, unknown>()
 
-/** An error of a closure as data. */
+/** A closure's error as data. */
 export function plainError(error: unknown): PlainError {
   const number = nextError++
   errors.set(number, error)

@@ -5,7 +5,7 @@ import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link } from '../../types.js'
 import type { ClosureCall, PageContent, PageRef, PlainError, ToMain } from '../messages.js'
 
-/** A closure that runs on the main thread, as options that travelled name it. */
+/** A closure that runs on the main thread, as portable options describe it. */
 export interface ClosureExtractor {
   readonly closure: number
   readonly name: string
@@ -22,9 +22,9 @@ export interface ClosureHook {
 /** Posts to the main thread. */
 export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 
-/** What user code on the main thread threw. */
+/** An error thrown by user code on the main thread. */
 export class ClosureError extends Error {
-  /** Under which the main thread remembers it. */
+  /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
 
   constructor({ message, closure, stack }: PlainError) {
@@ -35,8 +35,8 @@ export class ClosureError extends Error {
 }
 
 /**
- * The user's closures, seen from a worker: each is a part like any other, whose work is done on the main thread. The
- * engine knows nothing of it. A page goes over once, when the first closure wants it.
+ * The user's closures as seen from a worker: each looks like any other part, but its work is done on the main thread.
+ * The engine does not notice. A page is sent over once, when the first closure needs it.
  */
 export class ClosureProxy {
   readonly #post: Post
@@ -46,7 +46,7 @@ export class ClosureProxy {
   #nextAsk = 1
   readonly #asked = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>()
 
-  /** `linksOf` tells the links that extractors have added to a page. */
+  /** `linksOf` returns the links that extractors have added to a page. */
   constructor(post: Post, linksOf: (page: Page) => readonly Link[]) {
     this.#post = post
     this.#linksOf = linksOf
@@ -71,7 +71,7 @@ export class ClosureProxy {
     }
   }
 
-  /** A listener to an event that somebody on the main thread listens to. */
+  /** Forwards an event to the listeners on the main thread. */
   listener(event: string): (argument: unknown) => Promise<unknown> {
     if (event === 'page') return (page) => this.#ask({ part: 'listener', event }, page as Page)
     if (event === 'failure') {
@@ -87,7 +87,7 @@ export class ClosureProxy {
     }
   }
 
-  /** The main thread has answered. */
+  /** The main thread has responded. */
   answer(id: number, value: unknown, error: PlainError | undefined): void {
     const asked = this.#asked.get(id)
     this.#asked.delete(id)
@@ -95,7 +95,7 @@ export class ClosureProxy {
     else asked?.reject(new ClosureError(error))
   }
 
-  /** A page is done with. */
+  /** No closure needs this page any more. */
   pageOver(page: Page): void {
     const number = this.#pages.get(page)
     if (number !== undefined) this.#post({ kind: 'pageOver', page: number })
@@ -125,7 +125,7 @@ export class ClosureProxy {
   }
 }
 
-/** The body is copied once, so that hooks and checks in this thread still have it; the copy is handed over. */
+/** The body is copied once, so that hooks and checks in this thread keep theirs; the copy is transferred. */
 function contentOf(page: Page): PageContent {
   const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
   const { truncated, wireBytes, fetchedAt, fetchMs } = page
@@ -147,7 +147,7 @@ function contentOf(page: Page): PageContent {
   }
 }
 
-/** A failure that can be posted: a cause that cannot is told as text. */
+/** A failure that can be posted. A cause that cannot be cloned is sent as text. */
 function plainFailure(failure: Failure): unknown {
   const { cause, ...rest } = failure
   if (cause === undefined) return rest

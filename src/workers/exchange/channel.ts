@@ -1,63 +1,68 @@
-/** One shard's way to another, and back: what has been put on it, what has come, and what of it is settled. */
+/** The connection from one shard to another: what was sent, what has arrived, and what the other side has confirmed. */
 
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads'
 import { BatchWriter } from './codec.js'
 
-/** The other shard has taken in, and has for good, so many of the batches and messages that it was sent. */
+/**
+ * How many of the batches and messages sent to it the other shard has processed, and how many it has stored durably.
+ */
 export type Receipt = readonly [taken: number, kept: number]
 
-/** A message between those who own the exchanges. */
+/** A message between the owners of two exchanges. */
 export interface Enclosed {
   readonly message: unknown
 }
 
-/** What is counted on its way: a batch, or a message. */
+/** What counts as in transit: a batch, or a message. */
 export type Body = string | Enclosed
 
-/** What a port carries. */
+/** Everything that travels over a port. */
 type Carried = Body | Receipt
 
-/** Something on its way. */
+/** A batch or message in transit. */
 export interface Outgoing {
-  /** Absent: a message that has left, and cannot be sent again. */
+  /** Absent: a message that was sent and cannot be sent again. */
   body: Body | undefined
   readonly transfer?: readonly TransferListItem[]
   /** Requests in it. */
   readonly requests: number
-  /** Its name in the outbox; absent for a message. */
+  /** Its number in the outbox; absent for a message. */
   readonly batch?: number
 }
 
-/** What a channel tells its exchange. */
+/** What a channel reports to its exchange. */
 export interface ChannelEvents {
   arrived(channel: Channel, body: Body): void
-  /** It arrived, but cannot be read. */
+  /** It arrived but could not be deserialized. */
   unreadable(channel: Channel, error: unknown): void
-  /** The other shard has taken in so many requests. */
+  /** The other shard has processed this many requests. */
   taken(requests: number): void
-  /** The other shard has this for good. */
+  /** The other shard has stored this durably. */
   kept(outgoing: Outgoing): void
 }
 
 /**
- * Counts on both sides begin with the channel. A port carries everything in order, so a receipt is a number: so many, from
- * the first on.
+ * Counts on both sides start at zero with the channel. A port delivers in order, so a receipt is just a number:
+ * everything up to there.
  *
- * What is on its way is remembered until the other shard has it for good: if it dies before, its successor is sent the
- * same. Without a port, what is put here waits until there is one.
+ * What is in transit is remembered until the other shard has stored it durably. If that shard dies first, its
+ * replacement is sent the same. Without a port, whatever is put here waits until there is one.
  */
 export class Channel {
   readonly shard: number
   readonly #events: ChannelEvents
   #port: MessagePort | undefined = undefined
-  /** Held back to make larger batches. */
+  /** Requests held back to form larger batches. */
   readonly writer: BatchWriter
-  /** Put here, and not kept by the other shard: filled by `put`, emptied by receipts. */
+  /** Sent, and not yet stored by the other shard: filled by `put`, emptied by receipts. */
   #unkept: Outgoing[] = []
   #sent = 0
   #takenThere = 0
   #keptThere = 0
-  /** What came from the other shard: taken in here, asked to be told when it is here for good, and here for good. */
+  /**
+   * Of what came from the other shard: how much was processed here, for how much a callback on durability was
+   * requested, and how much is durable.
+   */
   taken = 0
   asked = 0
   kept = 0
@@ -78,7 +83,7 @@ export class Channel {
   }
 
   put(outgoing: Outgoing): void {
-    // First, for it throws if a message is not of the kind that threads can exchange.
+    // First, because it throws if the message cannot be cloned.
     this.#carry(outgoing)
     this.#sent++
     this.#unkept.push(outgoing)
@@ -91,7 +96,7 @@ export class Channel {
     for (const outgoing of this.#unkept) this.#carry(outgoing)
   }
 
-  /** Tells the other shard how far this one is, if it is further than it was. */
+  /** Sends a receipt if there is progress since the last one. */
   acknowledge(): void {
     const [taken, kept] = this.#told
     if (this.taken === taken && this.kept === kept) return
@@ -99,7 +104,7 @@ export class Channel {
     this.#port?.postMessage(this.#told)
   }
 
-  /** Nothing comes or goes from now on. What has come already is still read. */
+  /** Stops sending and receiving. What has already arrived is still processed. */
   disconnect(): void {
     const port = this.#port
     if (port === undefined) return
@@ -114,12 +119,12 @@ export class Channel {
     this.#port = undefined
   }
 
-  /** What the other shard has not taken in, as far as is known here. */
+  /** What the other shard has not processed, as far as this side knows. */
   get untaken(): readonly Outgoing[] {
     return this.#unkept.slice(this.#takenThere - this.#keptThere)
   }
 
-  /** What it has not for good. */
+  /** What it has not stored durably. */
   get unkept(): readonly Outgoing[] {
     return this.#unkept
   }
@@ -146,7 +151,7 @@ export class Channel {
   }
 }
 
-/** What has come over a port and nobody has heard. Ports of a simulation know it themselves. */
+/** A message that has arrived and was not delivered yet. Simulated ports provide it themselves. */
 function receivedOn(port: MessagePort & SimulatedPort): { readonly message: Carried } | undefined {
   return port.receive === undefined ? receiveMessageOnPort(port) : port.receive()
 }
@@ -159,7 +164,7 @@ function isReceipt(carried: Carried): carried is Receipt {
   return Array.isArray(carried)
 }
 
-/** How many requests are in these. */
+/** The total number of requests in these. */
 export function requestsIn(outgoing: readonly Outgoing[]): number {
   return outgoing.reduce((total, { requests }) => total + requests, 0)
 }

@@ -1,18 +1,18 @@
 /**
- * How requests are written on their way to another thread, and while they wait on disk for it: one string a batch, which
- * a port carries five times quicker than a list of strings.
+ * Encodes requests for the way to another thread, and for the outbox on disk. A batch is one string, which a port
+ * carries five times faster than a list of strings.
  *
- * A line is a request or a group. The requests of a page have its URL as parent and one depth, so these are said once,
- * before the first of them; and links to one host stand together, so those behind the first leave the origin out. A
- * plain request costs its path:
+ * A line is a request or a group header. The requests of a page share its URL as parent and one depth, which the header
+ * before them states once. Links to the same host tend to be adjacent, so all but the first omit the origin. A plain
+ * request therefore costs its path:
  *
  *     >2 https://example.com/
  *     https://example.org/a
  *     /b?page=2
  *     {"url":"https://example.org/c","priority":5,…}
  *
- * What is out of the ordinary is written as JSON, which has no line breaks. `hostTrouble` stays behind: it is the
- * receiver's frontier that knows its hosts. A batch depends on no other.
+ * Anything unusual is written as JSON, which contains no line breaks. `hostTrouble` is left out, because the receiver's
+ * frontier knows its hosts. A batch does not depend on any other.
  */
 
 import { flat, owned } from '../../owned.js'
@@ -32,20 +32,20 @@ const RARE_CODE = RARE.charCodeAt(0)
 const HTTPS = 'https://'
 const HTTP = 'http://'
 
-/** One such character would make V8 take two bytes for every character of the batch. */
+/** One such character would make V8 use two bytes for every character of the batch. */
 const BEYOND_LATIN1 = /[\u0100-\uffff]/g
 
-/** Writes batches, one after the other. */
+/** Writes one batch after another. */
 export class BatchWriter {
   #lines: string[] = []
   #depth = 0
   #parent: string | undefined = undefined
-  /** Of the last plain request, with the slash behind it; '' before the first. */
+  /** Origin of the last plain request, with a trailing slash; '' before the first. */
   #origin = ''
   #host = ''
   /** Requests in the batch. */
   count = 0
-  /** The length of the batch. */
+  /** Length of the batch. */
   characters = 0
 
   add(request: CrawlRequest): void {
@@ -53,7 +53,7 @@ export class BatchWriter {
     this.#push(this.#plain(request) ?? rare(request))
   }
 
-  /** The batch. The next one begins. */
+  /** Returns the batch and starts the next one. */
   take(): string {
     const text = this.#lines.join(LINE)
     this.#lines = []
@@ -65,7 +65,7 @@ export class BatchWriter {
     return text
   }
 
-  /** The line of a plain request, behind that of its group if it is another; undefined if it has to be a rare one. */
+  /** The line of a plain request, preceded by a group header if needed; undefined if it must be written as JSON. */
   #plain(request: CrawlRequest): string | undefined {
     const { url, host, depth, parent } = request
     if (!isPlain(request) || url.includes(LINE)) return undefined
@@ -89,7 +89,10 @@ export class BatchWriter {
   }
 }
 
-/** The requests of a batch. Their strings are their own: one that waits for days does not keep its batch in memory. */
+/**
+ * Decodes a batch. Its strings are copies, so that a request that waits for days does not keep the whole batch in
+ * memory.
+ */
 export function readBatch(text: string): CrawlRequest[] {
   const requests: CrawlRequest[] = []
   let depth = 0
@@ -129,7 +132,7 @@ export function readBatch(text: string): CrawlRequest[] {
   return requests
 }
 
-/** What nearly every link is. */
+/** True for nearly every link. */
 function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: CrawlRequest): boolean {
   return (
     priority === 0 &&
@@ -142,7 +145,7 @@ function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: 
   )
 }
 
-/** Whether a reader that looks for the host in the URL would find this one. */
+/** Whether a reader that takes the host from the URL would get this one. */
 function isHostOf(host: string, url: string): boolean {
   const start = url.startsWith(HTTPS) ? HTTPS.length : HTTP.length
   if (start === HTTP.length && !url.startsWith(HTTP)) return false
@@ -159,7 +162,7 @@ function rare(request: CrawlRequest): string {
 }
 
 type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
-  /** In words, because JSON has none for infinity. */
+  /** As text, because JSON cannot represent infinity. */
   readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
 }
 
@@ -173,7 +176,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** The depth and the parent of a group; without a parent if there is none. */
+/** The depth and the parent, if any, of a group header. */
 function cut(group: string): [depth: string, parent: string | undefined] {
   const between = group.indexOf(BETWEEN)
   if (between < 0) return [group, undefined]

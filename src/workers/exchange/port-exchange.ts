@@ -1,4 +1,4 @@
-/** The exchange of a shard that has a thread of its own: a mesh of ports, over which batches travel as text. */
+/** The exchange of a shard that runs in its own thread: a mesh of ports, over which batches travel as text. */
 
 import type { MessagePort, TransferListItem } from 'node:worker_threads'
 import { KumoError } from '../../errors.js'
@@ -11,33 +11,33 @@ import { Inbox } from './inbox.js'
 import { mayBeKnown, SentFilter } from './sent-filter.js'
 import type { IdleReport } from './termination-detector.js'
 
-/** Large enough that what a message costs vanishes, small enough that a receiver is not held up for long. */
+/** Large enough that the cost per message is negligible, small enough not to block the receiver for long. */
 const DEFAULT_BATCH = 1000
 const LONGEST_BATCH = 64 * 1024
-/** How long a request, or a receipt, waits for others. A page takes longer than this to be fetched. */
+/** How long a request, or a receipt, waits for others. Fetching a page takes longer than this. */
 const HOLD_MS = 5
 
 export interface PortExchangeOptions {
-  /** The number of this shard, and of all. */
+  /** The number of this shard, and the number of shards. */
   readonly self: number
   readonly shards: number
   readonly clock: Clock
-  /** Where batches outlive a crash. Absent: they do not. */
+  /** Where batches survive a crash. Absent: they do not. */
   readonly outbox?: Outbox | undefined
-  /** The number of the first batch: larger than any in the outbox. Default: as the outbox says. */
+  /** Number of the first batch: greater than any in the outbox. Default: the outbox's. */
   readonly firstBatch?: number | undefined
   /** The largest number of requests in a batch. Default 1000. */
   readonly batch?: number | undefined
-  /** Whether links that were sent lately are not sent again. Default true. */
+  /** Whether links that were sent recently are not sent again. Default true. */
   readonly filter?: boolean | undefined
-  /** Told whenever this shard has come to rest. */
+  /** Called whenever this shard becomes idle. */
   report?(report: IdleReport): void
-  /** Whom to hand what another shard has sent by `post`. */
+  /** Receives what another shard has sent with `post`. */
   onMessage?(from: number, message: unknown): MaybePromise<void>
   /**
-   * Told when the handler of requests, or of messages, throws or rejects. What it was given counts as arrived, as in
-   * `localMesh`; but with a outbox this shard no longer confirms then that it has anything for good, so that the outboxes of
-   * the others go on holding it. By default the error is thrown where no one catches it.
+   * Called when the handler of requests, or of messages, throws or rejects. What it was given counts as processed, as
+   * in `localMesh`. With an outbox, however, this shard then stops confirming durability, so that the outboxes of the
+   * others keep everything. By default the error is thrown as an uncaught exception.
    */
   onError?(error: unknown, requests: readonly CrawlRequest[]): void
 }
@@ -45,15 +45,16 @@ export interface PortExchangeOptions {
 type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
 
 /**
- * One shard's end of all its channels. Each has a port of its own, so nobody routes and nobody waits for a third.
+ * One shard's end of its channels to all others. Each channel has its own port, so nothing is routed through a third
+ * shard.
  *
- * - It keeps the contract with one exception: a plain link that was sent to the same shard lately is dropped, as its
- *   owner's seen-set would drop it (see `SentFilter`). With `filter: false` there is none.
- * - What is sent waits for more, up to a batch or a few milliseconds. `flush` ends the waiting; there is no need for it
- *   but before a commit and before a sleep. `rest` includes it.
- * - What arrives is handed over one by one, in the order of arrival, and counts as taken once the handler is done.
- *   With a outbox, its sender is also told when the receiver has it for good.
- * - Messages of the owners travel between the batches, and keep their order.
+ * - It fulfils the contract with one exception: a plain link that was sent to the same shard recently is dropped, as
+ *   its owner's seen-set would drop it (see `SentFilter`). `filter: false` turns that off.
+ * - What is sent is held back until a batch is full or a few milliseconds have passed. `flush` sends it at once; that
+ *   is only needed before a commit and before a sleep. `rest` includes it.
+ * - What arrives is handed over one by one, in order of arrival, and counts as processed once the handler is done. With
+ *   an outbox, the sender also learns when the receiver has stored it durably.
+ * - Messages of the owners travel between the batches and keep their order.
  * - A shard that died is replaced by another with the same number: see `disconnect`.
  */
 export class PortExchange implements Exchange {
@@ -67,16 +68,19 @@ export class PortExchange implements Exchange {
   #nextBatch: number
   #inTransit = 0
   #timer: Timer | undefined = undefined
-  /** False once a batch has failed: it is not here, so none may count as kept. */
+  /** False once a batch has failed: it is lost here, so nothing may be confirmed as durable. */
   #keeps = true
   #closed = false
   #commands = 0
   #rouse: () => void = () => {}
-  /** It said that it has nothing to do, and nothing has come or gone since; `over`: nor will anything. */
+  /**
+   * `idle`: it has reported that it has nothing to do, and nothing was sent or received since. `over`: nothing ever
+   * will be.
+   */
   #state: 'active' | 'resting' | 'over' = 'active'
-  /** How often it has come to rest. */
+  /** How often it has become idle. */
   #rests = 0
-  /** The shard holds something that its store does not have: until then nothing counts as kept. */
+  /** The shard holds something that its store does not have yet. Until it has, nothing counts as durable. */
   #isHolding = false
   readonly #afterHolding: (() => void)[] = []
 
@@ -115,7 +119,7 @@ export class PortExchange implements Exchange {
     return this.#closed
   }
 
-  /** Opens the way to a shard. If there was one already, the shard has been replaced, and its successor is meant. */
+  /** Connects to a shard. If there was a connection already, that shard has been replaced. */
   connect(shard: number, port: MessagePort): void {
     if (this.#channelTo(shard).isConnected) this.disconnect(shard)
     this.#stir()
@@ -124,9 +128,10 @@ export class PortExchange implements Exchange {
   }
 
   /**
-   * The shard died. Answers with the number of requests that it had been sent and had not, as far as is known, taken in.
-   * They, and what it had taken in but not for good, wait for its successor and count in transit until that has taken
-   * them in; with `resend` false they are given up, except that a outbox still holds them. Messages are not sent again.
+   * The shard died. Returns the number of requests that were sent to it and, as far as this side knows, not processed.
+   * They wait for its replacement, together with what it had processed but not stored durably, and count as in transit
+   * until then. With `resend` false they are dropped, except that an outbox still holds them. Messages are not sent
+   * again.
    */
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)
@@ -162,7 +167,7 @@ export class PortExchange implements Exchange {
     if (writer.count > 0) this.#flushSoon()
   }
 
-  /** Sends a message to the owner of another exchange, behind all that was sent there before. */
+  /** Sends a message to the owner of another exchange, after everything that was sent there before. */
   post(shard: number, message: unknown, transfer: readonly TransferListItem[] = []): void {
     const channel = this.#channelTo(shard)
     this.#stir()
@@ -195,7 +200,7 @@ export class PortExchange implements Exchange {
     return this.#isOver()
   }
 
-  /** Told by whoever has compared the reports of all shards: they rest, and nothing is on its way. */
+  /** Called once the reports of all shards show that all are idle and nothing is in transit. */
   end(): void {
     if (this.#state !== 'resting') return
     this.#state = 'over'
@@ -203,8 +208,8 @@ export class PortExchange implements Exchange {
   }
 
   /**
-   * An order of the main thread that may have given this shard work, or changed its connections, has been carried out.
-   * It counts in the next report: see `TerminationDetector`.
+   * A command of the main thread that may have given this shard work, or changed its connections, was carried out. It
+   * is counted in the next report: see `TerminationDetector`.
    */
   orderDone(): void {
     this.#commands++
@@ -212,7 +217,7 @@ export class PortExchange implements Exchange {
     this.#rouse()
   }
 
-  /** Called also when the shard, at rest, should ask again. */
+  /** Also called when the idle shard should check again. */
   watch(rouse: () => void): void {
     this.#rouse = rouse
   }
@@ -226,7 +231,7 @@ export class PortExchange implements Exchange {
     this.#flushSoon()
   }
 
-  /** Calls back once all that this shard was given so far would survive a crash, as far as anything does. */
+  /** Calls back once everything that this shard was given so far would survive a crash, as far as its store allows. */
   whenKept(then: () => void): void {
     const { outbox } = this.#options
     if (outbox === undefined) then()
@@ -234,7 +239,7 @@ export class PortExchange implements Exchange {
     else outbox.whenKept(then)
   }
 
-  /** What is held back goes into the outbox, if there is one; without one it is gone. */
+  /** What is held back goes into the outbox if there is one; otherwise it is dropped. */
   close(): void {
     if (this.#closed) return
     if (this.#options.outbox !== undefined) this.flush()
@@ -256,7 +261,10 @@ export class PortExchange implements Exchange {
     throw new KumoError('KUMO_CONTRACT_BROKEN', `there is no channel to shard ${String(shard)}: ${known}`)
   }
 
-  /** With a outbox, once all is kept: who dies after the crawl is over must not take anything along. */
+  /**
+   * With an outbox, only once everything is durable: a worker that dies after the end of the crawl must not lose
+   * anything.
+   */
   #reportRest(): void {
     const { report, outbox } = this.#options
     const rest = ++this.#rests
@@ -272,7 +280,7 @@ export class PortExchange implements Exchange {
     else outbox.whenKept(tell)
   }
 
-  /** Puts what is held back on its way. */
+  /** Sends what is held back. */
   #dispatch(channel: Channel): void {
     const requests = channel.writer.count
     if (requests === 0) return
@@ -297,7 +305,7 @@ export class PortExchange implements Exchange {
     this.#inbox.put(channel, open)
   }
 
-  /** Something comes or goes: the rest is over. */
+  /** Something is sent or received: the shard is no longer idle. */
   #stir(): void {
     this.#state = 'active'
   }
@@ -312,7 +320,7 @@ export class PortExchange implements Exchange {
     this.#flushSoon()
   }
 
-  /** Lets the other shards know, once it is so, that this one has for good what it has taken in so far. */
+  /** Confirms to the other shards, once it is true, that what was processed so far is durable here. */
   #askWhenKept(): void {
     const { outbox } = this.#options
     if (outbox === undefined || !this.#keeps || this.#isHolding) return

@@ -1,14 +1,14 @@
-/** Errors of the database in terms that a user can act on. */
+/** Converts errors of the database into errors that a user can act on. */
 
 import { KumoError, messageOf, sentence } from '../../../errors.js'
 
-/** While a database is opened again, its readers find it closed. */
+/** While a database is being reopened, its readers find it closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
 
-/** A file of the database that is gone or empty: no trouble of the disk, and nothing to wait for. */
+/** A database file is missing or empty: that is damage, not a disk error that passes. */
 const GONE = /^IO error: .*(No such file or directory|Invalid argument)/
 
-/** Errors of the disk that may be over in a while: LevelDB tells them in words. */
+/** Disk errors that may pass. LevelDB reports them as text. */
 export function isOfTheDisk(error: unknown): boolean {
   return (
     !isDamage(error) &&
@@ -18,7 +18,7 @@ export function isOfTheDisk(error: unknown): boolean {
   )
 }
 
-/** It is closed, for the moment or for good. */
+/** Closed, temporarily or for good. */
 export function isClosed(error: unknown): boolean {
   return causes(error).some(({ code }) => CLOSED.has(code))
 }
@@ -49,7 +49,7 @@ export function explained(path: string, error: unknown): KumoError {
   return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
 }
 
-/** The folder is not there any more, or another one is. */
+/** The folder no longer exists, or has been replaced. */
 export function gone(path: string): KumoError {
   const message =
     `${path} was deleted, moved or replaced while the crawl ran; nothing that it finds can be stored any more. ` +
@@ -57,7 +57,7 @@ export function gone(path: string): KumoError {
   return new KumoError('KUMO_STORE_FAILED', message)
 }
 
-/** What is said of a folder whose content cannot be trusted. */
+/** For a folder whose contents cannot be trusted. */
 export function damaged(path: string, what: string, cause?: unknown): KumoError {
   const message =
     `the crawl in ${path} is damaged: ${sentence(what)} Restore the folder from a copy, begin anew in another folder, or go on ` +

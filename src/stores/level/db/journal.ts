@@ -5,22 +5,22 @@ import { commitKey } from '../format/keys.js'
 import { type Changes, type Database, type Once, type Staged, WITHDRAWN } from './database.js'
 import { isOfTheDisk } from './errors.js'
 
-/** So many changes are committed without waiting for the time to be up. */
+/** This many changes are committed without waiting for the timer. */
 const MANY = 2048
-/** With so many changes waiting for the disk, no new visits start: some megabytes, soon to be garbage. */
+/** With this many changes waiting for the disk, no new visits start. They take a few megabytes. */
 const TOO_MANY = 4 * MANY
-/** How long after a failed write it is tried again. */
+/** How long to wait after a failed write before retrying. */
 const RETRY_MS = 1000
-/** Marks of commits that are kept: more than fit into the log that LevelDB reads back after a crash. */
+/** Commit marks kept: more than fit into the log that LevelDB replays after a crash. */
 export const MARKS_KEPT = 65_536
 
 export interface JournalOptions {
   readonly database: Database
-  /** Whose commits these are. */
+  /** The writer whose commits these are. */
   readonly writer: number
   readonly clock: Clock
   readonly commitMs: number
-  /** The number of the last commit that is on disk. */
+  /** Number of the last commit on disk. */
   readonly lastCommit: number
   /** Called with the number of a commit once it is on disk. */
   committed(commit: number): void
@@ -28,17 +28,17 @@ export interface JournalOptions {
 }
 
 /**
- * Group commit: what changes is kept here and written together, every 100 ms or when it has become much. One turn of the
- * program is never cut in two: commits are cut between turns. Filled by everybody who changes something, emptied by the
- * commit; while one is being written the next is filled.
+ * Group commit: collects changes and writes them together, every 100 ms or when there are many. Changes made in one
+ * turn of the event loop are never split between commits. Filled by everything that changes the store, emptied by the
+ * commit; while one commit is being written, the next one is filled.
  *
- * A write that fails because of the disk is tried again until it succeeds or the store is closed: what it was to write
- * is still here, so that nothing is lost but time.
+ * A write that fails because of the disk is retried until it succeeds or the store is closed. Its changes are still
+ * here, so that nothing is lost but time.
  */
 export class Journal {
   readonly #options: JournalOptions
   #stage = new Map<string, Staged>()
-  /** Requests, which make up most of a commit: a list takes them faster than a map. */
+  /** Requests, which make up most of a commit. Appending to an array is faster than to a map. */
   #once: Once[] = []
   #writing: Changes | undefined = undefined
   #writingCommit = 0
@@ -49,18 +49,18 @@ export class Journal {
   #trouble: string | undefined = undefined
   #fatal: KumoError | undefined = undefined
   #closed = false
-  /** Readers that wait for the disk. */
+  /** Readers waiting for the disk. */
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
   #meta: () => void = () => {}
-  /** Who is to be called back, in order: `commit` is the one that must be on disk. */
+  /** Callbacks in order; `commit` is the one that must be on disk. */
   #keepers: { commit: number; then: () => void }[] = []
-  /** The commit that takes what is changed now. */
+  /** The commit that will contain what is changed now. */
   commit: number
-  /** The last commit that is on disk. */
+  /** The last commit on disk. */
   flushed: number
-  /** Called when something waits no longer for the disk. */
+  /** Called when a commit has been written, or the disk has recovered or failed. */
   onFlushed: () => void = () => {}
 
   constructor(options: JournalOptions) {
@@ -71,7 +71,7 @@ export class Journal {
     options.database.onRead = () => this.#well()
   }
 
-  /** True: no new visits, the disk is behind. */
+  /** True: the disk is behind, and no new visits may start. */
   get isBehind(): boolean {
     return this.#trouble !== undefined || this.#size >= TOO_MANY
   }
@@ -88,12 +88,12 @@ export class Journal {
     return { state: this.isBehind ? 'busy' : 'ok' }
   }
 
-  /** Who has something to add to each commit. */
+  /** Registers a function that adds to each commit. */
   beforeCommit(contribute: () => void): void {
     this.#contributors.push(contribute)
   }
 
-  /** Who writes down, last of all, what each commit makes of the counts. */
+  /** Registers the function that writes the writer's meta, after everything else in a commit. */
   beforeWrite(write: () => void): void {
     this.#meta = write
   }
@@ -113,21 +113,21 @@ export class Journal {
     this.#arm()
   }
 
-  /** Removes it again; what is not on disk yet need not get there. */
+  /** Removes it again; what is not on disk yet is not written at all. */
   withdraw(what: Once): void {
     if (what.commit === this.commit) what.commit = WITHDRAWN
     else this.remove(what.key)
   }
 
-  /** What is about to be written for a key: null if it is to be removed, undefined if nothing is. */
+  /** The value about to be written for a key: null if it is being removed, undefined if there is none. */
   staged(key: string): Staged | undefined {
     const staged = this.#stage.get(key)
     return staged === undefined ? this.#writing?.values.get(key) : staged
   }
 
-  /** Undefined, or the promise that the disk has caught up: for those who can wait. */
+  /** A promise that resolves when the disk has caught up; undefined if it has. For callers that can wait. */
   room(): Promise<void> | undefined {
-    // While nothing can be written nobody is held up: a crawl must be able to stop.
+    // While nothing can be written callers are not blocked: it must be possible to stop the crawl.
     return this.#trouble === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
   }
 
@@ -141,21 +141,21 @@ export class Journal {
     return flushing
   }
 
-  /** Calls back once all changes so far are on disk, in the order of the calls. Hurries nothing. */
+  /** Calls back once all changes so far are on disk, in the order of the calls. Does not speed anything up. */
   whenKept(then: () => void): void {
     const commit = this.#size > 0 ? this.commit : this.#writingCommit
     this.#keepers.push({ commit, then })
     if (commit <= this.flushed) queueMicrotask(() => this.#tellKeepers())
   }
 
-  /** Writes what is left. Rejects if that is not possible; what was committed before stays as it is. */
+  /** Writes what is left. Rejects if that is not possible; earlier commits are not affected. */
   async close(): Promise<void> {
     if (this.#closed) return
     for (const contribute of this.#contributors) contribute()
     const flushing = this.flush()
     this.#closed = true
     this.#stopTimer()
-    // One last try, at once, unless one is under way.
+    // One last attempt, immediately, unless one is in progress.
     if (this.#trouble !== undefined && !this.#isRetrying) void this.#retry()
     await flushing
   }
@@ -180,7 +180,7 @@ export class Journal {
     }
   }
 
-  /** After the code that is running: what it does together stays together. */
+  /** After the running code: changes that it makes together stay together. */
   #cutSoon(): void {
     if (this.#cutting || this.#writing !== undefined) return
     this.#cutting = true
@@ -194,7 +194,7 @@ export class Journal {
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
     this.#meta()
-    // Not before: what is contributed would set it again.
+    // Not earlier: contributing would start it again.
     this.#stopTimer()
     const { writer } = this.#options
     const commit = this.commit++
@@ -224,7 +224,7 @@ export class Journal {
     this.#writing = undefined
     database.lastWritten = commitKey(writer, this.flushed)
     committed(this.flushed)
-    // That writing is possible says nothing about reading.
+    // A successful write does not mean that reading works.
     if (!this.#cannotRead) this.#well()
     const waiters = this.#waiters
     this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
@@ -272,7 +272,7 @@ export class Journal {
       await this.#write()
       return
     }
-    // Whether all is well, those who read will find out; until then nothing new begins.
+    // The readers will find out whether the disk works; until then nothing new starts.
     const readers = this.#readers.splice(0)
     for (const { resolve } of readers) resolve()
     if (readers.length === 0) this.#well()
@@ -289,10 +289,10 @@ export class Journal {
     this.#arm()
   }
 
-  /** For a reader that met an error of the disk: resolves when it may try again. */
+  /** For a reader that got a disk error: resolves when it may try again. */
   #recovered(error: unknown): Promise<void> {
     if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
-    // While it is opened again, what reads finds it closed, and waits.
+    // While the database is being reopened, readers find it closed, and wait.
     const isKnown = this.#isRetrying || (this.#trouble !== undefined && this.#timer !== undefined)
     if (!isKnown && (this.#writing === undefined || this.#cannotRead)) {
       this.#cannotRead = true

@@ -1,49 +1,49 @@
 import { KumoError } from '../../../errors.js'
+import { CANONICALIZER_VERSION } from '../../../url/canonicalize.js'
 import type { Database } from '../db/database.js'
 import { readCounts } from './counts.js'
 import { META } from './keys.js'
 import { FORMAT, migrate } from './migrations.js'
 import type { TimeMark } from './time-scale.js'
 
-/** How far a writer has come. */
+/** How far a writer has got. */
 export interface WriterEnd {
-  /** The number of its last commit. */
+  /** Number of its last commit. */
   readonly commit: number
-  /** The first commit that has left a mark: 1, unless the store was mended. */
+  /** The first commit that left a mark: 1, unless the store was repaired. */
   readonly marksFrom: number
-  /** Larger than the number of any batch in its outbox. */
+  /** Greater than the number of any batch in its outbox. */
   readonly nextBatch: number
 }
 
-/** What a writer knows of itself; written with every commit of it. */
+/** The meta of a writer, written with each of its commits. */
 export interface WriterMeta extends WriterEnd, TimeMark {
-  /** The number of the next request. */
+  /** Number of the next request. */
   readonly seq: number
   /** What its partitions hold: see `Counts`. */
   readonly counts: string
 }
 
-/** What a store knows of itself: the meta of its first writer. */
+/** The meta of the store: that of its first writer, and more. */
 export interface Meta extends WriterMeta {
   readonly format: number
   /** Options that give the data its meaning, by name. */
   readonly identity: Readonly<Record<string, string>>
-  /** The other writers that there have been, by number (stored under an older name), as they were when their partitions were last taken from them. */
+  /**
+   * The other writers so far, by number, as they were when their partitions were last taken from them. The name is part
+   * of the stored format.
+   */
   readonly lanes: Readonly<Record<string, WriterEnd>>
 }
 
 /**
- * Spellings of URLs as `url/canonicalizeUrl` makes them: to be raised when that changes, for URLs spelled otherwise would
- * not be recognised.
+ * Adds to the identity of a crawl the version of `canonicalizeUrl`: URLs spelled differently would not be recognized.
  */
-const CANONICALISER = '1'
-
-/** The identity of a crawl, with what is the store's own to know. */
 export function wholeIdentity(given: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { ...given, 'the spelling of URLs (version of Kumo)': CANONICALISER }
+  return { ...given, 'the spelling of URLs (version of Kumo)': String(CANONICALIZER_VERSION) }
 }
 
-/** What a writer has written of itself, or the first has of the store. */
+/** Decodes the meta of a writer, or of the store. */
 export function readWriterMeta<T extends WriterMeta = WriterMeta>(record: string): T {
   const meta = JSON.parse(record) as T
   if (![meta.commit, meta.seq, meta.at].every(Number.isFinite)) throw new Error('not the counts of a crawl')
@@ -51,7 +51,7 @@ export function readWriterMeta<T extends WriterMeta = WriterMeta>(record: string
   return meta
 }
 
-/** Throws if the crawl is not this version's to read, or was begun otherwise. Counts that are damaged are passed over. */
+/** Throws if this version cannot read the crawl, or if it was started with other options. Ignores damaged metas. */
 export async function assertOurs(
   path: string,
   database: Database,

@@ -24,24 +24,24 @@ export interface LevelFrontierParts {
   partitionOf(host: string): number
   readonly hostsInMemory: number
   readonly requestsInMemory: number
-  /** What its partitions hold; it changes what is pending. */
+  /** What its partitions hold; the frontier updates the number of pending requests. */
   readonly counts: Counts
-  /** The number of the next request. */
+  /** Number of the next request. */
   readonly seq: number
-  /** All hosts are to rest when the store is opened, for nobody knows which were visited last. */
+  /** No host may be visited for one delay after opening, because it is unknown which were visited last. */
   readonly isCautious: boolean
-  /** A request is pending for good: its name is known from the commit on that brings it to disk. */
+  /** A request was added: from the commit that stores it, its URL counts as seen. */
   taken(request: CrawlRequest, partition: number): void
 }
 
 const NOBODY = { name: '', partition: 0, text: '' }
 
 /**
- * The memory frontier over a disk. All decisions are made in memory and answered at once; what they change goes into the
- * journal. Memory holds the hosts of the working window, and of each host the head of its requests.
+ * The memory frontier on top of a disk. All decisions are made in memory, synchronously; their effects go into the
+ * journal. Memory holds the hosts of the working window, and the first requests of each.
  *
- * A request lies on disk from the commit after `add` until the commit after it was settled for good. A lease leaves no
- * trace there: who crashes finds its requests pending.
+ * A request is on disk from the commit after `add` until the commit after it was settled for good. A lease is not
+ * recorded there: after a crash, leased requests are pending.
  */
 export class LevelFrontier implements Frontier {
   readonly #parts: LevelFrontierParts
@@ -53,15 +53,17 @@ export class LevelFrontier implements Frontier {
   readonly moves: LevelMoves
   #rouse: () => void = () => {}
   #leased = 0
-  /** Partitions that are being taken in. */
+  /** Calls of `adopt` in progress. */
   #taking = 0
   #seq: number
   #now = 0
-  /** Places in the line of hosts that were given so far. */
+  /** Turns given to hosts so far. */
   #turns = 0
-  /** The host on disk that was added to last, within one call: links to one host often stand together. */
+  /**
+   * The host on disk that the last request was added to, within one call: links to the same host tend to be adjacent.
+   */
   #lastCold = NOBODY
-  /** Nothing is handed out before this. */
+  /** Nothing is leased before this. */
   #restUntil = 0
   #failure: { readonly error: unknown } | undefined = undefined
   #closed = false
@@ -134,18 +136,18 @@ export class LevelFrontier implements Frontier {
     return this.#workbench.activeHosts + this.#onDisk.size
   }
 
-  /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
+  /** Whether the disk is being read, or is behind with writing: more requests may be due when that is done. */
   get isReading(): boolean {
     const { journal } = this.#parts
     return this.#buffers.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
   }
 
-  /** The number of the next request. */
+  /** Number of the next request. */
   get seq(): number {
     return this.#seq
   }
 
-  /** Takes up what is on disk. */
+  /** Loads what is on disk. */
   async open(now: number): Promise<void> {
     const { journal, isCautious, politeness, counts } = this.#parts
     const { partitions } = counts
@@ -170,7 +172,7 @@ export class LevelFrontier implements Frontier {
     }
   }
 
-  /** Goes on with hosts of partitions, ascending, that another thread had. */
+  /** Loads the hosts of partitions, ascending, that another thread had. */
   async take(partitions: readonly number[], { seq, restUntil, ...baggage }: Carried): Promise<void> {
     this.#seq = Math.max(this.#seq, seq)
     this.#restUntil = Math.max(this.#restUntil, restUntil)
@@ -181,7 +183,7 @@ export class LevelFrontier implements Frontier {
     this.#rouse()
   }
 
-  /** Forgets the hosts that `moves` holds. */
+  /** Forgets the hosts of departing partitions. */
   drop(): Carried {
     return { ...this.moves.drop(), seq: this.#seq, restUntil: this.#restUntil }
   }
@@ -206,7 +208,7 @@ export class LevelFrontier implements Frontier {
       const host = this.#workbench.acquire(now, this.#window.isHeldBack)
       if (host === undefined) break
       if (this.moves.isLeaving(host.partitionNumber)) {
-        // It stands nowhere from now on.
+        // From now on it is in no queue.
         this.#workbench.release(host, undefined)
         continue
       }
@@ -225,7 +227,7 @@ export class LevelFrontier implements Frontier {
     return leases
   }
 
-  /** Requests that are counted and cannot be found would be waited for for ever. */
+  /** Requests that are counted but do not exist would be waited for forever. */
   #assertFound(): void {
     if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
     throw this.#parts.database.damaged(`${this.pending} pending URLs are counted and cannot be found`)
@@ -258,7 +260,7 @@ export class LevelFrontier implements Frontier {
   }
 
   nextDue(): number {
-    // The journal rouses who waits for it.
+    // The journal wakes the engine.
     if (this.#parts.journal.isBehind) return Number.POSITIVE_INFINITY
     return Math.max(this.#restUntil, this.#window.nextDue)
   }
@@ -327,7 +329,7 @@ export class LevelFrontier implements Frontier {
     if (hostTrouble !== undefined) host.trouble = hostTrouble.incidents > 0 ? hostTrouble : undefined
   }
 
-  /** A connection of the host was given back: what was learned of it is written, and it takes its next place. */
+  /** A connection to the host was released: its new state is written, and it is queued again. */
   #released(host: LevelHost): void {
     const now = this.#now
     host.turn = ++this.#turns
@@ -344,7 +346,7 @@ export class LevelFrontier implements Frontier {
     this.#workbench.place(host, now)
   }
 
-  /** The host may have more to hand out than before. One that comes from disk has been ready since `since`. */
+  /** The host may have more requests ready than before. One that comes from disk has been ready since `since`. */
   #refilled(host: LevelHost, since = this.#now): void {
     if (this.#closed) return
     if (host.pending === 0 && host.acquired === 0) {
@@ -363,14 +365,14 @@ export class LevelFrontier implements Frontier {
   #fail(error: unknown): void {
     if (this.#closed) return
     const { database } = this.#parts
-    // What is read and cannot be understood was not written so.
+    // A record that cannot be decoded was not written that way.
     const known = error instanceof KumoError ? error : database.damaged(messageOf(error), error)
     this.#failure ??= { error: known }
     this.#rouse()
   }
 }
 
-/** Another thread visits that host: two that did not know of each other would visit it at the same time. */
+/** Another thread visits that host; two threads would visit it at the same time. */
 function foreign({ url }: CrawlRequest, partition: number): KumoError {
   const message = `${url} was added to a shard's frontier, but its partition, ${partition}, is not that shard's`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)

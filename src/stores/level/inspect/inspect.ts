@@ -14,17 +14,17 @@ import { TimeScale } from '../format/time-scale.js'
 import { readStoreMeta } from '../opening/store-meta.js'
 import { levelState } from '../state.js'
 
-/** How the crawl in a folder stands. */
+/** The state of the crawl in a folder. */
 export interface Inspection {
   readonly path: string
-  /** Of the folder's data. */
+  /** Format of the stored data. */
   readonly format: number
-  /** How the last run ended. A run that is going on and one that crashed look alike; `inUse` tells them apart. */
+  /** How the last run ended. A running crawl and one that crashed look the same here; `inUse` distinguishes them. */
   readonly state: 'done' | 'limit' | 'stopped' | 'unfinished' | 'crashed or running'
-  /** A process on this machine is crawling in this folder. */
+  /** Whether a process on this machine is crawling in this folder. */
   readonly inUse: boolean
   readonly runs: number
-  /** Milliseconds since the epoch, as all instants here. */
+  /** Milliseconds since the epoch, like all instants here. */
   readonly startedAt: number
   readonly lastCommitAt: number
   readonly bytesOnDisk: number
@@ -37,20 +37,20 @@ export interface Inspection {
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>
   readonly statuses: Readonly<Record<number, number>>
   readonly hosts: {
-    /** Hosts with something pending. */
+    /** Hosts with pending requests. */
     readonly total: number
     readonly withMostPending: readonly HostInspection[]
   }
-  /** The last URLs that were given up, newest first. */
+  /** The URLs that were given up last, newest first. */
   readonly recentFailures: readonly FailureInspection[]
 }
 
 export interface HostInspection {
   readonly host: string
   readonly pending: number
-  /** Nothing of it is visited before this; absent if it may be visited. */
+  /** The host is not visited before this; absent if it may be visited now. */
   readonly notBefore?: number
-  /** Failures in a row; absent if it is well. */
+  /** Consecutive failures; absent if there are none. */
   readonly incidents?: number
 }
 
@@ -64,17 +64,17 @@ export interface FailureInspection {
 }
 
 export interface InspectOptions {
-  /** Hosts that are listed. Default 20. */
+  /** Number of hosts to list. Default 20. */
   hosts?: number
-  /** Failures that are listed. Default 20. */
+  /** Number of failures to list. Default 20. */
   failures?: number
 }
 
 const LISTED = 20
 
 /**
- * Looks into a crawl's folder without disturbing whoever crawls in it: it reads a copy, which shares the large files with
- * the original and is removed afterwards.
+ * Reads the state of a crawl from its folder, without disturbing a running crawl: it opens a copy that shares the large
+ * files with the original and is removed afterwards.
  *
  * @example
  * const { state, pages, pending } = await inspectCrawl('./crawl')
@@ -131,7 +131,7 @@ async function read(
   }
 }
 
-/** Facts of the crawl itself lie in the first partition, whatever their number. */
+/** Records of the crawl itself are in the first partition, whatever the number of partitions. */
 const PARTITIONS = 1
 
 type CrawlFact = Pick<
@@ -139,7 +139,7 @@ type CrawlFact = Pick<
   'runs' | 'startedAt' | 'pages' | 'bytes' | 'failed' | 'failures' | 'skips' | 'statuses'
 > & { readonly ended?: string }
 
-/** Each shard has counted for itself: see engine/stats/ledger.ts. */
+/** Each shard has its own counts: see engine/stats/ledger.ts. */
 const TALLY = /^tally( \d+)?$/
 
 async function crawlFact(space: StateSpace): Promise<CrawlFact | undefined> {
@@ -160,7 +160,7 @@ function added(a: CrawlFact, b: CrawlFact): CrawlFact {
     failures: addedEach(a.failures, b.failures),
     skips: addedEach(a.skips, b.skips),
     statuses: addedEach(a.statuses, b.statuses),
-    // It is done when all are.
+    // The crawl is done when all shards are.
     ended: ENDINGS[a.ended ?? ''] === 'done' ? b.ended : a.ended,
   }
   return ended === undefined ? counts : { ...counts, ended }
@@ -212,7 +212,7 @@ async function hostsOf(
   return { total, withMostPending }
 }
 
-/** How many requests of each host lie in a range. Few hosts have requests with a time of their own. */
+/** Number of requests of each host in a range. Few hosts have requests scheduled for later. */
 async function pendingByHost(database: Database, from: string, to: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for await (const keys of database.scanKeys({ from, to })) {
@@ -221,7 +221,7 @@ async function pendingByHost(database: Database, from: string, to: string): Prom
   return counts
 }
 
-/** Hosts lie together, so that only those with most need be remembered. */
+/** Keys are sorted by host, so only the hosts with most requests need to be remembered. */
 async function mostPending(database: Database, later: Map<string, number>, most: number) {
   let top: { host: string; pending: number }[] = []
   let total = 0

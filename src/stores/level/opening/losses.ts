@@ -1,11 +1,11 @@
-/** What is said of a crawl that has lost something: how much, what comes of it, and where the rest is. */
+/** Messages about a crawl that has lost data: how much, the consequences, and where the rest is. */
 
 import { counted } from '../../../errors.js'
 import type { Fault } from '../check/examine.js'
 import type { Losses } from '../check/salvage.js'
 import type { StoreMeta } from './store-meta.js'
 
-/** Undefined if nothing was lost at the end. */
+/** Undefined if no commits are missing at the end. */
 export function lostEnd(path: string, commits: number, tail: Fault | undefined): string | undefined {
   if (commits === 0 && tail === undefined) return undefined
   const what =
@@ -17,13 +17,13 @@ export function lostEnd(path: string, commits: number, tail: Fault | undefined):
 
 export interface Repair {
   readonly path: string
-  /** Undefined: nobody knows how much there was. */
+  /** Undefined: unknown. */
   readonly before: StoreMeta | undefined
-  /** Undefined: there is nothing. */
+  /** Undefined: nothing is left. */
   readonly after: StoreMeta | undefined
   /** Undefined: no file was damaged. */
   readonly losses: Losses | undefined
-  /** Files that are kept in the folder `aside`. */
+  /** Files that were moved to the folder `aside`. */
   readonly files: readonly string[]
   readonly aside: string | undefined
 }
@@ -38,7 +38,7 @@ export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Rep
     after === undefined
       ? 'nothing'
       : `${counted(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
-  // Removals that are lost bring requests back, and may hide that as many others are gone.
+  // A lost removal brings a request back, which may hide that another one is missing.
   const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
   const missing = was && Math.max(0, was.pending - pending + doubtful)
   const again = was && Math.max(0, was.known - known) + doubtful

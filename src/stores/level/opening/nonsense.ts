@@ -1,4 +1,4 @@
-/** Finds records that cannot be understood, for in the middle of a crawl the first of them would end it. */
+/** Finds records that cannot be decoded, before the first of them ends a running crawl. */
 
 import type { Database } from '../db/database.js'
 import { readMove } from '../format/counts.js'
@@ -12,7 +12,7 @@ const EVERYTHING = { from: ' ', to: '~' } as const
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const text = (record: Uint8Array) => decoder.decode(record)
 
-/** How records are read, by the letter of their kind. Those without one here have nothing in them that could be wrong. */
+/** Decoders by kind. Kinds that are not listed have no content that could be wrong. */
 const READERS: Readonly<Record<string, (key: string, record: Uint8Array) => unknown>> = {
   p: (key, record) => readRequest(text(record), hostIn(key)),
   l: (key, record) => readRequest(text(record), hostIn(key)),
@@ -26,7 +26,7 @@ const READERS: Readonly<Record<string, (key: string, record: Uint8Array) => unkn
   m: (_, record) => readWriterMeta(text(record)),
 }
 
-/** The keys of all records that make no sense. */
+/** The keys of all records that cannot be decoded. */
 export async function nonsenseIn(database: Database): Promise<string[]> {
   const found: string[] = []
   for await (const entries of database.scanBytes(EVERYTHING)) {

@@ -1,4 +1,4 @@
-/** How a crawl in a folder is opened: the database, and the assurance that what is in it can be trusted. */
+/** Opens the crawl in a folder: the database, after making sure that its contents can be trusted. */
 
 import { counted, KumoError } from '../../../errors.js'
 import type { StoreContext } from '../../contract.js'
@@ -16,14 +16,14 @@ import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
 import { mend } from './repair.js'
 import { checkMarks, emptyStoreMeta, readStoreMeta, type StoreMeta, takeTogether } from './store-meta.js'
 
-/** A crawl whose data can be trusted. Nobody else has it open. */
+/** A crawl whose data can be trusted and that is not open elsewhere. */
 export interface Crawl {
   readonly database: Database
-  /** How it stands; blank for a new one. */
+  /** Its meta; blank for a new crawl. */
   readonly meta: StoreMeta
-  /** Whether whoever had it open last did not close it, or not all of it. */
+  /** Whether the last run, or one of its writers, did not close. */
   readonly wasCut: boolean
-  /** The files that say how many commits there are: of the first writer, and of others that have one. */
+  /** The files that record the number of commits: of the first writer, and of all others that have one. */
   readonly count: CommitCount
   readonly otherCounts: readonly CommitCount[]
 }
@@ -34,14 +34,14 @@ export type Report = ReadonlyMap<number, number>
 export async function openCrawl(settings: Settings, context: StoreContext): Promise<Crawl> {
   const { path } = settings
   const counts = CommitCount.allIn(path)
-  // Before a folder is made where there should have been one.
+  // Before a folder is created where one should have existed.
   if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
   const identity = wholeIdentity(context.identity)
   const told = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
   const { database, meta, wasMended } = await openWhole(settings, context, identity, told)
   try {
     checkResume(settings, meta)
-    // What is lost may have been visits.
+    // The lost data may include visits.
     const wasCut = wasMended || (meta !== undefined && [...counts.values()].some((count) => count.wasCut))
     const count = counts.get(FIRST_WRITER)!
     counts.delete(FIRST_WRITER)
@@ -58,7 +58,9 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   }
 }
 
-/** Makes one commit of what all writers have left; from then on nothing of theirs is needed. See `takeTogether`. */
+/**
+ * Merges what all writers have left into one commit; from then on their own records are not needed. See `mergeWriters`.
+ */
 export async function gather(
   { database, meta, count, otherCounts }: Crawl,
   time: TimeMark,
@@ -70,7 +72,7 @@ export async function gather(
     try {
       other.remove()
     } catch {
-      // It tells of commits that are there.
+      // The commits that it records exist.
     }
   }
   return together
@@ -83,7 +85,7 @@ interface Whole {
   readonly wasMended: boolean
 }
 
-/** A database whose data can be trusted. What is damaged is mended if that is wanted, and refused if not. */
+/** Opens a database whose data can be trusted. Damage is repaired if the options say so, and refused otherwise. */
 async function openWhole(
   settings: Settings,
   { report }: StoreContext,
@@ -93,7 +95,7 @@ async function openWhole(
   const { path, repair } = settings
   const { database, tail, rebuilt, ...opened } = await openDatabase(settings)
   try {
-    // Before anything is removed that another version would understand.
+    // Before anything is removed that another version could read.
     await assertOurs(path, database, identity)
     const nonsense = repair ? await dropNonsense(path, database) : undefined
     const stored = await readMeta(path, database, identity)
@@ -145,7 +147,7 @@ async function checkedMeta(
   return meta
 }
 
-/** What there was before it was damaged, if that can be told: the last commit must be there. */
+/** The meta from before the damage; undefined if the last commit is missing. */
 async function metaBefore(
   database: Database,
   stored: Meta | undefined,
@@ -155,11 +157,11 @@ async function metaBefore(
   return lostCommits(told, meta) > 0 ? undefined : meta
 }
 
-/** Removes records that make no sense. Answers with the error that they are. */
+/** Removes records that cannot be decoded. Returns the error that describes them. */
 async function dropNonsense(path: string, database: Database): Promise<KumoError | undefined> {
   const keys = await nonsenseIn(database)
   if (keys.length === 0) return undefined
-  // With a mark of the commits: a repair that is interrupted now leaves a hole that is found.
+  // A commit mark is removed with them: if the repair is interrupted now, the gap will be detected.
   const marks = await database.read({ ...MARKS[0], limit: 1 })
   const gone = [...keys, ...marks.map(([key]) => key)]
   await database.write({ values: new Map(gone.map((key) => [key, null])), once: [] })
@@ -178,19 +180,19 @@ function lostCommits(told: Report, meta: StoreMeta | undefined): number {
 
 interface OpenedDatabase {
   readonly database: Database
-  /** The last log ends with something that cannot be read. */
+  /** The last log ends with something unreadable. */
   readonly tail?: Fault | undefined
-  /** What was the matter, if it had to be rebuilt. */
+  /** What was wrong, if it had to be rebuilt. */
   readonly problem?: unknown
   readonly rebuilt?: Rebuilt
 }
 
-/** Opens a database whose files are whole, or one that was made of what could be read of them. */
+/** Opens a database whose files are intact, or one rebuilt from what could be read of them. */
 async function openDatabase({ path, durability, repair, verify }: Settings): Promise<OpenedDatabase> {
   const sync = durability === 'machine'
-  // What this process has open already was looked at when it was opened, and its files change.
+  // What this process already has open was checked when it was opened, and its files are changing.
   const isOpen = await Database.isLeftOpen(path)
-  // Files that another process is writing may look damaged, and it takes time to read them all.
+  // Files that another process is writing may look damaged, and reading them all takes time.
   if (!isOpen && holdsDatabase(path)) await Database.assertFree(path)
   let { problem, tail } = isOpen
     ? { problem: undefined, tail: undefined }
@@ -212,13 +214,13 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
   }
 }
 
-/** Looks at the files of a folder before LevelDB does. `tables`: also at what is in the tables. */
+/** Checks the files of a folder before LevelDB opens them. `tables`: also checks the contents of tables. */
 async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown; tail: Fault | undefined }> {
   try {
     if (await isRebuilding(path)) return { problem: damaged(path, INTERRUPTED), tail: undefined }
     if (isUnborn(path)) return { problem: undefined, tail: undefined }
     const { faults, tail } = await examine(path, tables)
-    // LevelDB would begin a new database here.
+    // LevelDB would create a new database here.
     const isGone = faults.length === 0 && hasLostItsList(path)
     const what = isGone ? 'the file CURRENT is gone' : faults.length > 0 ? inWords(faults) : undefined
     return { problem: what && damaged(path, what), tail }

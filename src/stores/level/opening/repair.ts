@@ -1,6 +1,6 @@
 /**
- * Makes a whole crawl of what can be read of a damaged one: every request that is there is pending, its host is known to
- * have it, its name is known, and the counts are what is there.
+ * Makes a consistent crawl from what could be read of a damaged one: every stored request is pending, has an entry for
+ * its host and is marked as seen, and the counts match.
  */
 
 import { NameSet } from '../../../seen/trusted-names.js'
@@ -33,10 +33,10 @@ import { readShelf } from '../seen/archive.js'
 import { countAll, eachHost, PRINT_BYTES } from './recount.js'
 import { readStoreMeta, type StoreMeta } from './store-meta.js'
 
-/** Changes that are written at once. */
+/** Changes written at a time. */
 const PORTION = 10_000
 
-/** `told` is the number of commits that there should be, by writer. Undefined if nothing of a crawl is left. */
+/** `expected`: how many commits there should be, by writer. Undefined if nothing of a crawl is left. */
 export async function mend(
   database: Database,
   meta: Meta | undefined,
@@ -72,7 +72,7 @@ export async function mend(
   return readStoreMeta(database, whole)
 }
 
-/** Every host with requests gets an entry, and entries say whether there are requests with a time of their own. */
+/** Adds missing host entries, and corrects whether a host has requests scheduled for later. */
 async function mendHosts(database: Database, changes: Portions): Promise<void> {
   const withLater = new NameSet()
   await eachHost(database, 'l', (_, host) => withLater.add(host))
@@ -88,8 +88,8 @@ async function mendHosts(database: Database, changes: Portions): Promise<void> {
 }
 
 /**
- * The hosts that have an entry. Where one has several, because the removal of those before was lost, the last is true: it
- * has the host's latest pause.
+ * Returns the hosts that have an entry. If a host has several, because removals were lost, the last one is valid: it
+ * has the latest delay.
  */
 async function mendEntries(database: Database, changes: Portions, withLater: NameSet): Promise<NameSet> {
   const listed = new NameSet()
@@ -115,7 +115,7 @@ async function mendEntries(database: Database, changes: Portions, withLater: Nam
   return listed
 }
 
-/** How far the other writers had come: no number that they have given may be given again. */
+/** How far the other writers had got: none of their numbers may be used again. */
 async function writersLeft(
   database: Database,
   meta: Meta | undefined,
@@ -146,8 +146,8 @@ async function writersLeft(
 }
 
 /**
- * Pages of fingerprints without the right filter over them would not be found: they become lists, as if the names had
- * become known lately. Answers with the next number for a list.
+ * Pages of fingerprints without a matching filter would not be found. They become lists, like fingerprints of URLs seen
+ * recently. Returns the next number for a list.
  */
 async function mendArchive(database: Database, changes: Portions, from: number): Promise<number> {
   let seq = from
@@ -176,12 +176,12 @@ async function mendArchive(database: Database, changes: Portions, from: number):
   return seq
 }
 
-/** Names on one list. */
+/** Fingerprints in a list. */
 const LIST = 1024
 
 /**
- * The name of a request may be lost where the request is not: it would be added again when it is met. So all that is
- * pending is known once more; what was known already is known once.
+ * The fingerprint of a request may be lost while the request is not; it would then be added again when a link to it is
+ * found. So everything pending is marked as seen once more; duplicates count once.
  */
 async function knowPending(database: Database, changes: Portions, from: number): Promise<number> {
   let seq = from
@@ -211,7 +211,7 @@ async function knowPending(database: Database, changes: Portions, from: number):
   return seq
 }
 
-/** Changes of any number, written some at a time. */
+/** Any number of changes, written in portions. */
 class Portions {
   readonly #database: Database
   #values = new Map<string, Staged>()

@@ -2,7 +2,7 @@ import type { Database, Staged } from '../db/database.js'
 import { filterKey, partitionIn, partitionText, printPageKey, rangesOf } from '../format/keys.js'
 import { Filter } from './filter.js'
 
-/** Fingerprints of a page on disk: 4 KB, as much as LevelDB reads at once anyway. */
+/** Fingerprints per page: 4 KB, which LevelDB reads at once anyway. */
 const PAGE = 512
 
 export interface Question {
@@ -10,10 +10,10 @@ export interface Question {
   readonly print: bigint
 }
 
-/** Told the place of each fingerprint. */
+/** Called with the index of each fingerprint. */
 type Taken = (prints: Uint32Array, at: number) => void
 
-/** What memory holds of a partition whose fingerprints are on disk. */
+/** What memory holds of an archived partition. */
 interface Shelf {
   readonly count: number
   readonly filter: Filter
@@ -22,9 +22,9 @@ interface Shelf {
 }
 
 /**
- * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each and
- * the first of each page. `take` moves to here what a partition has known for long; questions read one page each, and
- * the filter spares nearly all questions about what is new.
+ * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each,
+ * and the first of each page. `take` moves the older fingerprints of a partition here. A lookup reads one page, and the
+ * filter spares nearly all lookups of new URLs.
  */
 export class Archive {
   readonly #database: Database
@@ -40,12 +40,12 @@ export class Archive {
     return this.#size
   }
 
-  /** False: certainly not here. */
+  /** False: certainly not in the archive. */
   mayHave(partition: number, low: number, high: number): boolean {
     return this.#shelves.get(partition)?.filter.mayHave(low, high) === true
   }
 
-  /** Which of these are here, in the order of the questions. */
+  /** Which of these are in the archive, in the same order. */
   has(questions: readonly Question[]): Promise<boolean[]> {
     return this.#inTurn(() => this.#has(questions))
   }
@@ -67,12 +67,12 @@ export class Archive {
     })
   }
 
-  /** How many of a partition are here. */
+  /** Number of archived fingerprints of a partition. */
   sizeOf(partition: number): number {
     return this.#shelves.get(partition)?.count ?? 0
   }
 
-  /** Takes up what is on disk of partitions, ascending. */
+  /** Loads what is on disk of partitions, ascending. */
   load(partitions: readonly number[]): Promise<void> {
     return this.#inTurn(() => this.#load(partitions))
   }
@@ -99,7 +99,7 @@ export class Archive {
     }
   }
 
-  /** Forgets partitions: what is on disk of them is another thread's. */
+  /** Forgets partitions: another thread has them. */
   drop(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       this.#size -= this.sizeOf(partition)
@@ -107,12 +107,12 @@ export class Archive {
     }
   }
 
-  /** Resolves once what was begun before is done. */
+  /** Resolves once everything started before is finished. */
   async settled(): Promise<void> {
     await this.#last
   }
 
-  /** Moves here what the disk has of a partition, all or nothing, and tells of each. */
+  /** Archives what is stored of a partition, all or nothing, and calls `taken` for each fingerprint. */
   take(partition: number, taken: Taken): Promise<void> {
     return this.#inTurn(() => this.#take(partition, taken))
   }
@@ -149,7 +149,7 @@ export class Archive {
     for (let i = 0; i < words.length; i += 2) taken(words, i)
   }
 
-  /** One at a time: pages must not be rearranged while they are read. */
+  /** One operation at a time: pages must not be rearranged while they are read. */
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(act)
     this.#last = turn.catch(() => {})
@@ -164,18 +164,18 @@ export class Archive {
 
 const COUNT_BYTES = 4
 
-/** A fingerprint's low half comes first, as in memory: eight bytes in the order of this machine's numbers. */
+/** The low half of a fingerprint comes first, as in memory: eight bytes in native byte order. */
 export function readPrints(bytes: Uint8Array): BigUint64Array {
   return new BigUint64Array(bytes.slice().buffer)
 }
 
-/** The filter over a partition's pages, and how many fingerprints they have. */
+/** The filter over a partition's pages, and the number of fingerprints in them. */
 export function readShelf(bytes: Uint8Array): Pick<Shelf, 'count' | 'filter'> {
   const count = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0)
   return { count, filter: new Filter(bytes.slice(COUNT_BYTES)) }
 }
 
-/** All of them in order, each once. */
+/** Sorted, without duplicates. */
 function distinct(parts: readonly BigUint64Array[]): BigUint64Array {
   const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -189,7 +189,7 @@ function distinct(parts: readonly BigUint64Array[]): BigUint64Array {
   return all.slice(0, kept)
 }
 
-/** The place of the last number that is not larger; -1 if all are. */
+/** Index of the last number that is not greater; -1 if all are. */
 function lastNotAfter(sorted: BigUint64Array, value: bigint): number {
   let low = 0
   let high = sorted.length

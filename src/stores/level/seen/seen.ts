@@ -12,36 +12,36 @@ import { Archive, readPrints } from './archive.js'
 import { Prints } from './prints.js'
 
 const PRINT_WORDS = 2
-/** Names whose fingerprints are made before the first of them is looked up: see seen/table.ts. */
+/** URLs whose fingerprints are computed before the first of them is looked up: see seen/table.ts. */
 const CHUNK = 256
 
 export interface LevelSeenParts {
   readonly database: Database
   readonly journal: Journal
-  /** What its partitions hold; it changes what is known. */
+  /** What its partitions hold; the seen-set updates the number of seen URLs. */
   readonly counts: Counts
-  /** Fingerprints in memory; beyond that, those known longest are on disk only. */
+  /** Fingerprints in memory; beyond that, the oldest are on disk only. */
   readonly inMemory: number
-  /** Whether its partitions may go to other threads. */
+  /** Whether its partitions may move to other threads. */
   readonly mayLeave: boolean
   partitionOf(host: string): number
-  /** The number of the next request. */
+  /** Number of the next request. */
   nextSeq(): number
 }
 
 /**
- * Known names as fingerprints: in memory, and on disk in the order in which they became known, a few for each commit and
- * partition. A name is written when its request is (`taken`), in the same commit: a name that were known alone would be
- * lost, for nobody would add it again.
+ * Seen URLs as fingerprints: in memory, and on disk in the order in which they were added, a few per commit and
+ * partition. A URL is stored in the same commit as its request (`taken`): if it were stored alone, a crash would lose
+ * the request, as the URL would never be added again.
  *
- * When memory holds as many as it may, half of them move to the archive, beside the loop.
+ * When memory is full, half of the fingerprints move to the archive, in the background.
  */
 export class LevelSeen implements SeenStore {
   readonly #parts: LevelSeenParts
   readonly #archive: Archive
-  /** Known lately. */
+  /** Added recently. */
   #young: Prints
-  /** On its way to the archive. */
+  /** Being moved to the archive. */
   #old: Prints
   readonly #print = new Uint32Array(PRINT_WORDS)
   readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
@@ -51,9 +51,9 @@ export class LevelSeen implements SeenStore {
   readonly #whole = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
-  /** Partitions that are about to go to another thread. */
+  /** Partitions that are about to move to another thread. */
   #leaving: ReadonlySet<number> = new Set()
-  /** Questions wait for what is before them: the disk, when the store was opened or the archive is asked. */
+  /** Lookups wait for this: the disk, while the store is being opened or the archive is read. */
   #before: Promise<unknown> | undefined = undefined
   #failure: { readonly error: unknown } | undefined = undefined
   #isLoading = false
@@ -76,7 +76,7 @@ export class LevelSeen implements SeenStore {
     return this.#young.size + this.#old.size + this.#archive.size
   }
 
-  /** Takes up what is on disk, beside the loop: until that is done, questions wait. */
+  /** Loads what is on disk, in the background. Until that is done, lookups wait. */
   load(): void {
     this.#isLoading = true
     this.#loaded = this.#load().catch((error) => {
@@ -94,29 +94,30 @@ export class LevelSeen implements SeenStore {
     return urls.some((url) => this.#isDoubtful(url)) ? this.#ask(urls) : this.#add(urls)
   }
 
-  /** The request of a name is kept from the next commit on, and the name with it. */
+  /** The request of a URL becomes durable with the next commit, and the URL's fingerprint with it. */
   taken(request: CrawlRequest, partition: number): void {
     fingerprint(knownAs(request), this.#print)
     this.#parts.counts.learned(partition)
-    // One that was asked about in another thread is not asked about here.
+    // A URL that was looked up on another thread is not looked up here.
     if (this.#parts.mayLeave) this.#young.add(partition, this.#print, 0)
     const fresh = this.#fresh.get(partition)
     if (fresh === undefined) this.#fresh.set(partition, [this.#print[0]!, this.#print[1]!])
     else fresh.push(this.#print[0]!, this.#print[1]!)
   }
 
-  /** Puts what is new into the journal. */
+  /** Puts new fingerprints into the journal. */
   contribute(): void {
     const { journal, nextSeq } = this.#parts
     for (const [partition, prints] of this.#fresh) {
       const words = Uint32Array.from(prints)
-      // Each list has a request's number that no other of its partition has, whichever thread wrote it.
+      // Each list has the number of a request, so that no two lists of a partition have the same, whichever thread
+      // wrote them.
       journal.put(printsKey(partitionText(partition), nextSeq()), new Uint8Array(words.buffer))
     }
     this.#fresh = new Map()
   }
 
-  /** Resolves once nothing of these partitions is read or moved any more, nor will be. */
+  /** Resolves once nothing of these partitions is being read or moved, nor will be. */
   async hold(partitions: readonly number[]): Promise<void> {
     await this.#loaded
     this.#check()
@@ -124,7 +125,7 @@ export class LevelSeen implements SeenStore {
     await this.#archive.settled()
   }
 
-  /** Forgets what is known of the partitions that are held. Answers with what memory had of it. */
+  /** Forgets the partitions that are held. Returns their fingerprints that were in memory. */
   drop(): (readonly [partition: number, prints: Uint32Array])[] {
     const partitions = [...this.#leaving]
     this.#leaving = new Set()
@@ -136,7 +137,7 @@ export class LevelSeen implements SeenStore {
     )
   }
 
-  /** Goes on with partitions, ascending, that another thread had, and with what its memory had of them. */
+  /** Adopts partitions, ascending, that another thread had, with the fingerprints from its memory. */
   async take(
     partitions: readonly number[],
     prints: readonly (readonly [partition: number, prints: Uint32Array])[],
@@ -145,7 +146,7 @@ export class LevelSeen implements SeenStore {
     this.#check()
     await this.#archive.load(partitions)
     for (const [partition, some] of prints) this.#young.addEach(partition, some)
-    // All that was written is among these, unless somebody else had them in between.
+    // Everything that was written is among these, unless a third thread had the partitions in between.
     await this.#readLists(partitions, () => {})
   }
 
@@ -179,7 +180,7 @@ export class LevelSeen implements SeenStore {
     return fresh
   }
 
-  /** Whether only the archive knows. */
+  /** Whether only the archive can tell. */
   #isDoubtful(url: string): boolean {
     fingerprint(url, this.#print)
     const [low, high] = [this.#print[0]!, this.#print[1]!]
@@ -188,11 +189,11 @@ export class LevelSeen implements SeenStore {
     return this.#archive.mayHave(this.#homes.partitionOf(url), low, high)
   }
 
-  /** The archive is asked by one call after the other, so that only one of two that overlap adds a name. */
+  /** One call after the other reads the archive, so that only one of two overlapping calls adds a URL. */
   #ask(urls: readonly string[]): Promise<boolean[]> {
     const asking = (this.#before ?? Promise.resolve()).then(async () => {
       const doubtful: number[] = []
-      // What is beyond doubt is decided now: later, memory may have given it to the archive.
+      // What is certain is decided now: later it may have moved from memory to the archive.
       const fresh = urls.map((url, i) => {
         if (!this.#isDoubtful(url)) return this.#add([url])[0]!
         doubtful.push(i)
@@ -213,7 +214,7 @@ export class LevelSeen implements SeenStore {
     return asking
   }
 
-  /** What is asked from now on waits for this. Whoever asked hears of a failure. */
+  /** Lookups from now on wait for this. A failure reaches the caller that started it. */
   #wait(what: Promise<unknown>): void {
     const settled = what.catch(() => {})
     this.#before = settled
@@ -229,10 +230,10 @@ export class LevelSeen implements SeenStore {
     this.#old = this.#young
     this.#young = new Prints(!this.#parts.mayLeave)
     void this.#moveOld()
-      // The disk is in trouble, which the journal tells.
+      // A disk error, which the journal reports.
       .catch(() => {})
       .then(() => {
-        // Names whose requests are still to come, and those refused as traps, are known to memory only.
+        // URLs without a request so far, and those rejected as traps, are known only in memory.
         this.#old.addTo(this.#young)
         this.#old = new Prints(!this.#parts.mayLeave)
         this.#isMoving = false
@@ -247,7 +248,7 @@ export class LevelSeen implements SeenStore {
       if (!counts.owns(partition) || this.#leaving.has(partition)) continue
       const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
       await this.#archive.take(partition, (prints, at) => {
-        // Names of the last commits may be young already.
+        // Fingerprints of the last commits may be in the recent set already.
         if (!this.#old.delete(shelf, prints, at)) this.#young.delete(shelf, prints, at)
       })
     }
@@ -261,7 +262,7 @@ export class LevelSeen implements SeenStore {
     const { counts } = this.#parts
     const { partitions } = counts
     await this.#archive.load(partitions)
-    // A name that was given twice was counted twice.
+    // A URL that was stored twice was counted twice.
     const tooMany = new Map(
       partitions.map((each) => [each, counts.of(each).known - this.#archive.sizeOf(each)]),
     )
@@ -273,7 +274,7 @@ export class LevelSeen implements SeenStore {
     this.#isLoading = false
   }
 
-  /** Takes up fingerprints that are on disk, and not in the archive. Tells of each list how many were new. */
+  /** Loads fingerprints that are on disk but not archived. Calls `report` with the number of new ones in each list. */
   async #readLists(
     partitions: readonly number[],
     tell: (partition: number, fresh: number) => void,
@@ -299,5 +300,5 @@ export class LevelSeen implements SeenStore {
   }
 }
 
-/** Where all fingerprints are if no partition ever leaves. */
+/** Holds all fingerprints if partitions never leave. */
 const ONE_SHELF = 0

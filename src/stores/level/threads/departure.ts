@@ -2,8 +2,8 @@ import { KumoError } from '../../../errors.js'
 import type { LevelHost } from '../frontier/level-host.js'
 
 /**
- * Partitions that are about to go to another thread. Nothing of them is handed out any more; what was handed out is waited
- * for, and what is being read. What still comes to them until they are gone is theirs, and is noted.
+ * Partitions that are about to move to another thread. Nothing is leased from them any more; requests that are leased
+ * or being read are waited for. What is added to them until they have left moves along, and is noted.
  */
 export class Departure {
   readonly partitions: ReadonlySet<number>
@@ -11,9 +11,9 @@ export class Departure {
   #becomeQuiet: () => void = () => {}
   #fail: (error: unknown) => void = () => {}
   readonly #quiet: Promise<void>
-  /** Whether something of them has changed since this was last set to false. */
+  /** Whether anything in them has changed since this was last set to false. */
   touched = false
-  /** Resolves when they are gone: whoever brings more to them waits, or it might never come to an end. */
+  /** Resolves when they have left. Callers that add to them wait for it, or the move might never finish. */
   readonly gone: Promise<void>
   #leave: () => void = () => {}
   /** Whether they leave as soon as nothing changes any more. */
@@ -27,7 +27,7 @@ export class Departure {
       this.#becomeQuiet = resolve
       this.#fail = reject
     })
-    // Whoever waits hears of it.
+    // The rejection reaches whoever awaits it.
     this.#quiet.catch(() => {})
     this.gone = new Promise((resolve) => {
       this.#leave = resolve
@@ -39,23 +39,23 @@ export class Departure {
     return this.partitions.has(host.partitionNumber)
   }
 
-  /** Resolves once none of their requests is handed out, and none is being read. */
+  /** Resolves once none of their requests is leased or being read. */
   get quiet(): Promise<void> {
     return this.#quiet
   }
 
-  /** A host was given back, or has been read. */
+  /** A host was released, or has been read. */
   look(host: LevelHost): void {
     if (isBusy(host)) return
     if (this.#busy.delete(host) && this.#busy.size === 0) this.#becomeQuiet()
   }
 
-  /** They are gone. */
+  /** They have left. */
   end(): void {
     this.#leave()
   }
 
-  /** They stay: the store is closed. */
+  /** They stay: the store is closing. */
   abandon(): void {
     this.#fail(
       new KumoError('KUMO_STORE_FAILED', 'give: the store was closed before its partitions had left'),

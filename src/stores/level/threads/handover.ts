@@ -8,11 +8,11 @@ import type { LevelFrontier } from '../frontier/frontier.js'
 import type { LevelSeen } from '../seen/seen.js'
 import type { Carried } from './moves.js'
 
-/** Partitions on their way to another thread, which finds all else on disk. */
+/** Partitions in transit to another thread, which finds everything else on disk. */
 export interface LevelSnapshot extends StoreSnapshot {
   readonly parcels: readonly MoveRecord[]
   readonly carried: Carried
-  /** What memory had of their known names. */
+  /** Fingerprints of seen URLs that were in memory. */
   readonly prints: readonly (readonly [partition: number, prints: Uint32Array])[]
 }
 
@@ -25,9 +25,9 @@ export interface HandoverParts {
 }
 
 /**
- * How partitions move between threads that share a database: nothing is copied. Who gives has the last of its changes
- * written, and forgets; who takes reads. In between, what they hold is written under a key of their own, so that it is in
- * one place only whenever a crash comes.
+ * Moves partitions between threads that share a database; nothing is copied. The sender writes its last changes and
+ * forgets them; the receiver reads. In between, the counts are stored under a key of their own, so that a crash at any
+ * time finds them in exactly one place.
  */
 export class LevelHandover implements Handover {
   readonly #parts: HandoverParts
@@ -48,7 +48,7 @@ export class LevelHandover implements Handover {
     frontier.moves.wasTouched()
     do await journal.flush()
     while (frontier.moves.wasTouched())
-    // In one turn: nothing can come between what is on disk and what is forgotten.
+    // Synchronously: nothing can change between what is on disk and what is forgotten.
     const carried = frontier.drop()
     const prints = seen.drop()
     this.#departing = new Set()
@@ -72,7 +72,7 @@ export class LevelHandover implements Handover {
     await frontier.take(partitions, { ...carried, seq })
   }
 
-  /** Whoever had taken it, and died, may have gone on with it for a while: the disk knows. */
+  /** A receiver that died may have worked on it for a while: the record on disk is newer. */
   async #present(parcel: MoveRecord): Promise<MoveRecord> {
     const { database } = this.#parts
     const key = moveKey(parcel.partition)
@@ -84,12 +84,12 @@ export class LevelHandover implements Handover {
     return this.#parts.frontier.moves.load()
   }
 
-  /** Whether what a partition holds is written apart from the others. */
+  /** Whether the counts of a partition are written in a record of their own. */
   isDeparting(partition: number): boolean {
     return this.#departing.has(partition)
   }
 
-  /** To be called at each commit. */
+  /** Call this at each commit. */
   writeParcels(): void {
     const { journal, counts, frontier } = this.#parts
     for (const partition of this.#departing) {

@@ -1,4 +1,4 @@
-/** The store as a shard has it: some of its partitions, in a thread of its own. */
+/** The store as a shard sees it: some of its partitions, in the shard's own thread. */
 
 import { KumoError } from '../../../errors.js'
 import type { OpenStore, ShardContext, StoreContext } from '../../contract.js'
@@ -14,7 +14,9 @@ import { ReopenBarrier } from './reopen-barrier.js'
 import { NEW_WRITER, type SharedLayout, writerOf } from './shared.js'
 import { openWriter } from './writer-store.js'
 
-/** A shard that died may have sent batches of which nothing was committed: its successor's numbers begin far from theirs. */
+/**
+ * A shard that died may have sent batches that it had not committed. Its replacement starts numbering far beyond them.
+ */
 const BATCHES_UNKNOWN = 2 ** 20
 
 export async function openShard(
@@ -51,8 +53,8 @@ export async function openShard(
 }
 
 /**
- * What the partitions of a shard hold: in the meta of its writer if it has had them before, laid out for it if not. Whatever
- * else its writer has had is laid out again.
+ * The counts of a shard's partitions: from its writer's meta if it owned them before, otherwise from their own records.
+ * Partitions of the writer that the shard does not own get records of their own again.
  */
 async function partitionsOf(
   { partitions }: StoreContext,

@@ -6,7 +6,7 @@ import type { OpenFolder } from '../db/folder.js'
 import { leaveOpen } from '../db/left-open.js'
 import type { ReopenBarrier } from './reopen-barrier.js'
 
-/** How long after it could not be opened again it is tried once more. */
+/** How long to wait before trying to reopen it again. */
 const RETRY_MS = 1000
 
 /** What threads need to share a database. */
@@ -16,28 +16,28 @@ export interface Sharing {
 }
 
 /**
- * One thread's hold of a database that several share. When one of them has met an error of the disk, all let go, the
- * keeper opens it anew, and the others follow. Who reads or writes meanwhile finds it closed, and waits as for a disk.
+ * One thread's handle of a shared database. After a disk error in any thread, all close it, the keeper reopens it, and
+ * the others follow. Reads and writes in the meantime find it closed, and wait as they would for the disk.
  */
 export class SharedDatabase {
   readonly #path: string
-  /** The same without links. */
+  /** The path with symbolic links resolved. */
   readonly #place: string
   readonly #folder: OpenFolder
   readonly #level: Level<string, string>
   readonly #barrier: ReopenBarrier
   readonly #clock: Clock
   readonly #attending: Promise<void>
-  /** When an error was met last: what is older is seen to. */
+  /** Generation of the last error: older ones are dealt with. */
   #troubledAt: number | undefined = undefined
   #isInside = true
   #closed = false
-  /** Why it cannot be used any more. */
+  /** Why it can no longer be used. */
   #ruin: Error | undefined = undefined
-  /** The key of something that this thread has written last. */
+  /** The key that this thread has written last. */
   lastWritten: string | undefined = undefined
 
-  /** The database is open, and whoever is not its keeper has come in before. */
+  /** The database is open, and threads other than the keeper have entered the barrier. */
   constructor(
     path: string,
     place: string,
@@ -55,27 +55,27 @@ export class SharedDatabase {
     this.#attending = this.#attend()
   }
 
-  /** To be asked before each reading and writing, for `trouble`; throws if it makes no sense. */
+  /** Call this before each read and write, for `failed`. Throws if the database can no longer be used. */
   begin(): number {
     if (this.#ruin !== undefined) throw this.#ruin
     return this.#barrier.generation
   }
 
-  /** The same for writing: what would be written behind a record that is broken off would not be found again. */
+  /** The same for writes: anything written after an incomplete record would not be found again. */
   beginWriting(): number {
     const generation = this.begin()
     if (this.#barrier.isShut) throw inconvenient('another thread has met an error of the disk')
     return generation
   }
 
-  /** Something that was begun has failed. */
+  /** A read or write has failed. */
   trouble(error: unknown, generation: number): void {
     if (!isOfTheDisk(error) || isClosed(error)) return
     this.#troubledAt = generation
     this.#barrier.shut(generation)
   }
 
-  /** Resolves once the database was opened anew, and rejects if that was not possible. */
+  /** Resolves once the database was reopened; rejects if that failed. */
   async renewed(): Promise<void> {
     const barrier = this.#barrier
     barrier.shut(this.#troubledAt ?? barrier.generation)
@@ -96,14 +96,14 @@ export class SharedDatabase {
     this.#barrier.leave()
   }
 
-  /** Calls the database where this thread may not be ended: see `Gate.call`. */
+  /** Makes a native call during which this thread may not be terminated: see `ReopenBarrier.call`. */
   call<T>(act: () => Promise<T>): Promise<T> {
     return this.#barrier.call(act)
   }
 
   /**
-   * The keeper's closing closes the database itself. With a thread inside, or an iterator that a thread has left behind,
-   * that would abort the process: then it stays open until the process ends.
+   * If the keeper closes, the database itself closes. That would abort the process if another thread has it open, or
+   * has left an iterator; then it stays open until the process exits.
    */
   async #letGo(): Promise<void> {
     const { isKeeper, isOccupied, wasCutOff } = this.#barrier
@@ -136,7 +136,7 @@ export class SharedDatabase {
     if (await this.#barrier.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
   }
 
-  /** The keeper's buffers are the database's own, so it must be the last to close it, and the first to open it. */
+  /** The keeper's buffers are the database's own, so it must be the last to close it and the first to reopen it. */
   async #openAnew(): Promise<void> {
     const barrier = this.#barrier
     await barrier.until(() => !barrier.isOccupied || this.#closed)
@@ -172,7 +172,7 @@ export class SharedDatabase {
     else this.#barrier.ring()
   }
 
-  /** What others wrote after a write was broken off may be lost with that, though it counted as written. */
+  /** What other threads wrote after an incomplete write may be lost, even though it counted as written. */
   async #check(): Promise<void> {
     if (this.#closed || this.lastWritten === undefined) return
     if ((await this.call(() => this.#level.get(this.lastWritten!))) !== undefined) return
@@ -180,7 +180,7 @@ export class SharedDatabase {
   }
 }
 
-/** The database must be opened again and cannot be closed. */
+/** The database would have to be reopened, but cannot be closed. */
 function cutOff(path: string): KumoError {
   const message =
     `the level store at ${path} has met an error of the disk, and cannot be opened again in this process, for a worker ` +
@@ -188,7 +188,7 @@ function cutOff(path: string): KumoError {
   return new KumoError('KUMO_STORE_FAILED', message)
 }
 
-/** An error as LevelDB would tell it: to be waited for. */
+/** An error as LevelDB reports it, so that callers wait for it to pass. */
 function inconvenient(what: string): Error {
   return Object.assign(new Error(`IO error: ${what}`), { code: 'LEVEL_IO_ERROR' })
 }

@@ -1,4 +1,4 @@
-/** The store as the thread has it that starts the shards: it opens first, looks whether all is well, and closes last. */
+/** The store as seen by the thread that starts the shards: it opens and checks the store first, and closes it last. */
 
 import { KumoError } from '../../../errors.js'
 import type { SharedStore, StoreContext } from '../../contract.js'
@@ -15,26 +15,26 @@ import { Leftovers } from './outbox.js'
 import { ReopenBarrier } from './reopen-barrier.js'
 import { Writer } from './writer.js'
 
-/** What shards must know to open the store: can be posted to another thread. */
+/** What shards need to open the store; can be posted to another thread. */
 export interface SharedLayout {
   readonly shards: number
-  /** Of the scale of time that all share. */
+  /** Offset of the time scale that all share. */
   readonly offset: number
-  /** Whether the last run did not end, so that hosts may have been visited without a trace. */
+  /** Whether the last run did not close, so that hosts may have been visited without a record. */
   readonly wasCut: boolean
-  /** The number of the next request. */
+  /** Number of the next request. */
   readonly seq: number
-  /** How far the writers had come, by number. */
+  /** How far each writer had got, by number. */
   readonly writers: Readonly<Record<string, WriterEnd>>
   readonly barrier: SharedArrayBuffer
 }
 
-/** The first writer is that of the thread that starts the shards. */
+/** The first writer belongs to the thread that starts the shards. */
 export function writerOf(shard: number): number {
   return FIRST_WRITER + 1 + shard
 }
 
-/** Where a writer begins that has never committed anything. */
+/** The start of a writer that has never committed. */
 export const NEW_WRITER: WriterEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
 
 export async function share(settings: Settings, context: StoreContext, shards: number): Promise<SharedStore> {
@@ -72,7 +72,7 @@ export async function share(settings: Settings, context: StoreContext, shards: n
   }
 }
 
-/** Takes together what the writers of the last run have left, and lays it out for those of this one. */
+/** Merges what the writers of the last run have left, and lays it out for those of this run. */
 async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
   try {
     return await gather(crawl, scale.mark(), true)
@@ -82,8 +82,8 @@ async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
 }
 
 /**
- * Nobody else could have the database open until now, but whoever opens it to share it is let in: so another crawl of this
- * process may have come in between. Then it has made a commit as we have, and it was the last.
+ * The database was locked until now, but opening it as shared admits other threads of this process, so another crawl
+ * may have slipped in. It would then have made the last commit.
  */
 async function assertOurs({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
   const last = await readWriter(database, FIRST_WRITER)
@@ -102,7 +102,7 @@ function sharedStore(
   const leave = onProcessExit(() => barrier.barAll())
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const leftovers = new Leftovers(database, journal)
-  /** Batches of this run have larger numbers. */
+  /** Batches of this run have greater numbers. */
   const isOfEarlierRun = (number: number, batch: number) => {
     const isOfThisRun = number > FIRST_WRITER && number <= writerOf(shared.shards - 1)
     return !isOfThisRun || batch < (shared.writers[number] ?? NEW_WRITER).nextBatch
@@ -128,7 +128,7 @@ function sharedStore(
 
 const leaving = new Set<() => void>()
 
-/** Before the process ends its threads. Answers with what calls it off. */
+/** Called before the process terminates its threads. Returns a function that removes the listener. */
 function onProcessExit(leave: () => void): () => void {
   if (leaving.size === 0) process.once('exit', leaveAll)
   leaving.add(leave)

@@ -9,29 +9,29 @@ import type { TimeScale } from '../format/time-scale.js'
 import type { StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 
-/** What a thread begins with that writes to a store. */
+/** What a writer starts with. */
 export interface WriterStart {
   readonly writer: number
-  /** Where the number of its commits is told. */
+  /** Where the number of its commits is recorded. */
   readonly count: CommitCount
-  /** How far the writer has come. */
+  /** How far the writer has got. */
   readonly end: WriterEnd
   readonly scale: TimeScale
-  /** What the first writer writes of the store as a whole. */
+  /** What only the first writer stores: facts about the whole store. */
   readonly whole?: Pick<StoreMeta, 'identity' | 'writers'>
 }
 
-/** What changes in the meta of a writer, besides its commits and the time. */
+/** The parts of a writer's meta that change, besides commits and time. */
 export type WriterState = Pick<WriterMeta, 'seq' | 'counts' | 'nextBatch'>
 
-/** One thread that writes to a store: its commits, and the meta that it keeps of them. */
+/** One thread that writes to a store: its commits, and the meta that goes with them. */
 export class Writer {
   readonly number: number
   readonly journal: Journal
   readonly #database: Database
   readonly #count: CommitCount
 
-  /** `state` is asked at each commit, after all others who contribute to it. */
+  /** `state` is called at each commit, after everything else has contributed. */
   constructor(
     { commitMs }: Settings,
     { clock, report }: StoreContext,
@@ -61,7 +61,7 @@ export class Writer {
     })
   }
 
-  /** Writes what is left, and lets go of the database. */
+  /** Writes what is left, and closes the database. */
   async close(): Promise<void> {
     try {
       await this.journal.close()
