@@ -61,7 +61,7 @@ export interface Handover {
    */
   release(partitions: readonly number[], left?: () => void): Promise<StoreSnapshot>
   /** Takes over partitions from a snapshot that `release` of a store of the same kind returned. */
-  adopt(what: StoreSnapshot): MaybePromise<void>
+  adopt(snapshot: StoreSnapshot): MaybePromise<void>
   /** The current work of each partition, used for balancing. */
   load(): readonly PartitionLoad[]
 }
@@ -97,7 +97,7 @@ export interface Outbox {
   /** The receiver has stored it durably. */
   remove(batch: number): void
   /** Calls back once every change made so far would survive a crash. */
-  whenKept(then: () => void): void
+  whenDurable(then: () => void): void
 }
 
 /** `busy`: it writes more slowly than the crawl produces, so the crawl waits. `paused`: it cannot write at all. */
@@ -183,13 +183,13 @@ export interface SharedStore {
    * Batches that were sent by an earlier run (or, with `shard`, by a shard that crashed) and that no receiver stored;
    * in order.
    */
-  leftovers?(lane?: number): AsyncIterable<Leftover>
+  leftovers?(shard?: number): AsyncIterable<Leftover>
   /** Their requests have reached their owners and are stored there. */
   dropLeftover?(id: string): void
   /** A shard's thread is about to be terminated. Resolves once that is safe for the store. */
-  ending?(shard: number): MaybePromise<void>
+  terminating?(shard: number): MaybePromise<void>
   /** A shard's thread has exited, for whatever reason. The store no longer waits for it. */
-  ended?(shard: number): void
+  exited?(shard: number): void
   /** Called after the threads of all shards have exited. */
   close(): MaybePromise<void>
 }

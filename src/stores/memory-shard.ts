@@ -33,8 +33,8 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
       left?.()
       return moved
     },
-    adopt(what) {
-      const moved = what as Moved
+    adopt(snapshot) {
+      const moved = snapshot as Moved
       for (const [i, partition] of moved.partitions.entries()) seen.adopt(partition, moved.seen[i]!)
       state.adopt(moved.facts)
       frontier.adopt(moved.frontier)

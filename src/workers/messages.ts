@@ -39,10 +39,10 @@ export interface WorkerData {
 /** To a worker. */
 export type ToWorker =
   /** All peers are connected: start. */
-  | { readonly kind: 'go' }
-  | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' }
+  | { readonly kind: 'start' }
+  | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'budgetChanged' }
   /** All shards are idle and nothing is in transit. */
-  | { readonly kind: 'over' }
+  | { readonly kind: 'finish' }
   /** Seeds: all define the scope, those in `mine` are this shard's to admit. Confirmed by `done`. */
   | {
       readonly kind: 'seeds'
@@ -53,16 +53,16 @@ export type ToWorker =
   /** A batch whose sender or receiver died. Confirmed by `done` once its requests are durable. */
   | { readonly kind: 'leftover'; readonly id: number; readonly text: string }
   | { readonly kind: 'peer'; readonly shard: number; readonly port: MessagePort }
-  | { readonly kind: 'peerGone'; readonly shard: number }
+  | { readonly kind: 'peerLost'; readonly shard: number }
   /** Release these partitions. */
   | {
-      readonly kind: 'give'
+      readonly kind: 'release'
       readonly partitions: readonly number[]
       readonly to: number
       readonly version: number
     }
   /** All shards have finished a round over the known pages; the next one starts. */
-  | { readonly kind: 'round' }
+  | { readonly kind: 'nextRound' }
   /** These partitions have moved. */
   | {
       readonly kind: 'moved'
@@ -73,7 +73,7 @@ export type ToWorker =
   | { readonly kind: 'expect'; readonly partitions: readonly number[]; readonly isComing: boolean }
   /** `visitedUntil`: a previous owner that died may have visited their hosts until then. */
   | {
-      readonly kind: 'take'
+      readonly kind: 'adopt'
       readonly snapshot: PartitionSnapshot
       readonly version: number
       readonly visitedUntil?: number | undefined
@@ -82,7 +82,7 @@ export type ToWorker =
   | { readonly kind: 'requests'; readonly id: number; readonly requests: readonly CrawlRequest[] }
   /** Answered by `alive`, unless the worker is blocked. */
   | { readonly kind: 'ping' }
-  | { readonly kind: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
+  | { readonly kind: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
 
 /** To the main thread. */
 export type ToMain =
@@ -91,31 +91,31 @@ export type ToMain =
   | { readonly kind: 'stats'; readonly stats: Stats; readonly loads?: readonly PartitionLoad[] | undefined }
   | { readonly kind: 'alive' }
   /** For a replacement, where the shard's store does not outlive its thread. */
-  | { readonly kind: 'counted'; readonly counts: PageCounts }
+  | { readonly kind: 'counts'; readonly counts: PageCounts }
   /** Partitions have been released. */
-  | { readonly kind: 'gave'; readonly snapshot: PartitionSnapshot }
+  | { readonly kind: 'released'; readonly snapshot: PartitionSnapshot }
   | {
-      readonly kind: 'resting'
+      readonly kind: 'idle'
       readonly sent: readonly number[]
-      readonly taken: readonly number[]
+      readonly processed: readonly number[]
       readonly commands: number
     }
-  | { readonly kind: 'seeded'; readonly id: number }
+  | { readonly kind: 'done'; readonly id: number }
   /** Partitions in transit to this shard have arrived. */
-  | { readonly kind: 'took'; readonly version: number }
+  | { readonly kind: 'adopted'; readonly version: number }
   /** The budget has changed: shares were returned, or it is used up. Sent on to all workers. */
-  | { readonly kind: 'rouse' }
+  | { readonly kind: 'budgetChanged' }
   | { readonly kind: 'store'; readonly event: StoreEvent }
   | { readonly kind: 'warn'; readonly message: string }
   | { readonly kind: 'advice'; readonly message: string }
   | {
-      readonly kind: 'ask'
+      readonly kind: 'call'
       readonly id: number
-      readonly what: ClosureCall
+      readonly call: ClosureCall
       readonly page?: PageRef | undefined
     }
   /** No closure needs this page any more. */
-  | { readonly kind: 'pageOver'; readonly page: number }
+  | { readonly kind: 'pageDone'; readonly page: number }
   | { readonly kind: 'withdraw' }
   | { readonly kind: 'ended'; readonly summary: Summary }
   | { readonly kind: 'failed'; readonly error: PlainError }

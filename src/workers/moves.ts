@@ -29,12 +29,12 @@ interface Move {
  */
 export class Moves {
   readonly #ownership: OwnershipView
-  readonly #threads: MoveWorkers
+  readonly #workers: MoveWorkers
   #move: Move | undefined = undefined
 
   constructor(ownership: OwnershipView, threads: MoveWorkers) {
     this.#ownership = ownership
-    this.#threads = threads
+    this.#workers = threads
   }
 
   get isBusy(): boolean {
@@ -42,19 +42,19 @@ export class Moves {
   }
 
   /** Partitions that a shard owns but does not have yet, because they are in transit to it. */
-  onTheWayTo(shard: number): { readonly partitions: readonly number[]; readonly from: number } | undefined {
+  inTransitTo(shard: number): { readonly partitions: readonly number[]; readonly from: number } | undefined {
     const move = this.#move
     return move?.snapshot !== undefined && move.to === shard ? move : undefined
   }
 
   start(partitions: readonly number[], from: number, to: number): void {
-    if (this.#move !== undefined || !this.#threads.isWorking(from) || !this.#threads.isWorking(to)) return
+    if (this.#move !== undefined || !this.#workers.isWorking(from) || !this.#workers.isWorking(to)) return
     // The caller's view may predate the last move.
     if (partitions.some((partition) => this.#ownership.ownerOf(partition) !== from)) return
     const version = this.#ownership.version + 1
     this.#move = { partitions, from, to, version, snapshot: undefined, visitedUntil: undefined }
-    this.#threads.command(to, { kind: 'expect', partitions, isComing: true })
-    this.#threads.command(from, { kind: 'give', partitions, to, version })
+    this.#workers.command(to, { kind: 'expect', partitions, isComing: true })
+    this.#workers.command(from, { kind: 'release', partitions, to, version })
   }
 
   released(from: number, snapshot: PartitionSnapshot): void {
@@ -63,7 +63,7 @@ export class Moves {
     move.snapshot = snapshot
     // From here on the receiver owns them, even if it must be replaced before they arrive.
     this.#ownership.move(move.partitions, move.to, move.version)
-    this.#pass(move)
+    this.#forward(move)
   }
 
   adopted(to: number, version: number): void {
@@ -72,9 +72,9 @@ export class Moves {
     const { partitions } = move
     this.#move = undefined
     for (let shard = 0; shard < this.#ownership.shards; shard++) {
-      if (shard !== to) this.#threads.command(shard, { kind: 'moved', partitions, to, version })
+      if (shard !== to) this.#workers.command(shard, { kind: 'moved', partitions, to, version })
     }
-    this.#threads.settled()
+    this.#workers.settled()
   }
 
   died(shard: number, at: number): void {
@@ -83,20 +83,20 @@ export class Moves {
     if (move?.to === shard && move.snapshot !== undefined) move.visitedUntil = at
     if (move?.from !== shard || move.snapshot !== undefined) return
     this.#move = undefined
-    this.#threads.command(move.to, { kind: 'expect', partitions: move.partitions, isComing: false })
-    this.#threads.settled()
+    this.#workers.command(move.to, { kind: 'expect', partitions: move.partitions, isComing: false })
+    this.#workers.settled()
   }
 
   /** A dead shard was replaced; the replacement gets what was meant for its predecessor. */
   replaced(shard: number): void {
     const move = this.#move
     if (move === undefined || move.to !== shard) return
-    this.#threads.command(shard, { kind: 'expect', partitions: move.partitions, isComing: true })
-    if (move.snapshot !== undefined) this.#pass(move)
+    this.#workers.command(shard, { kind: 'expect', partitions: move.partitions, isComing: true })
+    if (move.snapshot !== undefined) this.#forward(move)
   }
 
-  #pass({ to, snapshot, version, visitedUntil }: Move): void {
-    if (!this.#threads.isWorking(to)) return
-    this.#threads.command(to, { kind: 'take', snapshot: snapshot!, version, visitedUntil })
+  #forward({ to, snapshot, version, visitedUntil }: Move): void {
+    if (!this.#workers.isWorking(to)) return
+    this.#workers.command(to, { kind: 'adopt', snapshot: snapshot!, version, visitedUntil })
   }
 }

@@ -11,16 +11,16 @@ const SHARDS = 4
 const NUMBERS_PER_SHARD = 3
 
 /** Per shard: shares that it has claimed and that have not become pages. */
-const TAKEN = 0
+const CLAIMED = 0
 /** Per shard: 1 if it is waiting for shares. */
-const WAITS = 1
+const IS_WAITING = 1
 /** Per shard: pages that the budget has counted, including earlier runs. */
 const COUNTED = 2
 /** Outside the range of counts. Counts may be negative, where one shard returns what another counted. */
 const NOT_OPENED = -(2n ** 62n)
 
 /** Stands for no limit: more than any crawl will use. */
-const ENDLESS = 2n ** 62n
+const UNLIMITED = 2n ** 62n
 
 /** Allocates the memory of a budget. */
 export function budgetMemory(pages: number, bytes: number, shards: number): SharedArrayBuffer {
@@ -30,12 +30,12 @@ export function budgetMemory(pages: number, bytes: number, shards: number): Shar
   numbers[LEFT] = limitOf(pages)
   numbers[PAGES_LEFT] = limitOf(pages)
   numbers[BYTES_LEFT] = limitOf(bytes)
-  for (let shard = 0; shard < shards; shard++) numbers[placeOf(shard) + COUNTED] = NOT_OPENED
+  for (let shard = 0; shard < shards; shard++) numbers[offsetOf(shard) + COUNTED] = NOT_OPENED
   return memory
 }
 
 function limitOf(limit: number): bigint {
-  return limit >= Number.MAX_SAFE_INTEGER ? ENDLESS : BigInt(Math.max(0, Math.ceil(limit)))
+  return limit >= Number.MAX_SAFE_INTEGER ? UNLIMITED : BigInt(Math.max(0, Math.ceil(limit)))
 }
 
 /** Whether all pages were delivered, or all bytes read. */
@@ -47,7 +47,7 @@ function isUsedUpOf(numbers: BigInt64Array): boolean {
   return Atomics.load(numbers, PAGES_LEFT) <= 0n || Atomics.load(numbers, BYTES_LEFT) <= 0n
 }
 
-function placeOf(shard: number): number {
+function offsetOf(shard: number): number {
   return SHARDS + shard * NUMBERS_PER_SHARD
 }
 
@@ -55,11 +55,11 @@ function placeOf(shard: number): number {
  * A shard died: it no longer waits, and its claims are returned. If its store is durable, only its replacement knows
  * which of its pages were stored, and returns the rest itself (`watch`).
  */
-export function giveBackOf(memory: SharedArrayBuffer, shard: number, isDurable: boolean): void {
+export function returnClaims(memory: SharedArrayBuffer, shard: number, isDurable: boolean): void {
   const numbers = new BigInt64Array(memory)
-  const own = placeOf(shard)
-  if (!isDurable) Atomics.add(numbers, LEFT, Atomics.exchange(numbers, own + TAKEN, 0n))
-  Atomics.sub(numbers, WAITING, Atomics.exchange(numbers, own + WAITS, 0n))
+  const own = offsetOf(shard)
+  if (!isDurable) Atomics.add(numbers, LEFT, Atomics.exchange(numbers, own + CLAIMED, 0n))
+  Atomics.sub(numbers, WAITING, Atomics.exchange(numbers, own + IS_WAITING, 0n))
 }
 
 /**
@@ -70,16 +70,16 @@ export function giveBackOf(memory: SharedArrayBuffer, shard: number, isDurable: 
  */
 export class SharedBudget implements Budget {
   readonly #numbers: BigInt64Array
-  readonly #isEndless: boolean
+  readonly #isUnlimited: boolean
   readonly #own: number
-  readonly #tellOthers: () => void
+  readonly #notifyOthers: () => void
   readonly #isDurable: boolean
-  #rouse: () => void = () => {}
+  #wake: () => void = () => {}
   #isWaiting = false
   /** Pages whose commit is not on disk yet. */
-  #notKept = 0
+  #uncommitted = 0
   /** Calls back once everything changed so far is on disk. Absent: a page counts immediately. */
-  whenKept: ((then: () => void) => void) | undefined = undefined
+  whenDurable: ((then: () => void) => void) | undefined = undefined
 
   /**
    * `notifyOthers` is called when shards that wait for shares should try again. `isDurable`: pages on disk outlive the
@@ -87,14 +87,14 @@ export class SharedBudget implements Budget {
    */
   constructor(memory: SharedArrayBuffer, shard: number, tellOthers: () => void, isDurable = false) {
     this.#isDurable = isDurable
-    this.#own = placeOf(shard)
+    this.#own = offsetOf(shard)
     this.#numbers = new BigInt64Array(memory)
-    this.#isEndless = this.#numbers[PAGES_LEFT]! >= ENDLESS / 2n
-    this.#tellOthers = tellOthers
+    this.#isUnlimited = this.#numbers[PAGES_LEFT]! >= UNLIMITED / 2n
+    this.#notifyOthers = tellOthers
   }
 
   claim(visits: number): number {
-    if (this.#isEndless) return visits
+    if (this.#isUnlimited) return visits
     for (;;) {
       const left = Atomics.load(this.#numbers, LEFT)
       const claimed = left < BigInt(visits) ? left : BigInt(visits)
@@ -106,9 +106,9 @@ export class SharedBudget implements Budget {
       }
       // In this order: if the worker dies in between, too few shares are left rather than too many, and no shard waits
       // forever.
-      Atomics.add(this.#numbers, this.#own + TAKEN, claimed)
+      Atomics.add(this.#numbers, this.#own + CLAIMED, claimed)
       if (Atomics.compareExchange(this.#numbers, LEFT, left, left - claimed) !== left) {
-        Atomics.sub(this.#numbers, this.#own + TAKEN, claimed)
+        Atomics.sub(this.#numbers, this.#own + CLAIMED, claimed)
         continue
       }
       this.#stopWaiting()
@@ -117,39 +117,39 @@ export class SharedBudget implements Budget {
   }
 
   giveBack(visits: number): void {
-    if (this.#isEndless) return
+    if (this.#isUnlimited) return
     Atomics.add(this.#numbers, LEFT, BigInt(visits))
-    Atomics.sub(this.#numbers, this.#own + TAKEN, BigInt(visits))
-    if (Atomics.load(this.#numbers, WAITING) > 0n) this.#tellOthers()
+    Atomics.sub(this.#numbers, this.#own + CLAIMED, BigInt(visits))
+    if (Atomics.load(this.#numbers, WAITING) > 0n) this.#notifyOthers()
   }
 
   spend(pages: number, bytes: number): void {
     if (bytes > 0) {
       const left = Atomics.sub(this.#numbers, BYTES_LEFT, BigInt(bytes))
-      if (left > 0n && left <= BigInt(bytes)) this.#tellOthers()
+      if (left > 0n && left <= BigInt(bytes)) this.#notifyOthers()
     }
-    if (pages === 0 || this.#isEndless) return
-    if (this.whenKept === undefined) {
+    if (pages === 0 || this.#isUnlimited) return
+    if (this.whenDurable === undefined) {
       this.#count(pages)
       return
     }
-    this.#notKept += pages
-    this.whenKept(() => {
-      this.#notKept -= pages
+    this.#uncommitted += pages
+    this.whenDurable(() => {
+      this.#uncommitted -= pages
       this.#count(pages)
-      if (this.#notKept === 0) this.#rouse()
+      if (this.#uncommitted === 0) this.#wake()
     })
   }
 
   #count(pages: number): void {
     Atomics.add(this.#numbers, this.#own + COUNTED, BigInt(pages))
-    Atomics.sub(this.#numbers, this.#own + TAKEN, BigInt(pages))
+    Atomics.sub(this.#numbers, this.#own + CLAIMED, BigInt(pages))
     const left = Atomics.sub(this.#numbers, PAGES_LEFT, BigInt(pages))
-    if (left <= BigInt(pages)) this.#tellOthers()
+    if (left <= BigInt(pages)) this.#notifyOthers()
   }
 
   get isSettling(): boolean {
-    return this.#notKept > 0
+    return this.#uncommitted > 0
   }
 
   get isUsedUp(): boolean {
@@ -157,36 +157,36 @@ export class SharedBudget implements Budget {
   }
 
   watch(rouse: () => void, pages: number): void {
-    this.#rouse = rouse
-    if (this.#isEndless) return
+    this.#wake = rouse
+    if (this.#isUnlimited) return
     const counted = Atomics.exchange(this.#numbers, this.#own + COUNTED, BigInt(pages))
     if (counted === NOT_OPENED || !this.#isDurable) return
     // Pages of commits that the predecessor did not live to count; negative if it counted a commit that was lost.
     const unheard = BigInt(pages) - counted
     Atomics.sub(this.#numbers, PAGES_LEFT, unheard)
-    const taken = Atomics.exchange(this.#numbers, this.#own + TAKEN, 0n)
+    const taken = Atomics.exchange(this.#numbers, this.#own + CLAIMED, 0n)
     Atomics.add(this.#numbers, LEFT, taken - unheard)
-    this.#tellOthers()
+    this.#notifyOthers()
   }
 
   /** Another shard has returned shares, or used up the budget. */
   changed(): void {
     // It claims again if it still has work. A shard without work must not be notified of every returned share.
     this.#stopWaiting()
-    this.#rouse()
+    this.#wake()
   }
 
   #wait(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
-    Atomics.store(this.#numbers, this.#own + WAITS, 1n)
+    Atomics.store(this.#numbers, this.#own + IS_WAITING, 1n)
     Atomics.add(this.#numbers, WAITING, 1n)
   }
 
   #stopWaiting(): void {
     if (!this.#isWaiting) return
     this.#isWaiting = false
-    Atomics.store(this.#numbers, this.#own + WAITS, 0n)
+    Atomics.store(this.#numbers, this.#own + IS_WAITING, 0n)
     Atomics.sub(this.#numbers, WAITING, 1n)
   }
 }

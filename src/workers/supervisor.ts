@@ -4,7 +4,7 @@ import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
 import { ClosureHost, type Closures, plainError } from './closures/host.js'
 import { TerminationDetector } from './exchange/termination-detector.js'
-import { type LeftBehind, lastReport, leftBehind } from './in-flight-log.js'
+import { type InterruptedVisit, interruptedVisits, lastState } from './in-flight-log.js'
 import type { PlainError, ToMain, ToWorker, WorkerData } from './messages.js'
 import { Moves } from './moves.js'
 import type { Thread, Threads } from './thread.js'
@@ -19,7 +19,7 @@ export interface SupervisorOptions {
   readonly closures: Closures
   readonly ownership: OwnershipView
   /** The store that the workers share, if any: it must know when a worker ends. */
-  readonly store: Pick<SharedStore, 'ending' | 'ended'> | undefined
+  readonly store: Pick<SharedStore, 'terminating' | 'exited'> | undefined
   /** A worker that has not responded for this long is replaced. */
   readonly watchdogMs: number
   /** What to start a worker with. */
@@ -27,25 +27,22 @@ export interface SupervisorOptions {
 }
 
 /** The state of a worker when it died. */
-export type LastReport = Pick<ReturnType<typeof lastReport>, 'waiting' | 'pages'>
+export type LastState = Pick<ReturnType<typeof lastState>, 'waiting' | 'pages'>
 
 /** What the supervisor reports to the crawl. */
 export interface SupervisorEvents {
   reported(
     shard: number,
-    message: Extract<
-      ToMain,
-      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
-    >,
+    message: Extract<ToMain, { kind: 'stats' | 'counts' | 'store' | 'warn' | 'advice' | 'ended' | 'done' }>,
   ): void
   /** A worker cannot continue, and neither can the crawl. */
   failed(error: KumoError): void
   /** A worker died, with these visits in flight and this last state; it is being replaced. */
-  died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void
+  died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void
   /** The replacement is working. */
   replaced(shard: number): void
   /** A worker died after it had done its part; it is not replaced. */
-  gone(shard: number): void
+  exited(shard: number): void
   /** All workers are idle and nothing is in transit. Return true if the crawl is over. */
   terminated(): boolean
 }
@@ -57,8 +54,8 @@ interface WorkerSlot {
   readonly data: WorkerData
   state: 'opening' | 'working' | 'ended' | 'dead'
   /** When it last showed a sign of life. */
-  heardAt: number
-  beat: number
+  lastSeenAt: number
+  heartbeat: number
   /** Why the supervisor is terminating it. */
   terminationReason: string | undefined
   deaths: number
@@ -78,10 +75,10 @@ export class WorkerSupervisor {
   readonly #slots: WorkerSlot[] = []
   readonly #termination: TerminationDetector
   readonly moves: Moves
-  #watch: Timer | undefined = undefined
-  #isOver = false
-  /** `over` was sent to all workers. */
-  #hasToldOver = false
+  #watchdog: Timer | undefined = undefined
+  #isClosing = false
+  /** `finish` was sent to all workers. */
+  #isFinishing = false
   #starting: { resolve: () => void; reject: (error: unknown) => void } | undefined = undefined
 
   constructor(options: SupervisorOptions, events: SupervisorEvents) {
@@ -90,8 +87,8 @@ export class WorkerSupervisor {
     this.#termination = new TerminationDetector(options.shards)
     this.moves = new Moves(options.ownership, {
       command: (shard, message) => this.command(shard, message),
-      isWorking: (shard) => this.#slots[shard]?.state === 'working' && !this.#hasToldOver,
-      settled: () => this.#checkQuiet(),
+      isWorking: (shard) => this.#slots[shard]?.state === 'working' && !this.#isFinishing,
+      settled: () => this.checkTermination(),
     })
   }
 
@@ -100,25 +97,25 @@ export class WorkerSupervisor {
     const started = new Promise<void>((resolve, reject) => {
       this.#starting = { resolve, reject }
     })
-    for (let shard = 0; shard < this.#options.shards; shard++) this.#hire(shard, false)
+    for (let shard = 0; shard < this.#options.shards; shard++) this.#spawn(shard, false)
     if (this.#options.watchdogMs < Number.POSITIVE_INFINITY) {
-      this.#watch = everySecond(this.#options.clock, () => this.#lookAfter())
+      this.#watchdog = everySecond(this.#options.clock, () => this.#checkResponsiveness())
     }
     return started
   }
 
   /** Sends a worker a message that may give it work. Returns false if the worker is not available. */
   command(shard: number, message: ToWorker): boolean {
-    const post = this.#slots[shard]!
-    if (post.state !== 'working' || this.#hasToldOver) return false
+    const slot = this.#slots[shard]!
+    if (slot.state !== 'working' || this.#isFinishing) return false
     this.#termination.commandSent(shard)
-    post.thread.post(message)
+    slot.thread.post(message)
     return true
   }
 
   /** Sends all workers a message that gives them no work. */
   broadcast(message: ToWorker): void {
-    for (const post of this.#slots) if (post.state === 'working') post.thread.post(message)
+    for (const slot of this.#slots) if (slot.state === 'working') slot.thread.post(message)
   }
 
   /** The load of each worker's partitions; undefined until all have reported. */
@@ -129,27 +126,27 @@ export class WorkerSupervisor {
 
   /** Terminates all workers, whatever they are doing, and waits for them to exit. */
   async close(): Promise<void> {
-    this.#isOver = true
-    this.#watch?.cancel()
-    await Promise.all(this.#slots.map(({ thread }) => thread.end()))
+    this.#isClosing = true
+    this.#watchdog?.cancel()
+    await Promise.all(this.#slots.map(({ thread }) => thread.terminate()))
   }
 
   /** Waits until all workers have exited on their own. */
   async allExited(): Promise<void> {
-    this.#isOver = true
-    this.#watch?.cancel()
+    this.#isClosing = true
+    this.#watchdog?.cancel()
     await Promise.all(this.#slots.map(({ thread }) => thread.exited))
   }
 
-  #hire(shard: number, replaces: boolean): void {
+  #spawn(shard: number, replaces: boolean): void {
     const data = this.#options.dataFor(shard, replaces)
     const before = this.#slots[shard]
     const thread = this.#options.threads.start(data, {
-      message: (message) => this.#hear(shard, data, message),
-      ending: () => this.#options.store?.ending?.(shard),
+      message: (message) => this.#receive(shard, data, message),
+      terminating: () => this.#options.store?.terminating?.(shard),
       exit: (error) => {
-        this.#options.store?.ended?.(shard)
-        this.#left(shard, data, error)
+        this.#options.store?.exited?.(shard)
+        this.#exited(shard, data, error)
       },
     })
     this.#slots[shard] = {
@@ -157,8 +154,8 @@ export class WorkerSupervisor {
       closures: new ClosureHost(this.#options.closures),
       data,
       state: 'opening',
-      heardAt: this.#options.clock.now(),
-      beat: 0,
+      lastSeenAt: this.#options.clock.now(),
+      heartbeat: 0,
       terminationReason: undefined,
       deaths: before?.deaths ?? 0,
       firstPages: undefined,
@@ -167,62 +164,62 @@ export class WorkerSupervisor {
     }
   }
 
-  #hear(shard: number, data: WorkerData, message: ToMain): void {
-    const post = this.#slots[shard]!
+  #receive(shard: number, data: WorkerData, message: ToMain): void {
+    const slot = this.#slots[shard]!
     // Late messages of a worker that was replaced.
-    if (post.data !== data || this.#isOver) return
-    post.heardAt = this.#options.clock.now()
+    if (slot.data !== data || this.#isClosing) return
+    slot.lastSeenAt = this.#options.clock.now()
     switch (message.kind) {
       case 'ready':
-        this.#isReady(shard, post)
+        this.#becameReady(shard, slot)
         break
       case 'alive':
         break
-      case 'resting':
+      case 'idle':
         this.#termination.report(shard, message)
-        this.#checkQuiet()
+        this.checkTermination()
         break
-      case 'rouse':
-        this.broadcast({ kind: 'rouse' })
+      case 'budgetChanged':
+        this.broadcast({ kind: 'budgetChanged' })
         break
-      case 'ask':
-        void this.#answer(post, message)
+      case 'call':
+        void this.#callClosure(slot, message)
         break
-      case 'pageOver':
-        post.closures.pageOver(message.page)
+      case 'pageDone':
+        slot.closures.pageDone(message.page)
         break
       case 'withdraw':
-        post.closures.withdraw()
+        slot.closures.withdraw()
         break
-      case 'gave':
+      case 'released':
         this.moves.released(shard, message.snapshot)
         break
-      case 'took':
+      case 'adopted':
         this.moves.adopted(shard, message.version)
         break
       case 'failed':
         this.#fail(message.error)
         break
       default:
-        if (message.kind === 'ended') post.state = 'ended'
+        if (message.kind === 'ended') slot.state = 'ended'
         if (message.kind === 'stats') {
-          post.pages = message.stats.pages
-          post.firstPages ??= post.pages
-          post.loads = message.loads ?? post.loads
+          slot.pages = message.stats.pages
+          slot.firstPages ??= slot.pages
+          slot.loads = message.loads ?? slot.loads
         }
         this.#events.reported(shard, message)
     }
   }
 
-  #isReady(shard: number, post: WorkerSlot): void {
-    post.state = 'working'
+  #becameReady(shard: number, slot: WorkerSlot): void {
+    slot.state = 'working'
     const isReplacement = this.#starting === undefined
     if (!isReplacement) {
       if (this.#slots.some(({ state }) => state === 'opening')) return
       for (let a = 0; a < this.#slots.length; a++) {
         for (let b = a + 1; b < this.#slots.length; b++) this.#connect(a, b)
       }
-      for (const each of this.#slots) each.thread.post({ kind: 'go' })
+      for (const each of this.#slots) each.thread.post({ kind: 'start' })
       this.#starting?.resolve()
       this.#starting = undefined
       // Some may have died and been replaced while the others were opening.
@@ -234,7 +231,7 @@ export class WorkerSupervisor {
     for (const [other, { state }] of this.#slots.entries()) {
       if (other !== shard && state === 'working') this.#connect(shard, other)
     }
-    post.thread.post({ kind: 'go' })
+    slot.thread.post({ kind: 'start' })
     this.#events.replaced(shard)
   }
 
@@ -249,77 +246,73 @@ export class WorkerSupervisor {
     }
   }
 
-  async #answer(post: WorkerSlot, { id, what, page }: Extract<ToMain, { kind: 'ask' }>): Promise<void> {
-    let answer: ToWorker
+  async #callClosure(slot: WorkerSlot, { id, call, page }: Extract<ToMain, { kind: 'call' }>): Promise<void> {
+    let reply: ToWorker
     try {
-      answer = { kind: 'answer', id, value: await post.closures.ask(what, page) }
+      reply = { kind: 'reply', id, value: await slot.closures.call(call, page) }
     } catch (error) {
-      answer = { kind: 'answer', id, error: plainError(error) }
+      reply = { kind: 'reply', id, error: plainError(error) }
     }
     try {
-      post.thread.post(answer)
+      slot.thread.post(reply)
     } catch (error) {
-      const message = `what it returned cannot be sent to a worker thread: ${messageOf(error)}`
-      post.thread.post({ kind: 'answer', id, error: plainError(new TypeError(message)) })
+      const message = `its return value cannot be sent to a worker thread: ${messageOf(error)}`
+      slot.thread.post({ kind: 'reply', id, error: plainError(new TypeError(message)) })
     }
   }
 
-  #left(shard: number, data: WorkerData, error: unknown): void {
-    const post = this.#slots[shard]!
-    if (post.data !== data || this.#isOver || post.state === 'ended') return
-    const why = post.terminationReason ?? (error === undefined ? 'it ended by itself' : messageOf(error))
-    if (post.state === 'opening' && this.#starting !== undefined) {
-      this.#fail({ message: `a worker thread could not be started: ${why}`, code: 'KUMO_WORKER_FAILED' })
+  #exited(shard: number, data: WorkerData, error: unknown): void {
+    const slot = this.#slots[shard]!
+    if (slot.data !== data || this.#isClosing || slot.state === 'ended') return
+    const reason = slot.terminationReason ?? (error === undefined ? 'it exited on its own' : messageOf(error))
+    if (slot.state === 'opening' && this.#starting !== undefined) {
+      this.#fail({ message: `a worker thread could not be started: ${reason}`, code: 'KUMO_WORKER_FAILED' })
       return
     }
-    if (this.#hasToldOver) {
-      post.state = 'ended'
-      this.#events.gone(shard)
+    if (this.#isFinishing) {
+      slot.state = 'ended'
+      this.#events.exited(shard)
       return
     }
-    post.state = 'dead'
-    post.deaths = post.pages > (post.firstPages ?? 0) ? 1 : post.deaths + 1
-    if (post.deaths > MOST_DEATHS) {
-      const message = `a worker thread died ${counted(post.deaths, 'time')} without handling a page; last of: ${why}`
+    slot.state = 'dead'
+    slot.deaths = slot.pages > (slot.firstPages ?? 0) ? 1 : slot.deaths + 1
+    if (slot.deaths > MOST_DEATHS) {
+      const message = `a worker thread died ${counted(slot.deaths, 'time')} without delivering a page; last cause: ${reason}`
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })
       return
     }
     this.#termination.reset(shard)
-    for (const other of this.#slots.keys()) this.command(other, { kind: 'peerGone', shard })
+    for (const other of this.#slots.keys()) this.command(other, { kind: 'peerLost', shard })
     this.moves.died(shard, this.#options.clock.now())
-    const { inFlight } = post.data
-    this.#events.died(shard, why, leftBehind(inFlight), lastReport(inFlight))
-    this.#hire(shard, true)
+    const { inFlight } = slot.data
+    this.#events.died(shard, reason, interruptedVisits(inFlight), lastState(inFlight))
+    this.#spawn(shard, true)
   }
 
   /** The watchdog (system D): a worker whose event loop is blocked for too long is terminated. */
-  #lookAfter(): void {
+  #checkResponsiveness(): void {
     const { clock, watchdogMs } = this.#options
-    for (const post of this.#slots) {
-      if (post.state !== 'working') continue
-      const { beat } = lastReport(post.data.inFlight)
+    for (const slot of this.#slots) {
+      if (slot.state !== 'working') continue
+      const { heartbeat } = lastState(slot.data.inFlight)
       // A busy event loop may respond late and still be making progress.
-      if (beat !== post.beat) post.heardAt = clock.now()
-      post.beat = beat
-      if (clock.now() - post.heardAt <= watchdogMs) {
-        post.thread.post({ kind: 'ping' })
+      if (heartbeat !== slot.heartbeat) slot.lastSeenAt = clock.now()
+      slot.heartbeat = heartbeat
+      if (clock.now() - slot.lastSeenAt <= watchdogMs) {
+        slot.thread.post({ kind: 'ping' })
         continue
       }
-      post.terminationReason = `its code blocked it for more than ${watchdogMs} ms`
-      void post.thread.end()
+      slot.terminationReason = `its event loop was blocked for more than ${watchdogMs} ms`
+      void slot.thread.terminate()
     }
   }
 
-  #checkQuiet(): void {
-    if (this.#isOver || this.#hasToldOver || this.moves.isBusy) return
-    if (!this.#termination.isTerminated || !this.#events.terminated()) return
-    this.#hasToldOver = true
-    this.broadcast({ kind: 'over' })
-  }
-
   /** Call this when something that kept the crawl from ending is done. */
-  look(): void {
-    this.#checkQuiet()
+  checkTermination(): void {
+    if (this.#isClosing || this.#isFinishing || this.moves.isBusy) return
+    if (!this.#termination.isTerminated || !this.#events.terminated()) return
+    this.#isFinishing = true
+    this.broadcast({ kind: 'finish' })
   }
 
   #fail({ code = 'KUMO_WORKER_FAILED', message, stack }: PlainError): void {

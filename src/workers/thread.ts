@@ -11,7 +11,7 @@ export type { MessagePort } from 'node:worker_threads'
 export interface ThreadEvents {
   message(message: ToMain): void
   /** It is about to be terminated; resolves when that is safe. */
-  ending(): MaybePromise<void>
+  terminating(): MaybePromise<void>
   /** It has exited, for whatever reason; `error` is the cause, if known. */
   exit(error: unknown): void
 }
@@ -22,7 +22,7 @@ export interface Thread {
   readonly exited: Promise<void>
   post(message: ToWorker, transfer?: readonly MessagePort[]): void
   /** Terminates it, whatever it is doing. */
-  end(): Promise<void>
+  terminate(): Promise<void>
 }
 
 /** How threads are created and connected. */
@@ -58,11 +58,11 @@ class WorkerThread implements Thread {
     })
     this.#worker.on('messageerror', (error) => {
       this.#error = error
-      void this.end()
+      void this.terminate()
     })
     this.exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
-        events.exit(this.#error ?? (code === 0 ? undefined : `it ended with exit code ${code}`))
+        events.exit(this.#error ?? (code === 0 ? undefined : `it exited with code ${code}`))
         resolve()
       })
     })
@@ -72,8 +72,8 @@ class WorkerThread implements Thread {
     this.#worker.postMessage(message, transfer)
   }
 
-  async end(): Promise<void> {
-    await this.#events.ending()
+  async terminate(): Promise<void> {
+    await this.#events.terminating()
     await this.#worker.terminate()
   }
 }
@@ -81,10 +81,7 @@ class WorkerThread implements Thread {
 /** What a worker was started with, and its port to the main thread. */
 export function insideWorker(): { readonly data: WorkerData; readonly port: MessagePort } {
   if (parentPort === null) {
-    throw new KumoError(
-      'KUMO_CONTRACT_BROKEN',
-      'this file is run by worker threads of a crawl, not by itself',
-    )
+    throw new KumoError('KUMO_CONTRACT_BROKEN', 'this file must be run in a worker thread of a crawl')
   }
   return { data: workerData as WorkerData, port: parentPort }
 }

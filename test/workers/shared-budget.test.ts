@@ -1,7 +1,7 @@
 /** What shards take from a budget that they share comes back exactly once, whoever dies. */
 
 import { describe, expect, test } from 'vitest'
-import { budgetMemory, giveBackOf, isUsedUp, SharedBudget } from '../../src/workers/shared-budget.js'
+import { budgetMemory, isUsedUp, returnClaims, SharedBudget } from '../../src/workers/shared-budget.js'
 
 const ENDLESS = Number.POSITIVE_INFINITY
 
@@ -17,7 +17,7 @@ class Disk {
 function shard(memory: SharedArrayBuffer, index: number, pages: number, disk?: Disk) {
   let told = 0
   const budget = new SharedBudget(memory, index, () => told++, disk !== undefined)
-  budget.whenKept = disk?.whenKept
+  budget.whenDurable = disk?.whenKept
   budget.watch(() => {}, pages)
   return { budget, told: () => told }
 }
@@ -28,8 +28,8 @@ describe('a shard whose store dies with it', () => {
     const { budget } = shard(memory, 0, 0)
     expect(budget.claim(7)).toBe(7)
     budget.spend(3, 0)
-    giveBackOf(memory, 0, false)
-    giveBackOf(memory, 0, false)
+    returnClaims(memory, 0, false)
+    returnClaims(memory, 0, false)
     const successor = shard(memory, 0, 0)
     expect(successor.budget.claim(100)).toBe(7)
     successor.budget.spend(7, 0)
@@ -49,7 +49,7 @@ describe('a shard whose store outlives it', () => {
     disk.commit()
     budget.spend(4, 0)
     expect(budget.isSettling).toBe(true)
-    giveBackOf(memory, 0, true)
+    returnClaims(memory, 0, true)
     expect(other.budget.claim(1)).toBe(0)
     // It dies before the second commit.
     const successor = shard(memory, 0, 5 + 2, disk)
@@ -62,7 +62,7 @@ describe('a shard whose store outlives it', () => {
     const { budget } = shard(memory, 0, 0, new Disk())
     expect(budget.claim(8)).toBe(8)
     budget.spend(6, 0)
-    giveBackOf(memory, 0, true)
+    returnClaims(memory, 0, true)
     const disk = new Disk()
     const successor = shard(memory, 0, 6, disk)
     expect(successor.budget.claim(100)).toBe(4)
@@ -75,8 +75,8 @@ describe('a shard whose store outlives it', () => {
   test('that dies again before it has opened gives back once', () => {
     const memory = budgetMemory(10, ENDLESS, 1)
     shard(memory, 0, 0, new Disk()).budget.claim(9)
-    giveBackOf(memory, 0, true)
-    giveBackOf(memory, 0, true)
+    returnClaims(memory, 0, true)
+    returnClaims(memory, 0, true)
     shard(memory, 0, 0, new Disk())
     const successor = shard(memory, 0, 0, new Disk())
     expect(successor.budget.claim(100)).toBe(10)

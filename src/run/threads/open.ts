@@ -73,7 +73,7 @@ export async function openWorkerRun(
       clock,
       closures,
       shared,
-      earlier: await takeUp(shared, given.retryFailed),
+      earlier: await mergeEarlierRuns(shared, given.retryFailed),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -94,7 +94,10 @@ async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
 }
 
 /** Merges the counts of all shards into the first shard's record, before any of them starts. */
-async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Promise<EarlierTotals> {
+async function mergeEarlierRuns(
+  shared: SharedStore | undefined,
+  retryFailed: boolean,
+): Promise<EarlierTotals> {
   const crawl = shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
   if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
@@ -130,7 +133,7 @@ async function openClosures(
       options.listeners.filter(([name]) => name === event).map(([, listener]) => listener as CrawlEvents[E]),
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
-    kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),
+    flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
   }
 }
 

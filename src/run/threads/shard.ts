@@ -43,8 +43,8 @@ export class WorkerShard {
   #exchange: PortExchange | undefined = undefined
   #plan: Plan | undefined = undefined
   #engine: Engine | undefined = undefined
-  #telling: Timer | undefined = undefined
-  #told = 0
+  #reporting: Timer | undefined = undefined
+  #reports = 0
 
   constructor(data: WorkerData, main: MainPort, clock: Clock) {
     this.#data = data
@@ -52,9 +52,9 @@ export class WorkerShard {
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
     this.#closureProxy = new ClosureProxy((message, transfer) => main.post(message, transfer), addedLinks)
-    const rouse = () => main.post({ kind: 'rouse' })
-    this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
-    this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
+    const notifyOthers = () => main.post({ kind: 'budgetChanged' })
+    this.#budget = new SharedBudget(data.budget, data.shard.index, notifyOthers, data.isDurable)
+    this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, notifyOthers)
   }
 
   /** `adapt` may change the options before anything is opened; used by simulations. */
@@ -67,22 +67,22 @@ export class WorkerShard {
       budget: this.#budget,
       requestBudget: this.#requestBudget,
       earlierRuns: data.earlierRuns,
-      reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
+      reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counts', counts }),
       inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
       reader: data.hasReader ? this.#closureProxy.reader() : undefined,
-      pageOver: (page) => this.#closureProxy.pageOver(page),
+      pageOver: (page) => this.#closureProxy.pageDone(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
       exchange: (outbox) => {
-        this.#budget.whenKept = outbox?.whenKept.bind(outbox)
+        this.#budget.whenDurable = outbox?.whenDurable.bind(outbox)
         this.#exchange = new PortExchange({
           self: data.shard.index,
           shards: data.shards,
           clock: this.#clock,
-          outbox: outbox,
+          outbox,
           firstBatch: outbox?.firstBatch,
-          report: (report) => this.#rests(report),
+          report: (report) => this.#reportIdle(report),
           onError: (error) => this.fail(error),
         })
         return this.#exchange
@@ -105,8 +105,8 @@ export class WorkerShard {
     const data = this.#data
     const portable = data.options as PortableOptions
     const given = fromPortable(portable, {
-      extractor: (what) => this.#closureProxy.extractor(what),
-      hook: (what) => this.#closureProxy.hook(what),
+      extractor: (closure) => this.#closureProxy.extractor(closure),
+      hook: (closure) => this.#closureProxy.hook(closure),
     })
     const listeners = portable.events
       .filter((event) => HEARD_HERE.has(event))
@@ -117,7 +117,7 @@ export class WorkerShard {
   receive(message: ToWorker): void {
     const engine = this.#engine!
     switch (message.kind) {
-      case 'go':
+      case 'start':
         void this.#run()
         break
       case 'ping':
@@ -135,18 +135,18 @@ export class WorkerShard {
       case 'resume':
         engine.resume()
         break
-      case 'rouse':
+      case 'budgetChanged':
         this.#budget.changed()
         this.#requestBudget.changed()
         break
-      case 'over':
-        this.#exchange!.end()
+      case 'finish':
+        this.#exchange!.finish()
         break
-      case 'answer':
-        this.#closureProxy.answer(message.id, message.value, message.error)
+      case 'reply':
+        this.#closureProxy.reply(message.id, message.value, message.error)
         break
       default:
-        void this.#obey(message).catch((error) => {
+        void this.#execute(message).catch((error) => {
           // Commands may arrive after this shard has ended. The main thread no longer waits for them.
           if (!this.#exchange!.isClosed) this.fail(error)
         })
@@ -154,56 +154,56 @@ export class WorkerShard {
   }
 
   /** Commands may give this shard work. Each is confirmed, so that the main thread can detect the end of the crawl. */
-  async #obey(order: Exclude<ToWorker, { kind: NoOrder }>): Promise<void> {
+  async #execute(command: Exclude<ToWorker, { kind: NotACommand }>): Promise<void> {
     const engine = this.#engine!
     const exchange = this.#exchange!
-    switch (order.kind) {
+    switch (command.kind) {
       case 'peer':
-        exchange.connect(order.shard, order.port)
+        exchange.connect(command.shard, command.port)
         break
-      case 'peerGone':
+      case 'peerLost':
         // What a shard without a durable store had taken in is lost with it; that loss is accepted.
-        exchange.disconnect(order.shard, true)
+        exchange.disconnect(command.shard, true)
         this.#table.renew()
         break
       case 'seeds':
-        await engine.addSeeds(order.urls, order.mine)
-        this.#kept(order.id)
+        await engine.addSeeds(command.urls, command.mine)
+        this.#confirm(command.id)
         break
       case 'requests':
-        await engine.addRequests(order.requests)
-        this.#kept(order.id)
+        await engine.addRequests(command.requests)
+        this.#confirm(command.id)
         break
       case 'leftover':
-        await engine.addRequests(readBatch(order.text))
-        this.#kept(order.id)
+        await engine.addRequests(readBatch(command.text))
+        this.#confirm(command.id)
         break
       case 'expect':
-        this.#table.expect(order.partitions, order.isComing)
-        if (!order.isComing) await engine.addRequests([])
+        this.#table.expect(command.partitions, command.isComing)
+        if (!command.isComing) await engine.addRequests([])
         break
-      case 'give':
-        await this.#give(order)
+      case 'release':
+        await this.#release(command)
         break
-      case 'take':
-        await this.#takeIn(order)
+      case 'adopt':
+        await this.#adopt(command)
         break
-      case 'round':
+      case 'nextRound':
         engine.knownPages?.nextRound()
         break
       case 'moved':
-        this.#table.move(order.partitions, order.to, order.version)
+        this.#table.move(command.partitions, command.to, command.version)
         break
     }
-    exchange.orderDone()
+    exchange.commandDone()
   }
 
-  async #give({ partitions, to, version }: Extract<ToWorker, { kind: 'give' }>): Promise<void> {
+  async #release({ partitions, to, version }: Extract<ToWorker, { kind: 'release' }>): Promise<void> {
     const snapshot = await this.#engine!.release(partitions, () => this.#table.move(partitions, to, version))
-    this.#main.post({ kind: 'gave', snapshot })
+    this.#main.post({ kind: 'released', snapshot })
   }
 
-  async #takeIn({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'take' }>): Promise<void> {
+  async #adopt({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'adopt' }>): Promise<void> {
     const { partitions } = snapshot
     if (visitedUntil !== undefined)
       await this.#until(visitedUntil + (this.#data.options as PortableOptions).delayMs)
@@ -211,7 +211,7 @@ export class WorkerShard {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)
     })
-    this.#main.post({ kind: 'took', version })
+    this.#main.post({ kind: 'adopted', version })
   }
 
   #until(at: number): Promise<void> {
@@ -219,36 +219,45 @@ export class WorkerShard {
   }
 
   /** Confirms a command once its effects would survive a crash. */
-  #kept(id: number): void {
-    this.#exchange!.whenKept(() => this.#main.post({ kind: 'seeded', id }))
+  #confirm(id: number): void {
+    this.#exchange!.whenDurable(() => this.#main.post({ kind: 'done', id }))
   }
 
   async #run(): Promise<void> {
-    this.#telling = every(this.#clock, STATS_MS, () => this.#tell())
+    this.#reporting = every(this.#clock, STATS_MS, () => this.#report())
     try {
       const summary = await this.#engine!.run()
-      this.#telling.cancel()
+      this.#reporting.cancel()
       this.#main.post({ kind: 'ended', summary })
     } catch (error) {
-      this.#telling.cancel()
+      this.#reporting.cancel()
       this.fail(error)
     }
     this.#main.close()
   }
 
   /** Statistics first: if the worker dies after this, what it has reported is complete. */
-  #rests(report: IdleReport): void {
-    this.#tell()
-    this.#main.post({ kind: 'resting', ...report })
+  #reportIdle(report: IdleReport): void {
+    this.#report()
+    this.#main.post({ kind: 'idle', ...report })
   }
 
-  #tell(): void {
-    const loads = this.#told++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
+  #report(): void {
+    const loads = this.#reports++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
     this.#main.post({ kind: 'stats', stats: this.#engine!.stats(), loads })
   }
 }
 
-type NoOrder = 'go' | 'ping' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'
+type NotACommand =
+  | 'start'
+  | 'ping'
+  | 'stop'
+  | 'abort'
+  | 'pause'
+  | 'resume'
+  | 'budgetChanged'
+  | 'finish'
+  | 'reply'
 
 /** Events of single URLs; the others are put together by the main thread. */
 const HEARD_HERE: ReadonlySet<string> = new Set(['page', 'failure', 'skip', 'redirect'])

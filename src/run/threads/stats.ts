@@ -14,7 +14,7 @@ export class WorkerRunStats {
   readonly #last: (Stats | undefined)[]
   readonly #replaced: number[]
   /** Counts of workers that died and whose replacements start from zero. */
-  readonly #gone = new Tally()
+  readonly #deadWorkers = new Tally()
   #lost = 0
   /** What happened on this thread. */
   readonly own = new Tally()
@@ -39,24 +39,24 @@ export class WorkerRunStats {
     this.#last[shard] = undefined
     if (isDurable) return
     if (last !== undefined) {
-      const sum = addedCounts(this.#gone.record(), last)
-      this.#gone.restore(sum)
-      Object.assign(this.#gone.changes, sum.changes)
+      const sum = addedCounts(this.#deadWorkers.record(), last)
+      this.#deadWorkers.restore(sum)
+      Object.assign(this.#deadWorkers.changes, sum.changes)
     }
     // Pages that were not settled are visited again; those settled since its last report count too.
-    this.#gone.pages += pages - (last?.pages ?? 0)
+    this.#deadWorkers.pages += pages - (last?.pages ?? 0)
   }
 
   /** Undefined until a worker has reported. */
   now(): Stats | undefined {
-    const told = this.#last.flatMap((stats, shard): ShardStats[] =>
+    const reports = this.#last.flatMap((stats, shard): ShardStats[] =>
       stats === undefined ? [] : [{ stats, slots: this.#slots[shard]! }],
     )
-    if (told.length === 0) return undefined
-    const all = mergeStats(told)
+    if (reports.length === 0) return undefined
+    const all = mergeStats(reports)
     return {
       ...all,
-      ...addedCounts(addedCounts(all, this.own.record()), this.#gone.record()),
+      ...addedCounts(addedCounts(all, this.own.record()), this.#deadWorkers.record()),
       lost: this.#lost,
       workers: this.#last.map((stats, shard) => this.#worker(stats, shard)),
     }

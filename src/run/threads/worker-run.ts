@@ -19,13 +19,13 @@ import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
-import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
+import { type InterruptedVisit, inFlightMemory, retryOf } from '../../workers/in-flight-log.js'
 import type { ToMain, WorkerData } from '../../workers/messages.js'
 import type { Moves } from '../../workers/moves.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
-import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
-import { StoreTroubles } from '../../workers/store-troubles.js'
-import { type LastReport, WorkerSupervisor } from '../../workers/supervisor.js'
+import { budgetMemory, isUsedUp, returnClaims } from '../../workers/shared-budget.js'
+import { StoreHealth } from '../../workers/store-health.js'
+import { type LastState, WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
 import { deliveryOf } from './events.js'
 import { mayBalance, type WorkerRunParts } from './open.js'
@@ -47,28 +47,28 @@ export class WorkerRun {
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
   readonly #requestBudget: SharedArrayBuffer
-  readonly #suspects = new CrashedUrls()
+  readonly #crashedUrls = new CrashedUrls()
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
   readonly #commands: PendingCommands
   /** Seeds that a replacement worker must know. */
-  readonly #toldSeeds: string[] = []
+  readonly #sentSeeds: string[] = []
   /** Pages delivered per host and per site, where that is limited and no durable store remembers it. */
   readonly #hostPages = new Map<string, number>()
   readonly #sitePages = new Map<string, number>()
   readonly #ended = new Map<number, EndReason>()
   /** Completed rounds over the known pages. */
   #round = 0
-  readonly #troubles = new StoreTroubles()
+  readonly #storeHealth = new StoreHealth()
   #warned = false
   #ending: EndReason | undefined = undefined
   #isAborted = false
   #isPaused = false
   #fatal: KumoError | undefined = undefined
   #timers: Timer[] = []
-  #over: () => void = () => {}
-  readonly #isOver = new Promise<void>((resolve) => {
-    this.#over = resolve
+  #finish: () => void = () => {}
+  readonly #finished = new Promise<void>((resolve) => {
+    this.#finish = resolve
   })
   #summary: Summary | undefined = undefined
 
@@ -100,11 +100,11 @@ export class WorkerRun {
         dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
       },
       {
-        reported: (shard, message) => this.#told(shard, message),
+        reported: (shard, message) => this.#receive(shard, message),
         failed: (error) => this.#fail(error),
-        died: (shard, why, under, stood) => this.#died(shard, why, under, stood),
+        died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
-        gone: (shard) => this.#hasEnded(shard, 'done'),
+        exited: (shard) => this.#workerEnded(shard, 'done'),
         terminated: () =>
           this.#isEnding || (this.#seeds.done && this.#commands.size === 0 && !this.#nextRound()),
       },
@@ -120,13 +120,13 @@ export class WorkerRun {
 
   async run(): Promise<Summary> {
     try {
-      await Promise.race([this.#supervisor.start(), this.#isOver])
+      await Promise.race([this.#supervisor.start(), this.#finished])
       this.#begin()
     } catch (error) {
       this.#fail(error)
-      this.#over()
+      this.#finish()
     }
-    await this.#isOver
+    await this.#finished
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
     if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
@@ -147,7 +147,7 @@ export class WorkerRun {
   /** All threads have started. */
   #begin(): void {
     const { clock } = this.#parts
-    this.#applyWishes()
+    this.#applyControls()
     const { limit, refresh } = this.#parts.options
     const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
     this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
@@ -155,26 +155,26 @@ export class WorkerRun {
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
-    void this.#takeLeftovers()
+    void this.#admitLeftovers()
     this.#refill()
   }
 
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
-    this.#applyWishes()
+    this.#applyControls()
   }
 
   abort(reason: EndReason = 'aborted'): void {
     this.#ending ??= reason
     this.#isAborted = true
-    this.#applyWishes()
+    this.#applyControls()
     const { clock } = this.#parts
-    this.#timers.push(clock.wakeAt(clock.now() + ABORT_MS, this.#over))
+    this.#timers.push(clock.wakeAt(clock.now() + ABORT_MS, this.#finish))
   }
 
   pause(): void {
     this.#isPaused = true
-    this.#applyWishes()
+    this.#applyControls()
   }
 
   resume(): void {
@@ -183,7 +183,7 @@ export class WorkerRun {
   }
 
   /** Requests to stop, abort or pause also apply to threads that started after them. */
-  #applyWishes(): void {
+  #applyControls(): void {
     if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
     else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
     if (this.#isPaused) this.#supervisor.broadcast({ kind: 'pause' })
@@ -205,7 +205,7 @@ export class WorkerRun {
   #dataFor(shard: number, replaces: boolean): WorkerData {
     const { clock, portable, closures, shared, earlier } = this.#parts
     // Partitions in transit to this shard are not its own until they arrive.
-    const coming = this.#supervisor?.moves.onTheWayTo(shard)
+    const coming = this.#supervisor?.moves.inTransitTo(shard)
     const owners = [...this.#ownership.owners]
     for (const partition of coming?.partitions ?? []) owners[partition] = coming!.from
     const partitions = [...owners.keys()].filter((partition) => owners[partition] === shard)
@@ -222,17 +222,17 @@ export class WorkerRun {
       earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
-        counted: this.#countedOf(new Set(partitions)),
+        counted: this.#countsOf(new Set(partitions)),
       },
       isDurable: this.#isDurable,
-      fatal: this.#suspects.fatal,
+      fatal: this.#crashedUrls.fatal,
       options: portable,
       hasReader: closures.reader !== undefined,
     }
   }
 
   /** Pages delivered by the hosts and sites of these partitions. */
-  #countedOf(partitions: ReadonlySet<number>): PageCounts {
+  #countsOf(partitions: ReadonlySet<number>): PageCounts {
     const { partitionOf } = this.#parts
     const of = (counts: ReadonlyMap<string, number>) =>
       [...counts].filter(([name]) => partitions.has(partitionOf(name)))
@@ -244,24 +244,21 @@ export class WorkerRun {
     return this.#parts.shared?.state !== undefined
   }
 
-  #told(
+  #receive(
     shard: number,
-    message: Extract<
-      ToMain,
-      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
-    >,
+    message: Extract<ToMain, { kind: 'stats' | 'counts' | 'store' | 'warn' | 'advice' | 'ended' | 'done' }>,
   ): void {
     switch (message.kind) {
       case 'stats':
         this.#stats.reported(shard, message.stats)
         this.#refill()
         break
-      case 'counted':
+      case 'counts':
         for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
         for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
         break
       case 'store':
-        if (this.#troubles.isNews(shard, message.event)) void this.#delivery.emit('store', message.event)
+        if (this.#storeHealth.isChange(shard, message.event)) void this.#delivery.emit('store', message.event)
         break
       case 'warn':
         if (!this.#warned) warnOf(message.message)
@@ -270,31 +267,31 @@ export class WorkerRun {
       case 'advice':
         this.#delivery.advise(message.message)
         break
-      case 'seeded':
+      case 'done':
         this.#commands.done(message.id)
-        if (this.#commands.size === 0) this.#supervisor.look()
+        if (this.#commands.size === 0) this.#supervisor.checkTermination()
         break
       case 'ended':
         this.#stats.reported(shard, message.summary)
-        this.#hasEnded(shard, message.summary.reason)
+        this.#workerEnded(shard, message.summary.reason)
         break
     }
   }
 
-  #hasEnded(shard: number, reason: EndReason): void {
+  #workerEnded(shard: number, reason: EndReason): void {
     this.#ended.set(shard, reason)
-    if (this.#ended.size === this.#slots.length) this.#over()
+    if (this.#ended.size === this.#slots.length) this.#finish()
   }
 
   #refill(): void {
     if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
-    this.#supervisor.look()
+    this.#supervisor.checkTermination()
   }
 
   /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
   async #admit(urls: readonly string[]): Promise<void> {
     const { partitionOf } = this.#parts
-    if (this.#toldSeeds.length < SEEDS_REMEMBERED) this.#toldSeeds.push(...urls)
+    if (this.#sentSeeds.length < SEEDS_REMEMBERED) this.#sentSeeds.push(...urls)
     const mine: string[][] = this.#slots.map(() => [])
     for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
     await Promise.all(
@@ -304,19 +301,19 @@ export class WorkerRun {
 
   /** Brings a replacement up to date. */
   #replaced(shard: number): void {
-    this.#applyWishes()
+    this.#applyControls()
     this.#commands.replaced(shard)
-    if (this.#toldSeeds.length > 0) {
-      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#toldSeeds, mine: [] }))
+    if (this.#sentSeeds.length > 0) {
+      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#sentSeeds, mine: [] }))
     }
-    this.#supervisor.broadcast({ kind: 'rouse' })
+    this.#supervisor.broadcast({ kind: 'budgetChanged' })
   }
 
   /**
    * Batches that were in transit when a run or a worker died. Any worker can admit them: it forwards what it does not
    * own.
    */
-  async #takeLeftovers(writer?: number): Promise<void> {
+  async #admitLeftovers(writer?: number): Promise<void> {
     const { shared } = this.#parts
     let next = 0
     try {
@@ -346,29 +343,29 @@ export class WorkerRun {
     const failure: Failure = { url, code: 'invalid-seed', message, attempt: 0, final: true }
     this.#stats.own.failure('invalid-seed')
     const { hooks, listeners } = this.#parts.closures
-    const told = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
-    await Promise.allSettled(told.map(async (tell) => tell?.(failure)))
+    const receivers = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
+    await Promise.allSettled(receivers.map(async (receive) => receive?.(failure)))
   }
 
-  #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void {
+  #died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void {
     const isDurable = this.#isDurable
-    this.#suspects.note(under, why)
-    giveBackOf(this.#budget, shard, isDurable)
+    this.#crashedUrls.note(visits, reason)
+    returnClaims(this.#budget, shard, isDurable)
     // Requests that were sent stay used, whatever the store keeps of them.
-    giveBackOf(this.#requestBudget, shard, false)
-    this.#troubles.forget(shard)
-    const retried = under.length
-    if (!isDurable && retried > 0) void this.#retry(shard, under)
-    const lost = isDurable ? 0 : stood.waiting
-    this.#stats.died(shard, isDurable, lost, stood.pages)
-    const event: WorkerEvent = { kind: 'replaced', worker: shard, message: why, retried, lost }
+    returnClaims(this.#requestBudget, shard, false)
+    this.#storeHealth.forget(shard)
+    const retried = visits.length
+    if (!isDurable && retried > 0) void this.#retry(shard, visits)
+    const lost = isDurable ? 0 : state.waiting
+    this.#stats.died(shard, isDurable, lost, state.pages)
+    const event: WorkerEvent = { kind: 'replaced', worker: shard, message: reason, retried, lost }
     void this.#delivery.emit('worker', event)
-    if (isDurable) void this.#takeLeftovers(shard)
+    if (isDurable) void this.#admitLeftovers(shard)
   }
 
   /** Only this side knows what a worker without a durable store had in flight. */
-  #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
-    const requests = under.map(triedAgain)
+  #retry(shard: number, visits: readonly InterruptedVisit[]): Promise<void> {
+    const requests = visits.map(retryOf)
     return this.#commands.send(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 
@@ -376,13 +373,13 @@ export class WorkerRun {
   #nextRound(): boolean {
     const { rounds = 1 } = this.#parts.options.refresh ?? {}
     if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
-    this.#slots.forEach((_, shard) => void this.#supervisor.command(shard, { kind: 'round' }))
+    this.#slots.forEach((_, shard) => void this.#supervisor.command(shard, { kind: 'nextRound' }))
     return true
   }
 
   /** Called by the store of this thread. */
   onStoreEvent(event: StoreEvent): void {
-    if (this.#troubles.isNews(HERE, event)) void this.#delivery.emit('store', event)
+    if (this.#storeHealth.isChange(MAIN_THREAD, event)) void this.#delivery.emit('store', event)
   }
 
   #fail(error: unknown): void {
@@ -392,4 +389,4 @@ export class WorkerRun {
 }
 
 /** Identifies this thread among the workers' numbers. */
-const HERE = -1
+const MAIN_THREAD = -1

@@ -3,7 +3,7 @@ import type { OpenStore, Store, StoreContext } from '../contract.js'
 import { Counts } from './format/counts.js'
 import { FIRST_WRITER } from './format/keys.js'
 import { TimeScale } from './format/time-scale.js'
-import { gather, openCrawl } from './opening/opening.js'
+import { mergeWriters, openCrawl } from './opening/opening.js'
 import { check, type LevelOptions, type Settings } from './settings.js'
 import { Leftovers } from './threads/outbox.js'
 import { openShard } from './threads/shard.js'
@@ -36,11 +36,11 @@ export function level(path: string, options: LevelOptions = {}): Store {
 /** A single thread owns all partitions. */
 async function openAlone(settings: Settings, context: StoreContext): Promise<OpenStore> {
   const crawl = await openCrawl(settings, context)
-  const { database, wasCut, count, otherCounts } = crawl
+  const { database, crashed, count, otherCounts } = crawl
   try {
     const scale = new TimeScale(context.clock, crawl.meta.time)
     const isScattered = crawl.meta.scattered.length > 0 || otherCounts.length > 0
-    const meta = isScattered ? await gather(crawl, scale.mark(), false) : crawl.meta
+    const meta = isScattered ? await mergeWriters(crawl, scale.mark(), false) : crawl.meta
     const counts = new Counts(context.partitions)
     const held = new Map(meta.counts.map((count) => [count.partition, count]))
     for (let partition = 0; partition < context.partitions; partition++) {
@@ -58,8 +58,8 @@ async function openAlone(settings: Settings, context: StoreContext): Promise<Ope
       seq: meta.seq,
       scale,
       counts,
-      whole: meta,
-      isCautious: wasCut,
+      store: meta,
+      isCautious: crashed,
       sharers: 1,
       changes: new Map(),
     })

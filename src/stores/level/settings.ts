@@ -81,7 +81,7 @@ export function check(path: string, options: LevelOptions): Settings {
   }
   const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY, seenInMemory = DEFAULT_SEEN_IN_MEMORY } = options
   for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory, seenInMemory })) {
-    if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'a whole number from 1 on')
+    if (!Number.isInteger(value) || value < 1) throw invalid(name, value, 'an integer of at least 1')
   }
   return {
     path: resolve(path),

@@ -20,7 +20,7 @@ export interface LevelStateParts {
 const AFTER_FACTS = 'l'
 
 /** Records that belong to no host are stored in the first partition. */
-const NOWHERE = 0
+const NO_HOST_PARTITION = 0
 
 /** Records on disk. Recent writes are still in the journal and are read from there. */
 export function levelState(parts: LevelStateParts): StateStore {
@@ -49,7 +49,7 @@ class LevelSpace implements StateSpace {
     if (name.includes(NUL)) {
       throw new KumoError(
         'KUMO_INVALID_OPTION',
-        `the name of a space of facts contains a NUL: ${JSON.stringify(name)}`,
+        `the name of a state space must not contain NUL: ${JSON.stringify(name)}`,
       )
     }
     this.#parts = parts
@@ -107,7 +107,7 @@ class LevelSpace implements StateSpace {
   }
 
   #keyOf(key: string, host: string | undefined): string {
-    const partition = host === undefined ? NOWHERE : this.#parts.partitionOf(host)
+    const partition = host === undefined ? NO_HOST_PARTITION : this.#parts.partitionOf(host)
     return `${factPrefix(partitionText(partition), this.#name)}${host ?? ''}${NUL}${key}`
   }
 }

@@ -16,7 +16,7 @@ export interface Closures {
   /** Adds to a page what extractors in the worker have found. */
   complete(page: Page, data: object, links: readonly Link[]): void
   /** Resolves once the records that hooks wrote are on disk; absent if there is no durable store. */
-  kept?(): MaybePromise<void> | undefined
+  flush?(): MaybePromise<void> | undefined
 }
 
 /** Errors remembered, so that a listener gets the very object that was thrown. */
@@ -32,12 +32,12 @@ export class ClosureHost {
   }
 
   /** Returns the closure's result; rejects with what the user's code threw. */
-  async ask(what: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
+  async call(call: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
     const page = ref === undefined ? undefined : this.#pageOf(ref)
-    const { extractors, hooks, reader, listeners, kept } = this.#closures
-    switch (what.part) {
+    const { extractors, hooks, reader, listeners, flush } = this.#closures
+    switch (call.part) {
       case 'extractor': {
-        const extraction = await extractors[what.closure]!.extract(page!)
+        const extraction = await extractors[call.closure]!.extract(page!)
         if (!extraction) return undefined
         const { data, links } = extraction
         return {
@@ -46,16 +46,16 @@ export class ClosureHost {
         }
       }
       case 'hook':
-        await hooks[what.closure]!.page!(page!)
-        await kept?.()
+        await hooks[call.closure]!.page!(page!)
+        await flush?.()
         return undefined
       case 'hook-failure':
-        await hooks[what.closure]!.failure!(failureOf(what.failure))
-        await kept?.()
+        await hooks[call.closure]!.failure!(failureOf(call.failure))
+        await flush?.()
         return undefined
       case 'listener': {
-        const argument = page ?? (what.event === 'failure' ? failureOf(what.argument) : what.argument)
-        await all(listeners(what.event as keyof CrawlEvents), argument)
+        const argument = page ?? (call.event === 'failure' ? failureOf(call.argument) : call.argument)
+        await callAll(listeners(call.event as keyof CrawlEvents), argument)
         return undefined
       }
       case 'reader':
@@ -67,7 +67,7 @@ export class ClosureHost {
     this.#closures.reader?.withdraw()
   }
 
-  pageOver(number: number): void {
+  pageDone(number: number): void {
     this.#pages.delete(number)
   }
 
@@ -83,9 +83,13 @@ export class ClosureHost {
 }
 
 /** Calls all listeners, even if one throws; then throws the first error. */
-async function all(listeners: readonly ((argument: never) => unknown)[], argument: unknown): Promise<void> {
+async function callAll(
+  listeners: readonly ((argument: never) => unknown)[],
+  argument: unknown,
+): Promise<void> {
   const running = listeners.map(async (listener) => listener(argument as never))
-  for (const ended of await Promise.allSettled(running)) if (ended.status === 'rejected') throw ended.reason
+  for (const result of await Promise.allSettled(running))
+    if (result.status === 'rejected') throw result.reason
 }
 
 let nextError = 1
@@ -100,7 +104,7 @@ export function plainError(error: unknown): PlainError {
   return { message: messageOf(error), code, stack, closure: number }
 }
 
-function failureOf(told: unknown): Failure {
-  const { closure, ...failure } = told as Failure & { closure?: number }
+function failureOf(plain: unknown): Failure {
+  const { closure, ...failure } = plain as Failure & { closure?: number }
   return closure === undefined ? failure : { ...failure, cause: errors.get(closure) }
 }

@@ -43,8 +43,11 @@ export class ClosureProxy {
   readonly #linksOf: (page: Page) => readonly Link[]
   readonly #pages = new WeakMap<Page, number>()
   #nextPage = 1
-  #nextAsk = 1
-  readonly #asked = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>()
+  #nextCall = 1
+  readonly #pending = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: unknown) => void }
+  >()
 
   /** `linksOf` returns the links that extractors have added to a page. */
   constructor(post: Post, linksOf: (page: Page) => readonly Link[]) {
@@ -56,63 +59,63 @@ export class ClosureProxy {
     return {
       name,
       ...(mediaTypes && { mediaTypes }),
-      extract: (page) => this.#ask({ part: 'extractor', closure }, page) as Promise<Extraction | undefined>,
+      extract: (page) => this.#call({ part: 'extractor', closure }, page) as Promise<Extraction | undefined>,
     }
   }
 
   hook({ closure, name, page, failure }: ClosureHook): Hook {
     return {
       name,
-      ...(page && { page: async (it: Page) => void (await this.#ask({ part: 'hook', closure }, it)) }),
+      ...(page && { page: async (it: Page) => void (await this.#call({ part: 'hook', closure }, it)) }),
       ...(failure && {
         failure: async (it: Failure) =>
-          void (await this.#ask({ part: 'hook-failure', closure, failure: plainFailure(it) })),
+          void (await this.#call({ part: 'hook-failure', closure, failure: plainFailure(it) })),
       }),
     }
   }
 
   /** Forwards an event to the listeners on the main thread. */
   listener(event: string): (argument: unknown) => Promise<unknown> {
-    if (event === 'page') return (page) => this.#ask({ part: 'listener', event }, page as Page)
+    if (event === 'page') return (page) => this.#call({ part: 'listener', event }, page as Page)
     if (event === 'failure') {
-      return (it) => this.#ask({ part: 'listener', event, argument: plainFailure(it as Failure) })
+      return (it) => this.#call({ part: 'listener', event, argument: plainFailure(it as Failure) })
     }
-    return (argument) => this.#ask({ part: 'listener', event, argument })
+    return (argument) => this.#call({ part: 'listener', event, argument })
   }
 
   reader(): PageReader {
     return {
-      put: (page) => this.#ask({ part: 'reader' }, page) as Promise<boolean>,
+      put: (page) => this.#call({ part: 'reader' }, page) as Promise<boolean>,
       withdraw: () => this.#post({ kind: 'withdraw' }),
     }
   }
 
   /** The main thread has responded. */
-  answer(id: number, value: unknown, error: PlainError | undefined): void {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    if (error === undefined) asked?.resolve(value)
-    else asked?.reject(new ClosureError(error))
+  reply(id: number, value: unknown, error: PlainError | undefined): void {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (error === undefined) pending?.resolve(value)
+    else pending?.reject(new ClosureError(error))
   }
 
   /** No closure needs this page any more. */
-  pageOver(page: Page): void {
+  pageDone(page: Page): void {
     const number = this.#pages.get(page)
-    if (number !== undefined) this.#post({ kind: 'pageOver', page: number })
+    if (number !== undefined) this.#post({ kind: 'pageDone', page: number })
   }
 
-  #ask(what: ClosureCall, page?: Page): Promise<unknown> {
-    const id = this.#nextAsk++
-    const asked = new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
+  #call(call: ClosureCall, page?: Page): Promise<unknown> {
+    const id = this.#nextCall++
+    const result = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
     try {
       const ref = page === undefined ? undefined : this.#refOf(page)
       const body = ref?.content?.body.buffer as ArrayBuffer | undefined
-      this.#post({ kind: 'ask', id, what, page: ref }, body === undefined ? [] : [body])
+      this.#post({ kind: 'call', id, call, page: ref }, body === undefined ? [] : [body])
     } catch (error) {
-      this.#asked.delete(id)
+      this.#pending.delete(id)
       throw notSendable(error, page)
     }
-    return asked
+    return result
   }
 
   #refOf(page: Page): PageRef {
@@ -160,9 +163,9 @@ function plainFailure(failure: Failure): unknown {
 }
 
 function notSendable(error: unknown, page: Page | undefined): Error {
-  const what = page === undefined ? 'this' : `page.data of ${page.url}`
+  const what = page === undefined ? 'an argument' : `page.data of ${page.url}`
   return new Error(
-    `${what} cannot be sent to the main thread, where somebody wants it: ${sentence(messageOf(error))} ` +
-      'Extract plain data, or give what wants it as a module, so that it runs in the worker',
+    `${what} cannot be sent to the main thread, where your function runs: ${sentence(messageOf(error))} ` +
+      'Extract plain data, or pass the function with fromModule(), so that it runs in the worker',
   )
 }

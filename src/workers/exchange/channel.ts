@@ -6,23 +6,23 @@ import { BatchWriter } from './codec.js'
 /**
  * How many of the batches and messages sent to it the other shard has processed, and how many it has stored durably.
  */
-export type Receipt = readonly [taken: number, kept: number]
+export type Receipt = readonly [processed: number, stored: number]
 
 /** A message between the owners of two exchanges. */
-export interface Enclosed {
+export interface OwnerMessage {
   readonly message: unknown
 }
 
 /** What counts as in transit: a batch, or a message. */
-export type Body = string | Enclosed
+export type Payload = string | OwnerMessage
 
 /** Everything that travels over a port. */
-type Carried = Body | Receipt
+type PortMessage = Payload | Receipt
 
 /** A batch or message in transit. */
 export interface Outgoing {
   /** Absent: a message that was sent and cannot be sent again. */
-  body: Body | undefined
+  body: Payload | undefined
   readonly transfer?: readonly TransferListItem[]
   /** Requests in it. */
   readonly requests: number
@@ -32,13 +32,13 @@ export interface Outgoing {
 
 /** What a channel reports to its exchange. */
 export interface ChannelEvents {
-  arrived(channel: Channel, body: Body): void
+  arrived(channel: Channel, body: Payload): void
   /** It arrived but could not be deserialized. */
   unreadable(channel: Channel, error: unknown): void
   /** The other shard has processed this many requests. */
-  taken(requests: number): void
+  processed(requests: number): void
   /** The other shard has stored this durably. */
-  kept(outgoing: Outgoing): void
+  stored(outgoing: Outgoing): void
 }
 
 /**
@@ -55,18 +55,18 @@ export class Channel {
   /** Requests held back to form larger batches. */
   readonly writer: BatchWriter
   /** Sent, and not yet stored by the other shard: filled by `put`, emptied by receipts. */
-  #unkept: Outgoing[] = []
+  #unstored: Outgoing[] = []
   #sent = 0
-  #takenThere = 0
-  #keptThere = 0
+  #processedThere = 0
+  #storedThere = 0
   /**
    * Of what came from the other shard: how much was processed here, for how much a callback on durability was
    * requested, and how much is durable.
    */
-  taken = 0
-  asked = 0
-  kept = 0
-  #told: Receipt = [0, 0]
+  processed = 0
+  requested = 0
+  stored = 0
+  #lastReceipt: Receipt = [0, 0]
 
   constructor(shard: number, events: ChannelEvents, writer = new BatchWriter()) {
     this.shard = shard
@@ -84,24 +84,24 @@ export class Channel {
 
   put(outgoing: Outgoing): void {
     // First, because it throws if the message cannot be cloned.
-    this.#carry(outgoing)
+    this.#post(outgoing)
     this.#sent++
-    this.#unkept.push(outgoing)
+    this.#unstored.push(outgoing)
   }
 
   connect(port: MessagePort): void {
     this.#port = port
-    port.on('message', (carried: Carried) => this.#read(carried))
+    port.on('message', (message: PortMessage) => this.#receive(message))
     port.on('messageerror', (error) => this.#events.unreadable(this, error))
-    for (const outgoing of this.#unkept) this.#carry(outgoing)
+    for (const outgoing of this.#unstored) this.#post(outgoing)
   }
 
   /** Sends a receipt if there is progress since the last one. */
   acknowledge(): void {
-    const [taken, kept] = this.#told
-    if (this.taken === taken && this.kept === kept) return
-    this.#told = [this.taken, this.kept]
-    this.#port?.postMessage(this.#told)
+    const [processed, stored] = this.#lastReceipt
+    if (this.processed === processed && this.stored === stored) return
+    this.#lastReceipt = [this.processed, this.stored]
+    this.#port?.postMessage(this.#lastReceipt)
   }
 
   /** Stops sending and receiving. What has already arrived is still processed. */
@@ -109,7 +109,7 @@ export class Channel {
     const port = this.#port
     if (port === undefined) return
     port.removeAllListeners()
-    for (let next = receivedOn(port); next !== undefined; next = receivedOn(port)) this.#read(next.message)
+    for (let next = receivedOn(port); next !== undefined; next = receivedOn(port)) this.#receive(next.message)
     this.close()
   }
 
@@ -120,48 +120,48 @@ export class Channel {
   }
 
   /** What the other shard has not processed, as far as this side knows. */
-  get untaken(): readonly Outgoing[] {
-    return this.#unkept.slice(this.#takenThere - this.#keptThere)
+  get unprocessed(): readonly Outgoing[] {
+    return this.#unstored.slice(this.#processedThere - this.#storedThere)
   }
 
   /** What it has not stored durably. */
-  get unkept(): readonly Outgoing[] {
-    return this.#unkept
+  get unstored(): readonly Outgoing[] {
+    return this.#unstored
   }
 
-  #carry(outgoing: Outgoing): void {
+  #post(outgoing: Outgoing): void {
     if (this.#port === undefined) return
     this.#port.postMessage(outgoing.body, outgoing.transfer)
     if (typeof outgoing.body !== 'string') outgoing.body = undefined
   }
 
-  #read(carried: Carried): void {
-    if (isReceipt(carried)) this.#settle(carried)
-    else this.#events.arrived(this, carried)
+  #receive(message: PortMessage): void {
+    if (isReceipt(message)) this.#confirm(message)
+    else this.#events.arrived(this, message)
   }
 
-  #settle([taken, kept]: Receipt): void {
+  #confirm([processed, stored]: Receipt): void {
     let requests = 0
-    for (; this.#takenThere < taken; this.#takenThere++) {
-      requests += this.#unkept[this.#takenThere - this.#keptThere]!.requests
+    for (; this.#processedThere < processed; this.#processedThere++) {
+      requests += this.#unstored[this.#processedThere - this.#storedThere]!.requests
     }
-    if (requests > 0) this.#events.taken(requests)
-    for (const outgoing of this.#unkept.splice(0, kept - this.#keptThere)) this.#events.kept(outgoing)
-    this.#keptThere = kept
+    if (requests > 0) this.#events.processed(requests)
+    for (const outgoing of this.#unstored.splice(0, stored - this.#storedThere)) this.#events.stored(outgoing)
+    this.#storedThere = stored
   }
 }
 
 /** A message that has arrived and was not delivered yet. Simulated ports provide it themselves. */
-function receivedOn(port: MessagePort & SimulatedPort): { readonly message: Carried } | undefined {
+function receivedOn(port: MessagePort & SimulatedPort): { readonly message: PortMessage } | undefined {
   return port.receive === undefined ? receiveMessageOnPort(port) : port.receive()
 }
 
 interface SimulatedPort {
-  receive?(): { readonly message: Carried } | undefined
+  receive?(): { readonly message: PortMessage } | undefined
 }
 
-function isReceipt(carried: Carried): carried is Receipt {
-  return Array.isArray(carried)
+function isReceipt(message: PortMessage): message is Receipt {
+  return Array.isArray(message)
 }
 
 /** The total number of requests in these. */

@@ -21,13 +21,13 @@ import { hostOf, originOf } from '../../url/canonicalize.js'
 
 const LINE = '\n'
 const GROUP = '>'
-const BETWEEN = ' '
-const RARE = '{'
+const SEPARATOR = ' '
+const JSON_LINE = '{'
 
 const SLASH = 0x2f
 const SMALL_H = 0x68
 const GROUP_CODE = GROUP.charCodeAt(0)
-const RARE_CODE = RARE.charCodeAt(0)
+const JSON_CODE = JSON_LINE.charCodeAt(0)
 
 const HTTPS = 'https://'
 const HTTP = 'http://'
@@ -50,7 +50,7 @@ export class BatchWriter {
 
   add(request: CrawlRequest): void {
     this.count++
-    this.#push(this.#plain(request) ?? rare(request))
+    this.#push(this.#plain(request) ?? writeJson(request))
   }
 
   /** Returns the batch and starts the next one. */
@@ -75,7 +75,7 @@ export class BatchWriter {
       if (parent?.includes(LINE)) return undefined
       this.#depth = depth
       this.#parent = parent
-      this.#push(parent === undefined ? GROUP + depth : GROUP + depth + BETWEEN + parent)
+      this.#push(parent === undefined ? GROUP + depth : GROUP + depth + SEPARATOR + parent)
     }
     if (isSameOrigin) return url.slice(this.#origin.length - 1)
     this.#host = host
@@ -116,13 +116,13 @@ export function readBatch(text: string): CrawlRequest[] {
         break
       }
       case GROUP_CODE: {
-        const [about, found] = cut(text.slice(start + GROUP.length, end))
+        const [about, found] = readGroup(text.slice(start + GROUP.length, end))
         depth = Number(about)
         parent = found
         continue
       }
-      case RARE_CODE:
-        requests.push(readRare(text.slice(start, end)))
+      case JSON_CODE:
+        requests.push(readJson(text.slice(start, end)))
         continue
       default:
         throw notABatch(text.slice(start, end))
@@ -152,7 +152,7 @@ function isHostOf(host: string, url: string): boolean {
   return host !== '' && url.indexOf('/', start) === start + host.length && url.startsWith(host, start)
 }
 
-function rare(request: CrawlRequest): string {
+function writeJson(request: CrawlRequest): string {
   const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
   const numbers = [depth, priority, attempt, redirects].map(String)
   return JSON.stringify({ url, host, numbers, parent, purpose, via, hint, revisit }).replace(
@@ -161,13 +161,13 @@ function rare(request: CrawlRequest): string {
   )
 }
 
-type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
+type JsonRequest = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
   /** As text, because JSON cannot represent infinity. */
   readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
 }
 
-function readRare(line: string): CrawlRequest {
-  const { url, host, numbers, parent, ...more } = JSON.parse(line) as Rare
+function readJson(line: string): CrawlRequest {
+  const { url, host, numbers, parent, ...more } = JSON.parse(line) as JsonRequest
   const [depth, priority, attempt, redirects] = numbers.map(Number) as [number, number, number, number]
   return { url, host, depth, priority, attempt, redirects, parent, ...more }
 }
@@ -177,10 +177,10 @@ function escaped(character: string): string {
 }
 
 /** The depth and the parent, if any, of a group header. */
-function cut(group: string): [depth: string, parent: string | undefined] {
-  const between = group.indexOf(BETWEEN)
+function readGroup(group: string): [depth: string, parent: string | undefined] {
+  const between = group.indexOf(SEPARATOR)
   if (between < 0) return [group, undefined]
-  return [group.slice(0, between), owned(group.slice(between + BETWEEN.length))]
+  return [group.slice(0, between), owned(group.slice(between + SEPARATOR.length))]
 }
 
 function notABatch(line: string): Error {

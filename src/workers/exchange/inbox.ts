@@ -1,5 +1,5 @@
 import type { CrawlRequest, MaybePromise } from '../../types.js'
-import type { Body, Channel } from './channel.js'
+import type { Channel, Payload } from './channel.js'
 import { readBatch } from './codec.js'
 
 type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
@@ -8,7 +8,7 @@ type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
 export interface InboxEvents {
   message(from: number, message: unknown): MaybePromise<void>
   /** Something from this channel has been processed. */
-  taken(channel: Channel): void
+  processed(channel: Channel): void
   /** The handler of requests, or of messages, threw or rejected; `taken` follows. */
   failed(error: unknown, requests: readonly CrawlRequest[]): void
   /** Everything is processed, and `isIdle` returned false in the meantime. */
@@ -19,7 +19,7 @@ export interface InboxEvents {
 interface ReceivedBatch {
   readonly channel: Channel
   /** Throws if it could not be deserialized. */
-  open(): Body
+  open(): Payload
 }
 
 /**
@@ -32,7 +32,7 @@ export class Inbox {
   readonly #batches: ReceivedBatch[] = []
   #handler: Handler | undefined = undefined
   #delivering = false
-  #asked = false
+  #mustReportIdle = false
 
   constructor(events: InboxEvents) {
     this.#events = events
@@ -43,7 +43,7 @@ export class Inbox {
     this.#deliverSoon()
   }
 
-  put(channel: Channel, open: () => Body): void {
+  put(channel: Channel, open: () => Payload): void {
     this.#batches.push({ channel, open })
     this.#deliverSoon()
   }
@@ -51,7 +51,7 @@ export class Inbox {
   /** Whether everything that arrived has been processed. If not, `idle` is called later. */
   isIdle(): boolean {
     const isIdle = !this.#delivering && this.#batches.length === 0
-    if (!isIdle) this.#asked = true
+    if (!isIdle) this.#mustReportIdle = true
     return isIdle
   }
 
@@ -71,8 +71,8 @@ export class Inbox {
       await this.#handOver(batch)
     }
     this.#delivering = false
-    if (!this.#asked) return
-    this.#asked = false
+    if (!this.#mustReportIdle) return
+    this.#mustReportIdle = false
     this.#events.idle()
   }
 
@@ -85,12 +85,12 @@ export class Inbox {
         await this.#handler!(requests)
       } else {
         // It may have given the shard work, or not: in both cases the engine has to check.
-        this.#asked = true
+        this.#mustReportIdle = true
         await this.#events.message(channel.shard, body.message)
       }
     } catch (error) {
       this.#events.failed(error, requests)
     }
-    this.#events.taken(channel)
+    this.#events.processed(channel)
   }
 }

@@ -6,7 +6,7 @@ import type { Exchange } from '../../exchange/contract.js'
 import type { Outbox } from '../../stores/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
-import { type Body, Channel, type ChannelEvents, requestsIn } from './channel.js'
+import { Channel, type ChannelEvents, type Payload, requestsIn } from './channel.js'
 import { Inbox } from './inbox.js'
 import { mayBeKnown, SentFilter } from './sent-filter.js'
 import type { IdleReport } from './termination-detector.js'
@@ -15,7 +15,7 @@ import type { IdleReport } from './termination-detector.js'
 const DEFAULT_BATCH = 1000
 const LONGEST_BATCH = 64 * 1024
 /** How long a request, or a receipt, waits for others. Fetching a page takes longer than this. */
-const HOLD_MS = 5
+const MAX_DELAY_MS = 5
 
 export interface PortExchangeOptions {
   /** The number of this shard, and the number of shards. */
@@ -69,17 +69,17 @@ export class PortExchange implements Exchange {
   #inTransit = 0
   #timer: Timer | undefined = undefined
   /** False once a batch has failed: it is lost here, so nothing may be confirmed as durable. */
-  #keeps = true
+  #confirms = true
   #closed = false
   #commands = 0
-  #rouse: () => void = () => {}
+  #wake: () => void = () => {}
   /**
    * `idle`: it has reported that it has nothing to do, and nothing was sent or received since. `over`: nothing ever
    * will be.
    */
-  #state: 'active' | 'resting' | 'over' = 'active'
+  #state: 'active' | 'idle' | 'over' = 'active'
   /** How often it has become idle. */
-  #rests = 0
+  #idlePeriods = 0
   /** The shard holds something that its store does not have yet. Until it has, nothing counts as durable. */
   #isHolding = false
   readonly #afterHolding: (() => void)[] = []
@@ -93,18 +93,18 @@ export class PortExchange implements Exchange {
     this.#events = {
       arrived: (channel, body) => this.#arrive(channel, () => body),
       unreadable: (channel, error) => this.#arrive(channel, () => fail(error)),
-      taken: (requests) => {
+      processed: (requests) => {
         this.#inTransit -= requests
       },
-      kept: ({ batch }) => {
+      stored: ({ batch }) => {
         if (batch !== undefined) this.#options.outbox?.remove(batch)
       },
     }
     this.#inbox = new Inbox({
       message: (from, message) => options.onMessage?.(from, message),
-      taken: (channel) => this.#took(channel),
+      processed: (channel) => this.#processed(channel),
       failed: (error, requests) => this.#fail(error, requests),
-      idle: () => this.#rouse(),
+      idle: () => this.#wake(),
     })
     this.#channels = Array.from({ length: shards }, (_, shard) =>
       shard === self ? undefined : new Channel(shard, this.#events),
@@ -122,9 +122,9 @@ export class PortExchange implements Exchange {
   /** Connects to a shard. If there was a connection already, that shard has been replaced. */
   connect(shard: number, port: MessagePort): void {
     if (this.#channelTo(shard).isConnected) this.disconnect(shard)
-    this.#stir()
+    this.#becomeActive()
     this.#channelTo(shard).connect(port)
-    this.#rouse()
+    this.#wake()
   }
 
   /**
@@ -136,21 +136,21 @@ export class PortExchange implements Exchange {
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)
     if (!old.isConnected) return 0
-    this.#stir()
+    this.#becomeActive()
     old.disconnect()
-    const lost = requestsIn(old.untaken)
+    const lost = requestsIn(old.unprocessed)
     const next = new Channel(shard, this.#events, old.writer)
     this.#channels[shard] = next
     this.#filter?.forget(shard)
     this.#inTransit -= lost
     if (resend) {
-      for (const outgoing of old.unkept) {
+      for (const outgoing of old.unstored) {
         if (outgoing.batch === undefined) continue
         this.#inTransit += outgoing.requests
         next.put(outgoing)
       }
     }
-    this.#rouse()
+    this.#wake()
     return lost
   }
 
@@ -161,7 +161,7 @@ export class PortExchange implements Exchange {
       if (!isPassedOn && mayBeKnown(request) && this.#filter?.hasSent(shard, request.url)) continue
       writer.add(request)
       this.#inTransit++
-      this.#stir()
+      this.#becomeActive()
       if (writer.count >= this.#batch || writer.characters >= LONGEST_BATCH) this.#dispatch(channel)
     }
     if (writer.count > 0) this.#flushSoon()
@@ -170,7 +170,7 @@ export class PortExchange implements Exchange {
   /** Sends a message to the owner of another exchange, after everything that was sent there before. */
   post(shard: number, message: unknown, transfer: readonly TransferListItem[] = []): void {
     const channel = this.#channelTo(shard)
-    this.#stir()
+    this.#becomeActive()
     this.#dispatch(channel)
     channel.put({ body: { message }, transfer, requests: 0 })
   }
@@ -186,7 +186,7 @@ export class PortExchange implements Exchange {
       this.#dispatch(channel)
       channel.acknowledge()
     }
-    this.#askWhenKept()
+    this.#confirmWhenDurable()
   }
 
   rest(): boolean {
@@ -194,49 +194,50 @@ export class PortExchange implements Exchange {
     if (!this.#inbox.isIdle()) return false
     if (this.#state === 'active') {
       this.flush()
-      this.#state = 'resting'
-      this.#reportRest()
+      this.#state = 'idle'
+      this.#reportIdle()
     }
     return this.#isOver()
   }
 
   /** Called once the reports of all shards show that all are idle and nothing is in transit. */
-  end(): void {
-    if (this.#state !== 'resting') return
+  finish(): void {
+    if (this.#state !== 'idle') return
     this.#state = 'over'
-    this.#rouse()
+    this.#wake()
   }
 
   /**
    * A command of the main thread that may have given this shard work, or changed its connections, was carried out. It
    * is counted in the next report: see `TerminationDetector`.
    */
-  orderDone(): void {
+  commandDone(): void {
     this.#commands++
-    this.#stir()
-    this.#rouse()
+    this.#becomeActive()
+    this.#wake()
   }
 
   /** Also called when the idle shard should check again. */
   watch(rouse: () => void): void {
-    this.#rouse = rouse
+    this.#wake = rouse
   }
 
   hold(isHolding: boolean): void {
     this.#isHolding = isHolding
     if (isHolding || this.#closed) return
     const { outbox } = this.#options
-    for (const then of this.#afterHolding.splice(0)) outbox?.whenKept(then)
-    if (outbox === undefined) for (const channel of this.#channels) if (channel) channel.kept = channel.taken
+    for (const then of this.#afterHolding.splice(0)) outbox?.whenDurable(then)
+    if (outbox === undefined)
+      for (const channel of this.#channels) if (channel) channel.stored = channel.processed
     this.#flushSoon()
   }
 
   /** Calls back once everything that this shard was given so far would survive a crash, as far as its store allows. */
-  whenKept(then: () => void): void {
+  whenDurable(then: () => void): void {
     const { outbox } = this.#options
     if (outbox === undefined) then()
     else if (this.#isHolding) this.#afterHolding.push(then)
-    else outbox.whenKept(then)
+    else outbox.whenDurable(then)
   }
 
   /** What is held back goes into the outbox if there is one; otherwise it is dropped. */
@@ -265,19 +266,19 @@ export class PortExchange implements Exchange {
    * With an outbox, only once everything is durable: a worker that dies after the end of the crawl must not lose
    * anything.
    */
-  #reportRest(): void {
+  #reportIdle(): void {
     const { report, outbox } = this.#options
-    const rest = ++this.#rests
-    const tell = () => {
-      if (this.#state !== 'resting' || this.#rests !== rest) return
+    const period = ++this.#idlePeriods
+    const send = () => {
+      if (this.#state !== 'idle' || this.#idlePeriods !== period) return
       report?.({
         sent: this.#channels.map((channel) => channel?.sent ?? 0),
-        taken: this.#channels.map((channel) => channel?.taken ?? 0),
+        processed: this.#channels.map((channel) => channel?.processed ?? 0),
         commands: this.#commands,
       })
     }
-    if (outbox === undefined) tell()
-    else outbox.whenKept(tell)
+    if (outbox === undefined) send()
+    else outbox.whenDurable(send)
   }
 
   /** Sends what is held back. */
@@ -293,20 +294,20 @@ export class PortExchange implements Exchange {
   #flushSoon(): void {
     if (this.#timer !== undefined || this.#closed) return
     const { clock } = this.#options
-    this.#timer = clock.wakeAt(clock.now() + HOLD_MS, () => {
+    this.#timer = clock.wakeAt(clock.now() + MAX_DELAY_MS, () => {
       this.#timer = undefined
       this.flush()
     })
   }
 
-  #arrive(channel: Channel, open: () => Body): void {
+  #arrive(channel: Channel, open: () => Payload): void {
     if (this.#closed) return
-    this.#stir()
+    this.#becomeActive()
     this.#inbox.put(channel, open)
   }
 
   /** Something is sent or received: the shard is no longer idle. */
-  #stir(): void {
+  #becomeActive(): void {
     this.#state = 'active'
   }
 
@@ -314,28 +315,30 @@ export class PortExchange implements Exchange {
     return this.#state === 'over'
   }
 
-  #took(channel: Channel): void {
-    channel.taken++
-    if (this.#options.outbox === undefined && !this.#isHolding) channel.kept = channel.taken
+  #processed(channel: Channel): void {
+    channel.processed++
+    if (this.#options.outbox === undefined && !this.#isHolding) channel.stored = channel.processed
     this.#flushSoon()
   }
 
   /** Confirms to the other shards, once it is true, that what was processed so far is durable here. */
-  #askWhenKept(): void {
+  #confirmWhenDurable(): void {
     const { outbox } = this.#options
-    if (outbox === undefined || !this.#keeps || this.#isHolding) return
-    const asked = this.#channels.filter((channel) => channel !== undefined && channel.taken > channel.asked)
-    if (asked.length === 0) return
-    for (const channel of asked) channel!.asked = channel!.taken
-    const marks = asked.map((channel) => [channel!, channel!.taken] as const)
-    outbox.whenKept(() => {
-      for (const [channel, taken] of marks) channel.kept = Math.max(channel.kept, taken)
+    if (outbox === undefined || !this.#confirms || this.#isHolding) return
+    const unconfirmed = this.#channels.filter(
+      (channel) => channel !== undefined && channel.processed > channel.requested,
+    )
+    if (unconfirmed.length === 0) return
+    for (const channel of unconfirmed) channel!.requested = channel!.processed
+    const marks = unconfirmed.map((channel) => [channel!, channel!.processed] as const)
+    outbox.whenDurable(() => {
+      for (const [channel, taken] of marks) channel.stored = Math.max(channel.stored, taken)
       this.#flushSoon()
     })
   }
 
   #fail(error: unknown, requests: readonly CrawlRequest[]): void {
-    this.#keeps = false
+    this.#confirms = false
     const { onError = throwUncaught } = this.#options
     try {
       onError(error, requests)

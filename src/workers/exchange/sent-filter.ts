@@ -2,7 +2,7 @@ import type { CrawlRequest } from '../../types.js'
 import { fingerprint } from '../../url/fingerprint.js'
 
 /** URLs remembered; a power of two. At eight bytes each this is half a megabyte, however many shards there are. */
-const PLACES = 2 ** 16
+const ENTRIES = 2 ** 16
 
 /** Large odd numbers: multiplying by one is a bijection and changes every number but zero. */
 const ODD_LOW = 0x9e3779b1
@@ -16,7 +16,7 @@ const ODD_HIGH = 0x85ebca77
  * Forgetting costs a few bytes of traffic and nothing else.
  */
 export class SentFilter {
-  readonly #places = new Uint32Array(2 * PLACES)
+  readonly #entries = new Uint32Array(2 * ENTRIES)
   readonly #print = new Uint32Array(2)
   /** Distinguishes the URLs sent to one shard from those sent to others and to its predecessors. */
   readonly #salts: number[]
@@ -33,8 +33,8 @@ export class SentFilter {
     const salt = this.#salts[shard]!
     const low = (print[0]! ^ Math.imul(salt, ODD_LOW)) >>> 0
     const high = (print[1]! ^ Math.imul(salt, ODD_HIGH)) >>> 0
-    const places = this.#places
-    const at = 2 * (low & (PLACES - 1))
+    const places = this.#entries
+    const at = 2 * (low & (ENTRIES - 1))
     if (places[at] === low && places[at + 1] === high) return true
     places[at] = low
     places[at + 1] = high

@@ -5,7 +5,7 @@ export interface IdleReport {
   /** Batches and messages sent to each shard since they were connected. */
   readonly sent: readonly number[]
   /** Batches and messages of each shard that it has processed. */
-  readonly taken: readonly number[]
+  readonly processed: readonly number[]
   /** Commands of the main thread that it has carried out. */
   readonly commands: number
 }
@@ -51,7 +51,7 @@ export class TerminationDetector {
   get isTerminated(): boolean {
     return this.#reports.every((report, shard) => {
       if (report?.commands !== this.#commands[shard]) return false
-      return report!.sent.every((sent, other) => sent === this.#reports[other]?.taken[shard])
+      return report!.sent.every((sent, other) => sent === this.#reports[other]?.processed[shard])
     })
   }
 }

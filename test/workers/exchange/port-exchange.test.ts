@@ -94,7 +94,7 @@ class ManualSpool implements Outbox {
     this.log.push(`remove ${batch}`)
   }
 
-  whenKept(then: () => void): void {
+  whenDurable(then: () => void): void {
     this.#waiting.push(then)
   }
 
@@ -126,7 +126,7 @@ describe('a mesh of ports with outboxes', () => {
         firstBatch: 0,
         put() {},
         remove() {},
-        whenKept: (then: () => void) => void setImmediate(then),
+        whenDurable: (then: () => void) => void setImmediate(then),
       },
     })).shards
   exchangeSuite({ it, create })
@@ -344,12 +344,12 @@ describe('rest', () => {
     const a = lone(0)
     let roused = 0
     a.watch(() => void roused++)
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 0])
     a.send(1, requests(1))
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 0])
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([true, 1])
   })
 
@@ -359,8 +359,8 @@ describe('rest', () => {
     let roused = 0
     a.watch(() => void roused++)
     a.rest()
-    a.orderDone()
-    a.end()
+    a.commandDone()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 1])
     expect(reports).toEqual([0, 1])
   })

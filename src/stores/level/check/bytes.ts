@@ -30,7 +30,7 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.at >= this.end) throw new Error('it ends too early')
+    if (this.at >= this.end) throw new Error('unexpected end of data')
     return this.bytes[this.at++]!
   }
 
@@ -53,7 +53,7 @@ export class ByteReader {
   }
 
   skip(length: number): void {
-    if (length > this.end - this.at) throw new Error('it ends too early')
+    if (length > this.end - this.at) throw new Error('unexpected end of data')
     this.at += length
   }
 }

@@ -45,11 +45,11 @@ export function inWords([first, ...others]: readonly Fault[]): string {
 }
 
 /** Number of files listed before "and others". */
-const NAMED = 5
+const LISTED_FILES = 5
 
 function filesOf(faults: readonly Fault[]): string {
   const files = [...new Set(faults.map(({ file }) => file))]
-  return files.slice(0, NAMED).join(', ') + (files.length > NAMED ? ' and others' : '')
+  return files.slice(0, LISTED_FILES).join(', ') + (files.length > LISTED_FILES ? ' and others' : '')
 }
 
 const LIST = 'CURRENT'
@@ -89,7 +89,7 @@ async function readList(
   const manifests = names.filter((name) => MANIFEST.test(name))
   const isThere = named !== undefined && manifests.includes(named)
   if (current === undefined) faults.push({ file: LIST, what: 'it is missing' })
-  else if (!isThere) faults.push({ file: LIST, what: 'it does not name a list of tables that is there' })
+  else if (!isThere) faults.push({ file: LIST, what: 'it does not name an existing list of tables' })
   // If there is only one manifest, it must be the right one.
   const manifest = isThere ? named : manifests.length === 1 ? manifests[0] : undefined
   const content = manifest && (await bytesOf(join(folder, manifest)))
@@ -172,9 +172,9 @@ async function examineLogs(
   for (const file of [...logs].reverse()) {
     const { records, holes, end } = await logIn(join(folder, file))
     const [hole] = holes
-    const what = `commits at byte ${hole?.at} cannot be read, so that URLs may be missing`
+    const what = `commits at byte ${hole?.at} cannot be read, so URLs may be missing`
     if (hole !== undefined) faults.push({ file, what })
-    else if (!isLast && end !== 'whole') faults.push({ file, what: 'it lacks its end' })
+    else if (!isLast && end !== 'whole') faults.push({ file, what: 'its end is missing' })
     else if (end === 'unreadable') tail = { file, what: 'its end cannot be read' }
     if (records.length > 0) isLast = false
   }

@@ -34,13 +34,13 @@ export interface TableList {
 export function readManifest(file: Uint8Array): TableList {
   const { records, holes, end } = readLog(file)
   const hole = holes[0]
-  if (hole !== undefined) throw new Error(`it cannot be read at ${hole.at}`)
+  if (hole !== undefined) throw new Error(`it cannot be read at byte ${hole.at}`)
   if (end === 'unreadable') throw new Error('its end cannot be read')
   const tables = new Map<string, ListedTable>()
   const numbers = new Map<number, number>()
   for (const record of records) apply(new ByteReader(record), tables, numbers)
   if (![NEXT_FILE, LOG_NUMBER, LAST_SEQUENCE].every((kind) => numbers.has(kind)))
-    throw new Error('it lacks its beginning')
+    throw new Error('its beginning is missing')
   return {
     tables: [...tables.values()],
     log: numbers.get(LOG_NUMBER)!,
@@ -80,7 +80,7 @@ function apply(change: ByteReader, tables: Map<string, ListedTable>, numbers: Ma
         break
       }
       default:
-        throw new Error('it makes no sense')
+        throw new Error('it contains an unknown kind of change')
     }
   }
   for (const [name, table] of added) tables.set(name, table)

@@ -9,7 +9,7 @@ import { type Examination, logIn, type TableFile, tableIn } from './examine.js'
 import { type BlockPlace, type Entry, entriesOf, isPut, readTable } from './table.js'
 
 /** Entries returned at a time. */
-const STRIDE = 1000
+const CHUNK = 1000
 /**
  * Before the changes of a commit: the sequence number of the first, and their number. LevelDB skips shorter records.
  */
@@ -54,7 +54,7 @@ export async function* salvage(
     if (entry.value === undefined) continue
     if (matters(entry.key) && ranges.some((range) => isIn(range, entry.key))) losses.doubtful++
     batch.push(entry)
-    if (batch.length < STRIDE) continue
+    if (batch.length < CHUNK) continue
     yield batch
     batch = []
   }
@@ -137,7 +137,7 @@ class LogSource implements Source {
 class TableSource implements Source {
   readonly #folder: string
   readonly #table: TableFile
-  readonly #nonsense: () => void
+  readonly #invalid: () => void
   #entries: Iterator<Entry> | undefined
   head: Entry | undefined
   sequence = 0
@@ -165,7 +165,7 @@ class TableSource implements Source {
   ) {
     this.#folder = folder
     this.#table = table
-    this.#nonsense = nonsense
+    this.#invalid = nonsense
     this.#read(file, blocks)
     // Until it is needed, only the first key of the file is kept in memory.
     this.#entries = undefined
@@ -183,7 +183,7 @@ class TableSource implements Source {
       this.head = done ? undefined : value
     } catch {
       // Its checksum is correct, so it was already wrong when it was written.
-      this.#nonsense()
+      this.#invalid()
       this.head = undefined
     }
     this.sequence = Math.max(this.sequence, this.head?.sequence ?? 0)

@@ -33,7 +33,8 @@ export function unsnappy(packed: Uint8Array): Uint8Array {
     const offset = isNear
       ? ((tag >>> 5) << 8) | reader.byte()
       : littleEndian(reader, kind === MIDDLE_COPY ? 2 : 4)
-    if (offset === 0 || offset > at || count > length - at) throw new Error('it copies what is not there')
+    if (offset === 0 || offset > at || count > length - at)
+      throw new Error('it copies from outside of its output')
     // Byte by byte: a copy may overlap its own output.
     for (const end = at + count; at < end; at++) out[at] = out[at - offset]!
   }

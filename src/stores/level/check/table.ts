@@ -100,7 +100,7 @@ export function* entriesOf(file: Uint8Array, place: BlockPlace): Generator<Entry
 
 /** Whether an entry with this mark was put; throws if it was not deleted either. */
 export function isPut(mark: number): boolean {
-  if (mark > 1) throw new Error('it is neither put nor removed')
+  if (mark > 1) throw new Error('an entry is neither put nor deleted')
   return mark === 1
 }
 
@@ -109,7 +109,7 @@ function readFooter(file: Uint8Array): { meta: BlockPlace; index: BlockPlace } {
   const from = file.length - FOOTER_BYTES
   const magic = file.length - 8
   if (uint32(file, magic) !== MAGIC_LOW || uint32(file, magic + 4) !== MAGIC_HIGH)
-    throw new Error('the file does not end as a table does')
+    throw new Error('the file does not end like a table')
   const reader = new ByteReader(file, from, magic)
   return { meta: placeIn(reader), index: placeIn(reader) }
 }
@@ -120,7 +120,7 @@ function placeIn(reader: ByteReader): BlockPlace {
 
 function check(file: Uint8Array, { from, length }: BlockPlace): void {
   const end = from + length + PACKING_BYTES
-  if (end + CHECKSUM_BYTES > file.length - FOOTER_BYTES) throw new Error(`no block can lie at ${from}`)
+  if (end + CHECKSUM_BYTES > file.length - FOOTER_BYTES) throw new Error(`there cannot be a block at ${from}`)
   if (masked(crc32c(file, from, end)) !== uint32(file, end))
     throw new Error(`the block at ${from} does not match its checksum`)
 }
@@ -132,7 +132,7 @@ function unpack(file: Uint8Array, place: BlockPlace): Uint8Array {
   const packing = file[from + length]
   if (packing === PLAIN) return content
   if (packing === SNAPPY) return unsnappy(content)
-  throw new Error(`the block at ${from} is packed in an unknown way`)
+  throw new Error(`the block at ${from} uses an unknown compression`)
 }
 
 /**
@@ -148,7 +148,7 @@ function* entriesIn(block: Uint8Array): Generator<[key: Uint8Array, value: Uint8
     const shared = reader.varint()
     const fresh = reader.varint()
     const length = reader.varint()
-    if (shared > key.length) throw new Error('a key begins like one that is not there')
+    if (shared > key.length) throw new Error('a key shares a prefix that does not exist')
     const next = new Uint8Array(shared + fresh)
     next.set(key.subarray(0, shared))
     next.set(reader.piece(fresh), shared)

@@ -5,7 +5,7 @@ import { KumoError, messageOf } from '../../../errors.js'
 import { examine, inWords } from '../check/examine.js'
 import { INTERRUPTED, isRebuilding } from '../opening/rebuild.js'
 import { Database } from './database.js'
-import { damaged, explained } from './errors.js'
+import { damaged, toStoreError } from './errors.js'
 import { isAlive } from './folder.js'
 
 /** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
@@ -67,7 +67,7 @@ export async function withCopy<T>(folder: string, read: (database: Database) => 
 
 async function assertWhole(folder: string, copy: string): Promise<void> {
   const { faults } = await examine(copy, true).catch((error) => {
-    throw explained(folder, error)
+    throw toStoreError(folder, error)
   })
   if (faults.length > 0) throw damaged(folder, inWords(faults))
   if (await isRebuilding(folder)) throw damaged(folder, INTERRUPTED)

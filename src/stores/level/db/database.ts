@@ -10,7 +10,7 @@ import { require } from '../../../require.js'
 import { kindOf } from '../format/keys.js'
 import type { ReopenBarrier } from '../threads/reopen-barrier.js'
 import { SharedDatabase, type Sharing } from '../threads/shared-database.js'
-import { damaged, explained, gone, isLocked, isOfTheDisk, locked, openError } from './errors.js'
+import { damaged, folderGone, isDiskError, isLocked, locked, openError, toStoreError } from './errors.js'
 import { OpenFolder } from './folder.js'
 import { isLeftOpen } from './left-open.js'
 
@@ -23,7 +23,7 @@ export interface Writable {
 export type Staged = string | Uint8Array | Writable | null
 
 /** A value with its own key that is written once and never changes. */
-export interface Once extends Writable {
+export interface WriteOnce extends Writable {
   readonly key: string
   /** The commit that writes it; `WITHDRAWN` if none does. */
   commit: number
@@ -34,7 +34,7 @@ export const WITHDRAWN = -1
 /** The contents of one commit. */
 export interface Changes {
   readonly values: ReadonlyMap<string, Staged>
-  readonly once: readonly Once[]
+  readonly once: readonly WriteOnce[]
 }
 
 /** From `from`, inclusive, to `to`, exclusive. */
@@ -47,7 +47,7 @@ export interface Range {
 /** LevelDB maps each open table (2 MB) into memory; this limits how much of that counts as the process's own. */
 const OPEN_FILES = 100
 /** Entries returned at a time when a long range is read. */
-const STRIDE = 1000
+const CHUNK = 1000
 
 const SETTINGS = {
   keyEncoding: 'utf8',
@@ -58,17 +58,17 @@ const SETTINGS = {
 export class Database {
   readonly #path: string
   /** The path with symbolic links resolved. */
-  readonly #place: string
+  readonly #realPath: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
   readonly #folder: OpenFolder
   /** Present: other threads have the database open too. */
-  readonly #hold: SharedDatabase | undefined
+  readonly #shared: SharedDatabase | undefined
   /** Whether no other crawl on this thread may open it. */
-  readonly #isGuarded: boolean
+  readonly #isExclusive: boolean
   /** Waits until the disk has recovered from this error, or throws it. Set by the journal. */
   recovered: (error: unknown) => Promise<void> = async (error) => {
-    throw this.explain(error)
+    throw this.toStoreError(error)
   }
 
   /** Called when a read succeeds after one has failed. */
@@ -76,19 +76,19 @@ export class Database {
 
   private constructor(
     path: string,
-    place: string,
+    realPath: string,
     sync: boolean,
     level: LevelDatabase<string, string>,
     sharing: Sharing | undefined,
   ) {
     this.#path = path
-    this.#place = place
+    this.#realPath = realPath
     this.#sync = sync
     this.#level = level
-    this.#folder = new OpenFolder(place)
-    this.#hold = sharing && new SharedDatabase(path, place, this.#folder, level, sharing)
-    this.#isGuarded = isGuard(sharing)
-    if (this.#isGuarded) inUse.add(place)
+    this.#folder = new OpenFolder(realPath)
+    this.#shared = sharing && new SharedDatabase(path, realPath, this.#folder, level, sharing)
+    this.#isExclusive = isExclusive(sharing)
+    if (this.#isExclusive) inUse.add(realPath)
   }
 
   /**
@@ -99,21 +99,21 @@ export class Database {
     // Loaded here, because it is a native module that most programs never need.
     const { Level } = require('level') as typeof import('level')
     try {
-      const createIfMissing = isGuard(sharing)
+      const createIfMissing = isExclusive(sharing)
       if (createIfMissing) await mkdir(path, { recursive: true })
-      const place = await realpath(path)
-      if (isGuard(sharing) && inUse.has(place)) throw locked(path)
-      if (sharing?.barrier.isKeeper === false) await comeIn(path, sharing.barrier)
-      const multithreading = sharing !== undefined || isLeftOpen(place)
+      const realPath = await realpath(path)
+      if (isExclusive(sharing) && inUse.has(realPath)) throw locked(path)
+      if (sharing?.barrier.isKeeper === false) await enterBarrier(path, sharing.barrier)
+      const multithreading = sharing !== undefined || isLeftOpen(realPath)
       const open = async () => {
         // Threads that share the database find each other by the exact spelling of its path.
-        const location = multithreading ? place : path
+        const location = multithreading ? realPath : path
         const level = new Level<string, string>(location, { ...SETTINGS, multithreading, createIfMissing })
         await level.open()
         return level
       }
       const level = await (sharing?.barrier.call(open) ?? open())
-      return new Database(path, place, sync, level, sharing)
+      return new Database(path, realPath, sync, level, sharing)
     } catch (error) {
       sharing?.barrier.leave()
       throw openError(path, error)
@@ -122,8 +122,8 @@ export class Database {
 
   /** Whether an earlier crawl on this thread had to leave it open. */
   static async isLeftOpen(path: string): Promise<boolean> {
-    const place = await realpath(path).catch(() => undefined)
-    return place !== undefined && isLeftOpen(place)
+    const realPath = await realpath(path).catch(() => undefined)
+    return realPath !== undefined && isLeftOpen(realPath)
   }
 
   /**
@@ -153,25 +153,25 @@ export class Database {
 
   /** All or nothing. `sync`: also waits until it has reached the disk, with everything written before. */
   async write(changes: Changes, sync = this.#sync): Promise<void> {
-    const generation = this.#hold?.beginWriting() ?? 0
+    const generation = this.#shared?.beginWriting() ?? 0
     try {
       await this.#write(changes, sync)
     } catch (error) {
-      this.#assertThere()
-      this.#hold?.trouble(error, generation)
+      this.#assertFolderExists()
+      this.#shared?.failed(error, generation)
       throw error
     }
-    this.#assertThere()
+    this.#assertFolderExists()
   }
 
   /** Writes to a folder that was deleted during the crawl are lost. */
-  #assertThere(): void {
-    if (this.#folder.isGone()) throw gone(this.#path)
+  #assertFolderExists(): void {
+    if (this.#folder.isGone()) throw folderGone(this.#path)
   }
 
   /** Must still be there when the database is reopened. */
   set lastWritten(key: string) {
-    if (this.#hold !== undefined) this.#hold.lastWritten = key
+    if (this.#shared !== undefined) this.#shared.lastWritten = key
   }
 
   async #write(changes: Changes, sync: boolean): Promise<void> {
@@ -187,17 +187,17 @@ export class Database {
   }
 
   get(key: string): Promise<string | undefined> {
-    return this.#patiently(() => this.#level.get(key))
+    return this.#retrying(() => this.#level.get(key))
   }
 
   getMany(keys: string[]): Promise<(Uint8Array | undefined)[]> {
-    return this.#patiently(() => this.#level.getMany<string, Uint8Array>(keys, BYTES))
+    return this.#retrying(() => this.#level.getMany<string, Uint8Array>(keys, BYTES))
   }
 
   /** The first entries of a range, at most `limit`. */
-  read({ from, to, limit = STRIDE }: Range): Promise<[key: string, value: string][]> {
-    return this.#patiently(async () => {
-      const iterator = this.#level.iterator({ gte: from, lt: to, limit, ...AT_ONCE })
+  read({ from, to, limit = CHUNK }: Range): Promise<[key: string, value: string][]> {
+    return this.#retrying(async () => {
+      const iterator = this.#level.iterator({ gte: from, lt: to, limit, ...IN_ONE_CALL })
       try {
         return await iterator.all()
       } finally {
@@ -211,7 +211,7 @@ export class Database {
     for (let next = from; ; ) {
       const entries = await this.read({ from: next, to })
       if (entries.length > 0) yield entries
-      if (entries.length < STRIDE) return
+      if (entries.length < CHUNK) return
       next = `${entries.at(-1)![0]}\0`
     }
   }
@@ -219,12 +219,12 @@ export class Database {
   /** The same, with values as bytes. */
   async *scanBytes({ from, to }: Range): AsyncGenerator<[key: string, value: Uint8Array][]> {
     for (let next = from; ; ) {
-      const entries = await this.#patiently(async () => {
+      const entries = await this.#retrying(async () => {
         const iterator = this.#level.iterator<string, Uint8Array>({
           gte: next,
           lt: to,
-          limit: STRIDE,
-          ...AT_ONCE,
+          limit: CHUNK,
+          ...IN_ONE_CALL,
           ...BYTES,
         })
         try {
@@ -234,7 +234,7 @@ export class Database {
         }
       })
       if (entries.length > 0) yield entries
-      if (entries.length < STRIDE) return
+      if (entries.length < CHUNK) return
       next = `${entries.at(-1)![0]}\0`
     }
   }
@@ -242,8 +242,8 @@ export class Database {
   /** The same, without values. */
   async *scanKeys({ from, to }: Range): AsyncGenerator<string[]> {
     for (let next = from; ; ) {
-      const keys = await this.#patiently(async () => {
-        const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE, ...AT_ONCE })
+      const keys = await this.#retrying(async () => {
+        const iterator = this.#level.keys({ gte: next, lt: to, limit: CHUNK, ...IN_ONE_CALL })
         try {
           return await iterator.all()
         } finally {
@@ -251,7 +251,7 @@ export class Database {
         }
       })
       if (keys.length > 0) yield keys
-      if (keys.length < STRIDE) return
+      if (keys.length < CHUNK) return
       next = `${keys.at(-1)!}\0`
     }
   }
@@ -267,43 +267,43 @@ export class Database {
   }
 
   /** Retries a read after the disk has recovered. */
-  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+  async #retrying<T>(read: () => Promise<T>): Promise<T> {
     for (let failed = false; ; failed = true) {
-      const generation = this.#hold?.begin() ?? 0
+      const generation = this.#shared?.begin() ?? 0
       try {
         const answer = await this.#call(read)
         if (failed) this.onRead()
         return answer
       } catch (error) {
-        this.#assertThere()
-        if (!isOfTheDisk(error)) throw this.explain(error)
-        this.#hold?.trouble(error, generation)
+        this.#assertFolderExists()
+        if (!isDiskError(error)) throw this.toStoreError(error)
+        this.#shared?.failed(error, generation)
         await this.recovered(error)
       }
     }
   }
 
   #call<T>(act: () => Promise<T>): Promise<T> {
-    return this.#hold?.call(act) ?? act()
+    return this.#shared?.call(act) ?? act()
   }
 
   /** After a failed write, nothing can be written until this has succeeded. */
   async reopen(): Promise<void> {
-    if (this.#hold !== undefined) return this.#hold.renewed()
-    this.#assertThere()
+    if (this.#shared !== undefined) return this.#shared.reopened()
+    this.#assertFolderExists()
     await this.#level.close()
     await this.#level.open()
   }
 
   async close(): Promise<void> {
-    await (this.#hold ?? this.#level).close()
-    if (this.#isGuarded) inUse.delete(this.#place)
-    this.#assertThere()
+    await (this.#shared ?? this.#level).close()
+    if (this.#isExclusive) inUse.delete(this.#realPath)
+    this.#assertFolderExists()
   }
 
   /** The error for data that makes no sense. */
-  damaged(what: string, cause?: unknown): KumoError {
-    return damaged(this.#path, what, cause)
+  damaged(problem: string, cause?: unknown): KumoError {
+    return damaged(this.#path, problem, cause)
   }
 
   /** Decodes a record; everything read from disk goes through here. A record that cannot be decoded is damage. */
@@ -317,13 +317,13 @@ export class Database {
   }
 
   /** Converts an error of the database into one of this store. */
-  explain(error: unknown): KumoError {
-    return explained(this.#path, error)
+  toStoreError(error: unknown): KumoError {
+    return toStoreError(this.#path, error)
   }
 }
 
 /** All entries in one native call, which starts while the thread is safe from termination: see `ReopenBarrier.call`. */
-const AT_ONCE = { highWaterMarkBytes: 2 ** 30 } as const
+const IN_ONE_CALL = { highWaterMarkBytes: 2 ** 30 } as const
 const BYTES = { valueEncoding: 'view' } as const
 const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
@@ -334,10 +334,10 @@ const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 const inUse = new Set<string>()
 
 /** The keeper may be reopening it, and must be the first to do so. */
-async function comeIn(path: string, barrier: ReopenBarrier): Promise<void> {
-  if (!(await barrier.comeIn(() => barrier.isRuined))) throw damaged(path, 'it cannot be opened again')
+async function enterBarrier(path: string, barrier: ReopenBarrier): Promise<void> {
+  if (!(await barrier.enterWhenOpen(() => barrier.hasFailed))) throw damaged(path, 'it cannot be reopened')
 }
 
-function isGuard(sharing: Sharing | undefined): boolean {
+function isExclusive(sharing: Sharing | undefined): boolean {
   return sharing === undefined || sharing.barrier.isKeeper
 }

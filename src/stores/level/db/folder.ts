@@ -43,7 +43,7 @@ export class CommitCount {
   }
 
   /** Whether the last writer did not close; also true if the file is unreadable. */
-  get wasCut(): boolean {
+  get crashed(): boolean {
     return this.#text() !== '' && this.#content()?.owner !== 0
   }
 
@@ -63,7 +63,7 @@ export class CommitCount {
   }
 
   /** The same, ignoring errors: a crawl can do without this extra check. */
-  tell(commits: number): void {
+  tryWrite(commits: number): void {
     try {
       this.write(commits)
     } catch {
@@ -121,7 +121,7 @@ export function isAlive(pid: number): boolean {
 /** The number of commits, and the ID of the process that writes them. */
 const CONTENT = /^(\d{16})(\d{16})$/
 
-const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
+const WRITER_FILE = new RegExp(`^${FILE}-(\\d+)$`)
 
 function writersWithFile(folder: string): number[] {
   let names: string[] = []
@@ -131,12 +131,12 @@ function writersWithFile(folder: string): number[] {
     // There is no folder. Whatever creates it reports the error.
   }
   return names.flatMap((name) => {
-    const writer = LANE_FILE.exec(name)?.[1]
+    const writer = WRITER_FILE.exec(name)?.[1]
     return writer === undefined ? [] : [Number(writer)]
   })
 }
 
-const LIST = 'CURRENT'
+const CURRENT = 'CURRENT'
 
 /** The folder of an open database. If it is deleted, LevelDB keeps writing to files that can no longer be found. */
 export class OpenFolder {
@@ -152,7 +152,7 @@ export class OpenFolder {
   isGone(): boolean {
     try {
       const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false })
-      return now?.ino !== this.#inode || !existsSync(join(this.#path, LIST))
+      return now?.ino !== this.#inode || !existsSync(join(this.#path, CURRENT))
     } catch {
       // A disk that does not respond has not lost anything yet. A missing folder does not end up here.
       return false
@@ -162,15 +162,15 @@ export class OpenFolder {
 
 /** Whether the folder contains a database, or remains of one. */
 export function holdsDatabase(folder: string): boolean {
-  return existsSync(join(folder, LIST)) || hasLostItsList(folder)
+  return existsSync(join(folder, CURRENT)) || lacksCurrent(folder)
 }
 
 /**
  * Whether LevelDB was killed while creating a database here. It writes its first list of tables, then names it in
  * CURRENT, and only then creates logs and tables. So nothing is lost, and it starts over.
  */
-export function isUnborn(folder: string): boolean {
-  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+export function isUncreated(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
   return !readdirSync(folder).some(
     (name) => /\.(ldb|sst|log)$/.test(name) || (name.startsWith('MANIFEST-') && name !== FIRST_MANIFEST),
   )
@@ -179,7 +179,7 @@ export function isUnborn(folder: string): boolean {
 const FIRST_MANIFEST = 'MANIFEST-000001'
 
 /** Whether there are database files, but not the one that LevelDB starts from. */
-export function hasLostItsList(folder: string): boolean {
-  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+export function lacksCurrent(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
   return readdirSync(folder).some((name) => name.startsWith(FILE) || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
 }

@@ -2,13 +2,13 @@ import { KumoError, sentence } from '../../../errors.js'
 import type { Clock, Timer } from '../../../time.js'
 import type { StoreCondition, StoreEvent } from '../../contract.js'
 import { commitKey } from '../format/keys.js'
-import { type Changes, type Database, type Once, type Staged, WITHDRAWN } from './database.js'
-import { isOfTheDisk } from './errors.js'
+import { type Changes, type Database, type Staged, WITHDRAWN, type WriteOnce } from './database.js'
+import { isDiskError } from './errors.js'
 
 /** This many changes are committed without waiting for the timer. */
-const MANY = 2048
+const COMMIT_SIZE = 2048
 /** With this many changes waiting for the disk, no new visits start. They take a few megabytes. */
-const TOO_MANY = 4 * MANY
+const BACKLOG_LIMIT = 4 * COMMIT_SIZE
 /** How long to wait after a failed write before retrying. */
 const RETRY_MS = 1000
 /** Commit marks kept: more than fit into the log that LevelDB replays after a crash. */
@@ -37,25 +37,25 @@ export interface JournalOptions {
  */
 export class Journal {
   readonly #options: JournalOptions
-  #stage = new Map<string, Staged>()
+  #values = new Map<string, Staged>()
   /** Requests, which make up most of a commit. Appending to an array is faster than to a map. */
-  #once: Once[] = []
+  #once: WriteOnce[] = []
   #writing: Changes | undefined = undefined
   #writingCommit = 0
   #timer: Timer | undefined = undefined
-  #cutting = false
+  #isCommitScheduled = false
   #isRetrying = false
   #cannotRead = false
-  #trouble: string | undefined = undefined
+  #problem: string | undefined = undefined
   #fatal: KumoError | undefined = undefined
   #closed = false
   /** Readers waiting for the disk. */
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
-  #meta: () => void = () => {}
+  #writeMeta: () => void = () => {}
   /** Callbacks in order; `commit` is the one that must be on disk. */
-  #keepers: { commit: number; then: () => void }[] = []
+  #durableCallbacks: { commit: number; then: () => void }[] = []
   /** The commit that will contain what is changed now. */
   commit: number
   /** The last commit on disk. */
@@ -67,13 +67,13 @@ export class Journal {
     this.#options = options
     this.flushed = options.lastCommit
     this.commit = options.lastCommit + 1
-    options.database.recovered = (error) => this.#recovered(error)
-    options.database.onRead = () => this.#well()
+    options.database.recovered = (error) => this.#whenRecovered(error)
+    options.database.onRead = () => this.#recover()
   }
 
   /** True: the disk is behind, and no new visits may start. */
   get isBehind(): boolean {
-    return this.#trouble !== undefined || this.#size >= TOO_MANY
+    return this.#problem !== undefined || this.#size >= BACKLOG_LIMIT
   }
 
   /** Why nothing can be written any more. */
@@ -84,7 +84,7 @@ export class Journal {
   get condition(): StoreCondition {
     if (this.#fatal !== undefined)
       return { state: 'paused', message: this.#fatal.message, failure: this.#fatal }
-    if (this.#trouble !== undefined) return { state: 'paused', message: this.#trouble }
+    if (this.#problem !== undefined) return { state: 'paused', message: this.#problem }
     return { state: this.isBehind ? 'busy' : 'ok' }
   }
 
@@ -95,40 +95,40 @@ export class Journal {
 
   /** Registers the function that writes the writer's meta, after everything else in a commit. */
   beforeWrite(write: () => void): void {
-    this.#meta = write
+    this.#writeMeta = write
   }
 
   put(key: string, value: Staged): void {
-    this.#stage.set(key, value)
-    this.#arm()
+    this.#values.set(key, value)
+    this.#scheduleCommit()
   }
 
   remove(key: string): void {
     this.put(key, null)
   }
 
-  putOnce(what: Once): void {
-    what.commit = this.commit
-    this.#once.push(what)
-    this.#arm()
+  putOnce(record: WriteOnce): void {
+    record.commit = this.commit
+    this.#once.push(record)
+    this.#scheduleCommit()
   }
 
   /** Removes it again; what is not on disk yet is not written at all. */
-  withdraw(what: Once): void {
-    if (what.commit === this.commit) what.commit = WITHDRAWN
-    else this.remove(what.key)
+  withdraw(record: WriteOnce): void {
+    if (record.commit === this.commit) record.commit = WITHDRAWN
+    else this.remove(record.key)
   }
 
   /** The value about to be written for a key: null if it is being removed, undefined if there is none. */
   staged(key: string): Staged | undefined {
-    const staged = this.#stage.get(key)
+    const staged = this.#values.get(key)
     return staged === undefined ? this.#writing?.values.get(key) : staged
   }
 
   /** A promise that resolves when the disk has caught up; undefined if it has. For callers that can wait. */
   room(): Promise<void> | undefined {
     // While nothing can be written callers are not blocked: it must be possible to stop the crawl.
-    return this.#trouble === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
+    return this.#problem === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
   }
 
   /** Resolves once all changes so far are on disk. */
@@ -137,15 +137,15 @@ export class Journal {
     if (this.#size === 0 && this.#writing === undefined) return Promise.resolve()
     const commit = this.#size > 0 ? this.commit : this.#writingCommit
     const flushing = new Promise<void>((resolve, reject) => this.#waiters.push({ commit, resolve, reject }))
-    this.#cutSoon()
+    this.#commitSoon()
     return flushing
   }
 
   /** Calls back once all changes so far are on disk, in the order of the calls. Does not speed anything up. */
-  whenKept(then: () => void): void {
+  whenDurable(then: () => void): void {
     const commit = this.#size > 0 ? this.commit : this.#writingCommit
-    this.#keepers.push({ commit, then })
-    if (commit <= this.flushed) queueMicrotask(() => this.#tellKeepers())
+    this.#durableCallbacks.push({ commit, then })
+    if (commit <= this.flushed) queueMicrotask(() => this.#callDurable())
   }
 
   /** Writes what is left. Rejects if that is not possible; earlier commits are not affected. */
@@ -156,18 +156,18 @@ export class Journal {
     this.#closed = true
     this.#stopTimer()
     // One last attempt, immediately, unless one is in progress.
-    if (this.#trouble !== undefined && !this.#isRetrying) void this.#retry()
+    if (this.#problem !== undefined && !this.#isRetrying) void this.#retry()
     await flushing
   }
 
   get #size(): number {
-    return this.#stage.size + this.#once.length
+    return this.#values.size + this.#once.length
   }
 
-  #arm(): void {
-    if (this.#size >= MANY) this.#cutSoon()
+  #scheduleCommit(): void {
+    if (this.#size >= COMMIT_SIZE) this.#commitSoon()
     else if (
-      this.#trouble === undefined &&
+      this.#problem === undefined &&
       this.#timer === undefined &&
       this.#writing === undefined &&
       !this.#closed
@@ -175,33 +175,33 @@ export class Journal {
       const { clock, commitMs } = this.#options
       this.#timer = clock.wakeAt(clock.now() + commitMs, () => {
         this.#timer = undefined
-        this.#cut()
+        this.#startCommit()
       })
     }
   }
 
   /** After the running code: changes that it makes together stay together. */
-  #cutSoon(): void {
-    if (this.#cutting || this.#writing !== undefined) return
-    this.#cutting = true
+  #commitSoon(): void {
+    if (this.#isCommitScheduled || this.#writing !== undefined) return
+    this.#isCommitScheduled = true
     queueMicrotask(() => {
-      this.#cutting = false
-      this.#cut()
+      this.#isCommitScheduled = false
+      this.#startCommit()
     })
   }
 
-  #cut(): void {
+  #startCommit(): void {
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
-    this.#meta()
+    this.#writeMeta()
     // Not earlier: contributing would start it again.
     this.#stopTimer()
     const { writer } = this.#options
     const commit = this.commit++
-    this.#stage.set(commitKey(writer, commit), '')
-    if (commit > MARKS_KEPT) this.#stage.set(commitKey(writer, commit - MARKS_KEPT), null)
-    this.#writing = { values: this.#stage, once: this.#once }
-    this.#stage = new Map()
+    this.#values.set(commitKey(writer, commit), '')
+    if (commit > MARKS_KEPT) this.#values.set(commitKey(writer, commit - MARKS_KEPT), null)
+    this.#writing = { values: this.#values, once: this.#once }
+    this.#values = new Map()
     this.#once = []
     this.#writingCommit = commit
     void this.#write()
@@ -225,34 +225,35 @@ export class Journal {
     database.lastWritten = commitKey(writer, this.flushed)
     committed(this.flushed)
     // A successful write does not mean that reading works.
-    if (!this.#cannotRead) this.#well()
+    if (!this.#cannotRead) this.#recover()
     const waiters = this.#waiters
     this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
     for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
-    if (this.#waiters.length > 0) this.#cutSoon()
-    else if (this.#size > 0) this.#arm()
-    this.#tellKeepers()
+    if (this.#waiters.length > 0) this.#commitSoon()
+    else if (this.#size > 0) this.#scheduleCommit()
+    this.#callDurable()
     this.onFlushed()
   }
 
-  #tellKeepers(): void {
-    while (this.#keepers.length > 0 && this.#keepers[0]!.commit <= this.flushed) this.#keepers.shift()!.then()
+  #callDurable(): void {
+    while (this.#durableCallbacks.length > 0 && this.#durableCallbacks[0]!.commit <= this.flushed)
+      this.#durableCallbacks.shift()!.then()
   }
 
   #failed(error: unknown): void {
     const { database, clock, report } = this.#options
-    const explained = database.explain(error)
-    if (this.#closed || !isOfTheDisk(error)) {
-      const message = `${sentence(explained.message)} ${STATE_IS_WHOLE}`
+    const explained = database.toStoreError(error)
+    if (this.#closed || !isDiskError(error)) {
+      const message = `${sentence(explained.message)} ${STATE_IS_INTACT}`
       this.#fatal =
         error instanceof KumoError ? error : new KumoError(explained.code, message, { cause: error })
       for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
       this.onFlushed()
       return
     }
-    const message = `${sentence(explained.message)} The crawl pauses, and goes on when writing is possible again`
-    if (this.#trouble === undefined) report({ kind: 'paused', message, cause: error })
-    this.#trouble = message
+    const message = `${sentence(explained.message)} The crawl is paused, and resumes when writing succeeds again`
+    if (this.#problem === undefined) report({ kind: 'paused', message, cause: error })
+    this.#problem = message
     this.#stopTimer()
     this.#timer = clock.wakeAt(clock.now() + RETRY_MS, () => void this.#retry())
   }
@@ -275,25 +276,25 @@ export class Journal {
     // The readers will find out whether the disk works; until then nothing new starts.
     const readers = this.#readers.splice(0)
     for (const { resolve } of readers) resolve()
-    if (readers.length === 0) this.#well()
+    if (readers.length === 0) this.#recover()
   }
 
-  #well(): void {
+  #recover(): void {
     for (const { resolve } of this.#readers.splice(0)) resolve()
     this.#cannotRead = false
-    if (this.#trouble === undefined) return
-    this.#trouble = undefined
+    if (this.#problem === undefined) return
+    this.#problem = undefined
     this.#stopTimer()
-    this.#options.report({ kind: 'resumed', message: 'the store works again; the crawl goes on' })
+    this.#options.report({ kind: 'resumed', message: 'the store can write again; the crawl resumes' })
     this.onFlushed()
-    this.#arm()
+    this.#scheduleCommit()
   }
 
   /** For a reader that got a disk error: resolves when it may try again. */
-  #recovered(error: unknown): Promise<void> {
+  #whenRecovered(error: unknown): Promise<void> {
     if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
     // While the database is being reopened, readers find it closed, and wait.
-    const isKnown = this.#isRetrying || (this.#trouble !== undefined && this.#timer !== undefined)
+    const isKnown = this.#isRetrying || (this.#problem !== undefined && this.#timer !== undefined)
     if (!isKnown && (this.#writing === undefined || this.#cannotRead)) {
       this.#cannotRead = true
       this.#failed(error)
@@ -309,5 +310,5 @@ export class Journal {
   }
 }
 
-const STATE_IS_WHOLE =
-  'What was committed before is whole: run the same program again once the cause is mended'
+const STATE_IS_INTACT =
+  'Everything committed before is intact: fix the cause, then run the same program again'

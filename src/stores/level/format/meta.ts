@@ -39,7 +39,7 @@ export interface Meta extends WriterMeta {
 /**
  * Adds to the identity of a crawl the version of `canonicalizeUrl`: URLs spelled differently would not be recognized.
  */
-export function wholeIdentity(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function storeIdentity(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...given, 'the spelling of URLs (version of Kumo)': String(CANONICALIZER_VERSION) }
 }
 
@@ -52,7 +52,7 @@ export function readWriterMeta<T extends WriterMeta = WriterMeta>(record: string
 }
 
 /** Throws if this version cannot read the crawl, or if it was started with other options. Ignores damaged metas. */
-export async function assertOurs(
+export async function assertReadable(
   path: string,
   database: Database,
   identity: Readonly<Record<string, string>>,
@@ -64,10 +64,10 @@ export async function assertOurs(
   } catch {
     return
   }
-  checkOurs(path, JSON.parse(record) as Meta, identity)
+  checkReadable(path, JSON.parse(record) as Meta, identity)
 }
 
-function checkOurs(path: string, meta: Meta, identity: Readonly<Record<string, string>>): void {
+function checkReadable(path: string, meta: Meta, identity: Readonly<Record<string, string>>): void {
   if (meta.format > FORMAT) throw newer(path, meta.format)
   for (const [option, now] of Object.entries(identity)) {
     const then = meta.identity[option]
@@ -84,20 +84,20 @@ export async function readMeta(
   const record = await database.get(META)
   if (record === undefined) return undefined
   const meta = database.decode(META, readWriterMeta<Meta>, record)
-  checkOurs(path, meta, identity)
+  checkReadable(path, meta, identity)
   return meta.format < FORMAT ? await migrate(database, meta) : meta
 }
 
 function newer(path: string, format: number): KumoError {
   const message =
-    `the crawl in ${path} was written by a newer version of Kumo (format ${format}, this one knows ${FORMAT}); ` +
-    'update Kumo, or begin anew in another folder'
+    `the crawl in ${path} was written by a newer version of Kumo (format ${format}; this version supports up to ${FORMAT}); ` +
+    'update Kumo, or start again in another folder'
   return new KumoError('KUMO_STORE_MISMATCH', message)
 }
 
 function mismatch(path: string, option: string, then: string, now: string): KumoError {
   const message =
-    `the crawl in ${path} was begun with another value of ${option}: ${then || 'none'} then, ${now || 'none'} now. ` +
-    'Its data would mean something else: go back to the former value, or begin anew in another folder'
+    `the crawl in ${path} was started with a different value of ${option}: ${then || 'none'} then, ${now || 'none'} now. ` +
+    'Its data would change meaning: restore the former value, or start again in another folder'
   return new KumoError('KUMO_STORE_MISMATCH', message)
 }

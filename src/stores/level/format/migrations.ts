@@ -34,7 +34,7 @@ export async function migrate(
   let now = meta
   while (now.format < target) {
     const step = steps[now.format]
-    if (step === undefined) throw new Error(`no way leads from format ${now.format} to ${target}`)
+    if (step === undefined) throw new Error(`there is no migration from format ${now.format} to ${target}`)
     const { changes, meta: changed = now } = await step(database, now)
     now = { ...changed, format: now.format + 1 }
     changes.set(META, JSON.stringify(now))

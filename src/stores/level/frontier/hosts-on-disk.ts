@@ -42,10 +42,10 @@ export interface HostOnDisk {
 /** Entries read ahead, over all partitions: a few megabytes at most. */
 const READ_AHEAD = 8192
 /** Entries read from a partition at a time, at least: fewer would not be worth a read. */
-const SHORTEST_STRIDE = 8
+const MIN_CHUNK = 8
 
 /** The next entries of a partition, as stored. Never empty. */
-interface Read {
+interface ReadAhead {
   readonly entries: [key: string, record: string][]
   /** No entry after them comes before this. */
   next: Place
@@ -81,16 +81,16 @@ export class HostsOnDisk {
   readonly #firstDue: Float64Array
   readonly #firstTurn: Float64Array
   /** By partition, entries that were read and not taken. */
-  readonly #read = new Map<number, Read>()
+  readonly #read = new Map<number, ReadAhead>()
   /** By partition, the first key that was not read. */
   readonly #unread: string[]
-  readonly #stride: number
+  readonly #chunk: number
   /** Partitions from which nothing is taken any more. */
   readonly #held = new Set<number>()
   /** Entries added while hosts are being taken. They may not be on disk yet, so they take effect afterwards. */
   #addedMeanwhile: { partition: number; key: string }[] | undefined = undefined
   /** Hosts among them: an older entry of theirs that is read now is about to be removed. */
-  readonly #cameMeanwhile = new Set<string>()
+  readonly #hostsAddedMeanwhile = new Set<string>()
   /** The partition with the very first host. */
   #earliest = 0
 
@@ -102,7 +102,7 @@ export class HostsOnDisk {
     this.#firstDue = new Float64Array(partitions).fill(Number.POSITIVE_INFINITY)
     this.#firstTurn = new Float64Array(partitions)
     this.#unread = Array.from({ length: partitions }, (_, i) => firstKey(i))
-    this.#stride = Math.max(SHORTEST_STRIDE, Math.ceil(READ_AHEAD / partitions))
+    this.#chunk = Math.max(MIN_CHUNK, Math.ceil(READ_AHEAD / partitions))
   }
 
   get size(): number {
@@ -137,7 +137,7 @@ export class HostsOnDisk {
     const at = partitionText(partition)
     const key = entryKey(at, due, host, turn)
     this.#names.add(host, partition)
-    if (this.#addedMeanwhile !== undefined) this.#cameMeanwhile.add(host)
+    if (this.#addedMeanwhile !== undefined) this.#hostsAddedMeanwhile.add(host)
     this.#journal.put(key, record)
     this.#note(partition, key)
     if (!sleeps) return
@@ -222,7 +222,7 @@ export class HostsOnDisk {
     } finally {
       const added = this.#addedMeanwhile
       this.#addedMeanwhile = undefined
-      this.#cameMeanwhile.clear()
+      this.#hostsAddedMeanwhile.clear()
       for (const { partition, key } of added) this.#note(partition, key)
     }
   }
@@ -238,9 +238,10 @@ export class HostsOnDisk {
       }
       const [key, record] = read.entries.shift()!
       const { host, wakes } = entryOf(key)
-      this.#passed(partition, read)
+      this.#advanced(partition, read)
       const entry = wakes ? await this.#woken(database, partition, key, host) : { key, host, record }
-      const isHere = this.has(host, partition) && !this.#held.has(partition) && !this.#cameMeanwhile.has(host)
+      const isHere =
+        this.has(host, partition) && !this.#held.has(partition) && !this.#hostsAddedMeanwhile.has(host)
       if (entry !== undefined && isHere) found.push(entry)
     }
     return found
@@ -249,7 +250,7 @@ export class HostsOnDisk {
   /** Reads the next entries of a partition that may be visited at `now`. */
   async #readOn(database: Database, partition: number, now: number): Promise<void> {
     const to = `q${partitionText(partition)}${END}`
-    const found = await database.read({ from: this.#unread[partition]!, to, limit: this.#stride })
+    const found = await database.read({ from: this.#unread[partition]!, to, limit: this.#chunk })
     // The partition is leaving, or has left.
     if (this.#held.has(partition)) return
     const isLater = ([key]: [string, string]) => entryOf(key).due > now
@@ -259,21 +260,21 @@ export class HostsOnDisk {
     if (last !== undefined) this.#unread[partition] = `${last}\0`
     let next = NEVER
     if (later >= 0) next = placeIn(found[later]![0])
-    else if (found.length === this.#stride) next = placeIn(last!)
-    const entries = due.filter(([key]) => this.#isEntryOfOneHere(key, partition))
+    else if (found.length === this.#chunk) next = placeIn(last!)
+    const entries = due.filter(([key]) => this.#isOnDiskOnly(key, partition))
     const read = { entries, next }
     this.#read.set(partition, read)
-    this.#passed(partition, read)
+    this.#advanced(partition, read)
   }
 
   /** Entries of hosts in memory stay where they are. */
-  #isEntryOfOneHere(key: string, partition: number): boolean {
+  #isOnDiskOnly(key: string, partition: number): boolean {
     const { host, wakes } = entryOf(key)
-    return wakes || (this.has(host, partition) && !this.#cameMeanwhile.has(host))
+    return wakes || (this.has(host, partition) && !this.#hostsAddedMeanwhile.has(host))
   }
 
   /** The first entry of a partition has changed. */
-  #passed(partition: number, { entries, next }: Read): void {
+  #advanced(partition: number, { entries, next }: ReadAhead): void {
     const { due, turn } = entries.length > 0 ? placeIn(entries[0]![0]) : next
     if (entries.length === 0) this.#read.delete(partition)
     this.#firstDue[partition] = due
@@ -402,7 +403,7 @@ function firstKey(partition: number): string {
 
 function misplaced(host: string, kept: number, now: number): KumoError {
   const message =
-    `the store keeps ${host} in partition ${kept}, but partition() puts it into ${now}; ` +
-    'use the partitioner that the crawl was begun with, or another folder'
+    `the store has ${host} in partition ${kept}, but the partitioner assigns it to ${now}; ` +
+    'use the partitioner that the crawl was started with, or another folder'
   return new KumoError('KUMO_STORE_MISMATCH', message)
 }

@@ -3,13 +3,13 @@
 import { type Due, PendingRequest } from '../../../frontier/host-queue.js'
 import { Host } from '../../../frontier/workbench.js'
 import type { CrawlRequest } from '../../../types.js'
-import type { Once, Writable } from '../db/database.js'
+import type { Writable, WriteOnce } from '../db/database.js'
 import { duePrefix, laterPlaceOf, laterPrefix, partitionText, placeOf } from '../format/keys.js'
 import { type HostRecord, writeHost, writeRequest } from '../format/records.js'
 import type { TimeScale } from '../format/time-scale.js'
 
 /** A request in memory that is also on disk, or about to be. */
-export class StoredRequest extends PendingRequest implements Once {
+export class StoredRequest extends PendingRequest implements WriteOnce {
   declare readonly owner: LevelHost
   /** Unique in this store; later requests have greater numbers. */
   readonly seq: number
@@ -52,7 +52,7 @@ export class StoredRequest extends PendingRequest implements Once {
 }
 
 /** A request to be written, of a host that is on disk only. */
-export class RequestOnDisk implements Once {
+export class RequestOnDisk implements WriteOnce {
   readonly #request: CrawlRequest
   readonly #partition: string
   readonly #seq: number

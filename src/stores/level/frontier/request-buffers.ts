@@ -8,10 +8,10 @@ import { type LevelHost, StoredRequest, type Tail } from './level-host.js'
 /**
  * Requests of a host held in memory: at least so many that a read is worth it, at most so many that memory is shared.
  */
-const SHORTEST_HEAD = 4
-const LONGEST_HEAD = 4096
+const MIN_LENGTH = 4
+const MAX_LENGTH = 4096
 /** Concurrent reads; LevelDB uses four threads for them. */
-const AT_ONCE = 32
+const CONCURRENT_READS = 32
 
 export interface RequestBuffersParts {
   readonly database: Database
@@ -49,7 +49,7 @@ export class RequestBuffers {
   /** How many requests of a host to hold in memory, at the current number of hosts. */
   get length(): number {
     const share = Math.floor(this.#parts.requestsInMemory / Math.max(1, this.#parts.workbench.knownHosts))
-    return Math.min(Math.max(share, SHORTEST_HEAD), LONGEST_HEAD)
+    return Math.min(Math.max(share, MIN_LENGTH), MAX_LENGTH)
   }
 
   /** Keeps a request in memory if it comes before those on disk only. */
@@ -187,7 +187,7 @@ export class RequestBuffers {
 
   #enqueue(job: () => Promise<void>): void {
     this.#queue.push(job)
-    if (this.#reading < AT_ONCE) void this.#work()
+    if (this.#reading < CONCURRENT_READS) void this.#work()
   }
 
   async #work(): Promise<void> {

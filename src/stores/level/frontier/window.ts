@@ -27,7 +27,7 @@ export interface WindowParts {
   readonly buffers: RequestBuffers
   readonly scale: TimeScale
   /** The most hosts in memory. */
-  readonly most: number
+  readonly hostsInMemory: number
   /** Whether the number of connections to a host depends on its requests. */
   readonly mayGrow: boolean
   /** Number of leased requests. */
@@ -54,7 +54,7 @@ export class HostWindow {
   readonly #low: number
   #loading: Promise<void> | undefined = undefined
   /** While hosts are being loaded: the first position of those that have not arrived yet. */
-  #arriving: Place = NOWHERE
+  #arriving: Place = NEVER
   /** A lower bound of the hosts ahead of those on disk: their number when last counted, less those leased since. */
   #ahead = 0
   /** By partition, when it was opened after a crash; absent if it had been closed properly. */
@@ -62,8 +62,8 @@ export class HostWindow {
 
   constructor(parts: WindowParts) {
     this.#parts = parts
-    this.#load = Math.min(LOAD, Math.ceil(parts.most * LOAD_SHARE))
-    this.#low = Math.min(LOW, parts.most * LOW_SHARE)
+    this.#load = Math.min(LOAD, Math.ceil(parts.hostsInMemory * LOAD_SHARE))
+    this.#low = Math.min(LOW, parts.hostsInMemory * LOW_SHARE)
   }
 
   get isLoading(): boolean {
@@ -81,8 +81,8 @@ export class HostWindow {
 
   /** Hosts that are being visited do not count: the crawl's concurrency limits them. */
   get #room(): number {
-    const { workbench, most } = this.#parts
-    return most - workbench.activeHosts + this.#parts.leased()
+    const { workbench, hostsInMemory } = this.#parts
+    return hostsInMemory - workbench.activeHosts + this.#parts.leased()
   }
 
   /**
@@ -103,8 +103,8 @@ export class HostWindow {
   }
 
   /** Whether a host should make room for others that have waited longer. */
-  isWantedByOthers(now: number): boolean {
-    return this.#isDue(now) && this.#room <= this.#parts.most * (1 - CROWDED)
+  shouldYield(now: number): boolean {
+    return this.#isDue(now) && this.#room <= this.#parts.hostsInMemory * (1 - CROWDED)
   }
 
   /** Hosts ahead of those on disk were leased. */
@@ -113,7 +113,7 @@ export class HostWindow {
   }
 
   /** Loads hosts if few are ahead of them: fewer than are wanted now, or will be soon. */
-  look(now: number, wanted: number): void {
+  loadIfLow(now: number, wanted: number): void {
     const { workbench } = this.#parts
     if (this.isLoading || !this.#isDue(now)) return
     const enough = Math.max(this.#low, wanted)
@@ -128,14 +128,14 @@ export class HostWindow {
   /** Loads hosts that may be visited at `now`, as many as there is room for; the first `wanted` together. */
   load(now: number, wanted = 0): Promise<void> {
     const room = Math.min(Math.max(this.#load, wanted), this.#room)
-    this.#loading = this.#bringIn(now, room, Math.max(SLICE, wanted)).then(() => {
+    this.#loading = this.#loadSlices(now, room, Math.max(SLICE, wanted)).then(() => {
       this.#loading = undefined
       this.#parts.loaded()
     })
     return this.#loading
   }
 
-  async #bringIn(now: number, most: number, slice: number): Promise<void> {
+  async #loadSlices(now: number, most: number, slice: number): Promise<void> {
     const { database, onDisk, scale } = this.#parts
     this.#arriving = onDisk.first
     try {
@@ -195,7 +195,7 @@ export class HostWindow {
     const entering: { host: LevelHost; since: number }[] = []
     const reading: Promise<void>[] = []
     for (const entry of entries) {
-      const host = this.#comeIn(entry, reading)
+      const host = this.#enterHost(entry, reading)
       if (host === undefined) continue
       const { due } = entryOf(entry.wake ?? entry.key)
       entering.push({ host, since: scale.fromStore(due) })
@@ -208,7 +208,7 @@ export class HostWindow {
     this.#ahead += entering.length
   }
 
-  #comeIn(entry: HostEntry, reading: Promise<void>[]): LevelHost | undefined {
+  #enterHost(entry: HostEntry, reading: Promise<void>[]): LevelHost | undefined {
     const { workbench, onDisk, buffers, partitionOf, database } = this.#parts
     const partition = partitionOf(entry.host)
     // Both entries of a host were found at once, or its partition is leaving.
@@ -248,4 +248,4 @@ export class HostWindow {
   }
 }
 
-const NOWHERE: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }
+const NEVER: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }

@@ -87,7 +87,7 @@ export async function inspectCrawl(path: string, options: InspectOptions = {}): 
 }
 
 function none(folder: string): KumoError {
-  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; is the path right?`)
+  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; check the path`)
 }
 
 async function read(
@@ -172,8 +172,8 @@ function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(
   return sum as T
 }
 
-function total(counts: readonly PartitionCount[], what: 'pending' | 'known'): number {
-  return counts.reduce((sum, count) => sum + count[what], 0)
+function total(counts: readonly PartitionCount[], field: 'pending' | 'known'): number {
+  return counts.reduce((sum, count) => sum + count[field], 0)
 }
 
 const ENDINGS: Readonly<Record<string, Inspection['state']>> = {

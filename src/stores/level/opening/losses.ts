@@ -6,13 +6,13 @@ import type { Losses } from '../check/salvage.js'
 import type { StoreMeta } from './store-meta.js'
 
 /** Undefined if no commits are missing at the end. */
-export function lostEnd(path: string, commits: number, tail: Fault | undefined): string | undefined {
+export function lostEndMessage(path: string, commits: number, tail: Fault | undefined): string | undefined {
   if (commits === 0 && tail === undefined) return undefined
-  const what =
+  const loss =
     commits > 0
-      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} gone`
-      : `the crawl in ${path} has lost the changes at the end of ${tail!.file}, which cannot be read`
-  return `${what}, as after a power failure; it goes on from what was before, and fetches again what came after`
+      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} missing`
+      : `the crawl in ${path} has lost its latest changes, because the end of ${tail!.file} is unreadable`
+  return `${loss}, as after a power failure. It resumes from the state before, and fetches the affected pages again`
 }
 
 export interface Repair {
@@ -28,7 +28,7 @@ export interface Repair {
   readonly aside: string | undefined
 }
 
-export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Repair): string {
+export function repairMessage({ path, after, losses, files, aside, ...repair }: Repair): string {
   const [known, pending] = [total(after, 'known'), total(after, 'pending')]
   const was = repair.before && {
     known: total(repair.before, 'known'),
@@ -43,12 +43,12 @@ export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Rep
   const missing = was && Math.max(0, was.pending - pending + doubtful)
   const again = was && Math.max(0, was.known - known) + doubtful
   const sentences = [
-    `the crawl in ${path} was damaged; what could be read of it: ${left}`,
+    `the crawl in ${path} was damaged and has been repaired; recovered: ${left}`,
     lostIn(losses),
     missing === undefined || again === undefined
-      ? 'Pages may be missing or fetched again'
+      ? 'Pages may be missing, and others may be fetched again'
       : missing + again > 0
-        ? `Up to ${missing} pending URLs are missing, and up to ${again} pages are fetched again`
+        ? `Up to ${missing} pending URLs are missing, and up to ${again} pages will be fetched again`
         : undefined,
     files.length > 0 ? `Damaged files were moved to ${aside}: ${files.join(', ')}` : undefined,
   ]
@@ -69,6 +69,6 @@ function lostIn(losses: Losses | undefined): string | undefined {
   return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
 }
 
-function total(meta: StoreMeta | undefined, what: 'known' | 'pending'): number {
-  return meta?.counts.reduce((sum, count) => sum + count[what], 0) ?? 0
+function total(meta: StoreMeta | undefined, field: 'known' | 'pending'): number {
+  return meta?.counts.reduce((sum, count) => sum + count[field], 0) ?? 0
 }

@@ -24,5 +24,5 @@ export async function readState<T>(path: string, read: (state: StateStore) => Pr
 }
 
 function none(folder: string): KumoError {
-  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; is the path right?`)
+  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; check the path`)
 }

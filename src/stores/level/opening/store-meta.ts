@@ -87,7 +87,7 @@ function endOf({ commit, marksFrom, nextBatch }: WriterEnd): WriterEnd {
  * Writes everything as one commit of the first writer. `apart`: each partition gets a record of its own, for other
  * writers to adopt; otherwise the first writer owns all partitions.
  */
-export async function takeTogether(
+export async function writeMerged(
   database: Database,
   before: StoreMeta,
   time: TimeMark,
@@ -137,18 +137,18 @@ export async function checkMarks(
       for (const key of keys) {
         const { writer, commit } = markIn(key)
         const before = last.get(writer) ?? 0
-        if (commit !== before + 1) throw hole(path, before + 1, commit - 1)
+        if (commit !== before + 1) throw missingCommits(path, before + 1, commit - 1)
         last.set(writer, commit)
       }
     }
   }
   for (const [writer, at] of last) {
     const { commit } = ends.get(writer) ?? { commit: 0 }
-    if (at !== commit) throw hole(path, at + 1, commit)
+    if (at !== commit) throw missingCommits(path, at + 1, commit)
   }
 }
 
-function hole(path: string, from: number, to: number): KumoError {
+function missingCommits(path: string, from: number, to: number): KumoError {
   const commits = from === to ? `commit ${from}` : `commits ${from} to ${to}`
-  return damaged(path, `${commits} cannot be read, so that URLs may be missing`)
+  return damaged(path, `${commits} cannot be read, so URLs may be missing`)
 }

@@ -5,16 +5,16 @@ import { Filter } from './filter.js'
 /** Fingerprints per page: 4 KB, which LevelDB reads at once anyway. */
 const PAGE = 512
 
-export interface Question {
+export interface Lookup {
   readonly partition: number
   readonly print: bigint
 }
 
 /** Called with the index of each fingerprint. */
-type Taken = (prints: Uint32Array, at: number) => void
+type OnArchived = (prints: Uint32Array, at: number) => void
 
 /** What memory holds of an archived partition. */
-interface Shelf {
+interface ArchivedPartition {
   readonly count: number
   readonly filter: Filter
   /** The first fingerprint of each page, ascending. */
@@ -23,12 +23,12 @@ interface Shelf {
 
 /**
  * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each,
- * and the first of each page. `take` moves the older fingerprints of a partition here. A lookup reads one page, and the
+ * and the first of each page. `archive` moves the older fingerprints of a partition here. A lookup reads one page, and the
  * filter spares nearly all lookups of new URLs.
  */
 export class Archive {
   readonly #database: Database
-  readonly #shelves = new Map<number, Shelf>()
+  readonly #partitions = new Map<number, ArchivedPartition>()
   #size = 0
   #last: Promise<unknown> = Promise.resolve()
 
@@ -42,17 +42,17 @@ export class Archive {
 
   /** False: certainly not in the archive. */
   mayHave(partition: number, low: number, high: number): boolean {
-    return this.#shelves.get(partition)?.filter.mayHave(low, high) === true
+    return this.#partitions.get(partition)?.filter.mayHave(low, high) === true
   }
 
   /** Which of these are in the archive, in the same order. */
-  has(questions: readonly Question[]): Promise<boolean[]> {
+  has(questions: readonly Lookup[]): Promise<boolean[]> {
     return this.#inTurn(() => this.#has(questions))
   }
 
-  async #has(questions: readonly Question[]): Promise<boolean[]> {
+  async #has(questions: readonly Lookup[]): Promise<boolean[]> {
     const keys = questions.map(({ partition, print }) => {
-      const shelf = this.#shelves.get(partition)
+      const shelf = this.#partitions.get(partition)
       const page = shelf === undefined ? -1 : lastNotAfter(shelf.firsts, print)
       return page < 0 ? '' : printPageKey(partitionText(partition), shelf!.firsts[page]!)
     })
@@ -69,7 +69,7 @@ export class Archive {
 
   /** Number of archived fingerprints of a partition. */
   sizeOf(partition: number): number {
-    return this.#shelves.get(partition)?.count ?? 0
+    return this.#partitions.get(partition)?.count ?? 0
   }
 
   /** Loads what is on disk of partitions, ascending. */
@@ -92,7 +92,7 @@ export class Archive {
       for await (const entries of this.#database.scanBytes(range)) {
         for (const [key, bytes] of entries) {
           const partition = partitionIn(key)
-          const { count, filter } = this.#database.decode(key, readShelf, bytes)
+          const { count, filter } = this.#database.decode(key, readFilter, bytes)
           this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
         }
       }
@@ -103,7 +103,7 @@ export class Archive {
   drop(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       this.#size -= this.sizeOf(partition)
-      this.#shelves.delete(partition)
+      this.#partitions.delete(partition)
     }
   }
 
@@ -112,12 +112,12 @@ export class Archive {
     await this.#last
   }
 
-  /** Archives what is stored of a partition, all or nothing, and calls `taken` for each fingerprint. */
-  take(partition: number, taken: Taken): Promise<void> {
-    return this.#inTurn(() => this.#take(partition, taken))
+  /** Archives what is stored of a partition, all or nothing, and calls `archived` for each fingerprint. */
+  archive(partition: number, archived: OnArchived): Promise<void> {
+    return this.#inTurn(() => this.#archivePartition(partition, archived))
   }
 
-  async #take(partition: number, taken: Taken): Promise<void> {
+  async #archivePartition(partition: number, archived: OnArchived): Promise<void> {
     const at = partitionText(partition)
     const changes = new Map<string, Staged>()
     const parts: BigUint64Array[] = []
@@ -146,7 +146,7 @@ export class Archive {
     changes.set(filterKey(at), record)
     await this.#database.write({ values: changes, once: [] })
     this.#put(partition, { count: prints.length, filter, firsts: BigUint64Array.from(firsts) })
-    for (let i = 0; i < words.length; i += 2) taken(words, i)
+    for (let i = 0; i < words.length; i += 2) archived(words, i)
   }
 
   /** One operation at a time: pages must not be rearranged while they are read. */
@@ -156,9 +156,9 @@ export class Archive {
     return turn
   }
 
-  #put(partition: number, shelf: Shelf): void {
-    this.#size += shelf.count - (this.#shelves.get(partition)?.count ?? 0)
-    this.#shelves.set(partition, shelf)
+  #put(partition: number, shelf: ArchivedPartition): void {
+    this.#size += shelf.count - (this.#partitions.get(partition)?.count ?? 0)
+    this.#partitions.set(partition, shelf)
   }
 }
 
@@ -170,7 +170,7 @@ export function readPrints(bytes: Uint8Array): BigUint64Array {
 }
 
 /** The filter over a partition's pages, and the number of fingerprints in them. */
-export function readShelf(bytes: Uint8Array): Pick<Shelf, 'count' | 'filter'> {
+export function readFilter(bytes: Uint8Array): Pick<ArchivedPartition, 'count' | 'filter'> {
   const count = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0)
   return { count, filter: new Filter(bytes.slice(COUNT_BYTES)) }
 }

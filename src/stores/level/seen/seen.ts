@@ -31,7 +31,7 @@ export interface LevelSeenParts {
 
 /**
  * Seen URLs as fingerprints: in memory, and on disk in the order in which they were added, a few per commit and
- * partition. A URL is stored in the same commit as its request (`taken`): if it were stored alone, a crash would lose
+ * partition. A URL is stored in the same commit as its request (`added`): if it were stored alone, a crash would lose
  * the request, as the URL would never be added again.
  *
  * When memory is full, half of the fingerprints move to the archive, in the background.
@@ -40,15 +40,15 @@ export class LevelSeen implements SeenStore {
   readonly #parts: LevelSeenParts
   readonly #archive: Archive
   /** Added recently. */
-  #young: Prints
+  #recent: Prints
   /** Being moved to the archive. */
   #old: Prints
   readonly #print = new Uint32Array(PRINT_WORDS)
   readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
   /** The shelf of each of them. */
   readonly #shelves = new Int32Array(CHUNK)
-  readonly #homes: PartitionLookup
-  readonly #whole = new BigUint64Array(this.#print.buffer)
+  readonly #lookup: PartitionLookup
+  readonly #print64 = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
   /** Partitions that are about to move to another thread. */
@@ -65,15 +65,15 @@ export class LevelSeen implements SeenStore {
   constructor(parts: LevelSeenParts) {
     this.#parts = parts
     this.#archive = new Archive(parts.database)
-    this.#homes = new PartitionLookup(parts.partitionOf)
-    this.#young = new Prints(!parts.mayLeave)
+    this.#lookup = new PartitionLookup(parts.partitionOf)
+    this.#recent = new Prints(!parts.mayLeave)
     this.#old = new Prints(!parts.mayLeave)
   }
 
   get size(): number {
     if (this.#closed) return this.#sizeAtClose
     if (this.#isLoading) return this.#parts.counts.known
-    return this.#young.size + this.#old.size + this.#archive.size
+    return this.#recent.size + this.#old.size + this.#archive.size
   }
 
   /** Loads what is on disk, in the background. Until that is done, lookups wait. */
@@ -89,17 +89,17 @@ export class LevelSeen implements SeenStore {
     if (this.#closed) throw new KumoError('KUMO_STORE_FAILED', 'addAll: the seen-set is closed')
     this.#check()
     if (this.#isLoading) return this.#before!.then(() => this.addAll(urls))
-    if (this.#young.size * 2 > this.#parts.inMemory) this.#move()
+    if (this.#recent.size * 2 > this.#parts.inMemory) this.#move()
     if (this.#archive.size === 0) return this.#add(urls)
-    return urls.some((url) => this.#isDoubtful(url)) ? this.#ask(urls) : this.#add(urls)
+    return urls.some((url) => this.#isDoubtful(url)) ? this.#addDoubtful(urls) : this.#add(urls)
   }
 
   /** The request of a URL becomes durable with the next commit, and the URL's fingerprint with it. */
-  taken(request: CrawlRequest, partition: number): void {
+  added(request: CrawlRequest, partition: number): void {
     fingerprint(knownAs(request), this.#print)
     this.#parts.counts.learned(partition)
     // A URL that was looked up on another thread is not looked up here.
-    if (this.#parts.mayLeave) this.#young.add(partition, this.#print, 0)
+    if (this.#parts.mayLeave) this.#recent.add(partition, this.#print, 0)
     const fresh = this.#fresh.get(partition)
     if (fresh === undefined) this.#fresh.set(partition, [this.#print[0]!, this.#print[1]!])
     else fresh.push(this.#print[0]!, this.#print[1]!)
@@ -126,26 +126,26 @@ export class LevelSeen implements SeenStore {
   }
 
   /** Forgets the partitions that are held. Returns their fingerprints that were in memory. */
-  drop(): (readonly [partition: number, prints: Uint32Array])[] {
+  release(): (readonly [partition: number, prints: Uint32Array])[] {
     const partitions = [...this.#leaving]
     this.#leaving = new Set()
     this.#archive.drop(partitions)
     return partitions.flatMap((partition) =>
-      [this.#young, this.#old]
+      [this.#recent, this.#old]
         .map((prints) => [partition, prints.empty(partition)] as const)
         .filter(([, prints]) => prints.length > 0),
     )
   }
 
   /** Adopts partitions, ascending, that another thread had, with the fingerprints from its memory. */
-  async take(
+  async adopt(
     partitions: readonly number[],
     prints: readonly (readonly [partition: number, prints: Uint32Array])[],
   ): Promise<void> {
     await this.#loaded
     this.#check()
     await this.#archive.load(partitions)
-    for (const [partition, some] of prints) this.#young.addEach(partition, some)
+    for (const [partition, some] of prints) this.#recent.addEach(partition, some)
     // Everything that was written is among these, unless a third thread had the partitions in between.
     await this.#readLists(partitions, () => {})
   }
@@ -154,7 +154,7 @@ export class LevelSeen implements SeenStore {
     if (this.#closed) return
     this.#sizeAtClose = this.size
     this.#closed = true
-    this.#young.clear()
+    this.#recent.clear()
     this.#old.clear()
   }
 
@@ -170,11 +170,11 @@ export class LevelSeen implements SeenStore {
       }
       for (let i = 0, end = 0; i < count; i = end) {
         while (end < count && shelves[end] === shelves[i]) end++
-        this.#young.warm(shelves[i]!, prints, end - i, i)
+        this.#recent.warm(shelves[i]!, prints, end - i, i)
       }
       for (let i = 0; i < count; i++) {
         const at = i * PRINT_WORDS
-        fresh.push(!this.#old.has(shelves[i]!, prints, at) && this.#young.add(shelves[i]!, prints, at))
+        fresh.push(!this.#old.has(shelves[i]!, prints, at) && this.#recent.add(shelves[i]!, prints, at))
       }
     }
     return fresh
@@ -185,12 +185,12 @@ export class LevelSeen implements SeenStore {
     fingerprint(url, this.#print)
     const [low, high] = [this.#print[0]!, this.#print[1]!]
     const shelf = this.#shelfOf(url)
-    if (this.#young.has(shelf, this.#print, 0) || this.#old.has(shelf, this.#print, 0)) return false
-    return this.#archive.mayHave(this.#homes.partitionOf(url), low, high)
+    if (this.#recent.has(shelf, this.#print, 0) || this.#old.has(shelf, this.#print, 0)) return false
+    return this.#archive.mayHave(this.#lookup.partitionOf(url), low, high)
   }
 
   /** One call after the other reads the archive, so that only one of two overlapping calls adds a URL. */
-  #ask(urls: readonly string[]): Promise<boolean[]> {
+  #addDoubtful(urls: readonly string[]): Promise<boolean[]> {
     const asking = (this.#before ?? Promise.resolve()).then(async () => {
       const doubtful: number[] = []
       // What is certain is decided now: later it may have moved from memory to the archive.
@@ -202,7 +202,7 @@ export class LevelSeen implements SeenStore {
       const archived = await this.#archive.has(
         doubtful.map((i) => {
           fingerprint(urls[i]!, this.#print)
-          return { partition: this.#homes.partitionOf(urls[i]!), print: this.#whole[0]! }
+          return { partition: this.#lookup.partitionOf(urls[i]!), print: this.#print64[0]! }
         }),
       )
       for (const [question, i] of doubtful.entries()) {
@@ -215,8 +215,8 @@ export class LevelSeen implements SeenStore {
   }
 
   /** Lookups from now on wait for this. A failure reaches the caller that started it. */
-  #wait(what: Promise<unknown>): void {
-    const settled = what.catch(() => {})
+  #wait(operation: Promise<unknown>): void {
+    const settled = operation.catch(() => {})
     this.#before = settled
     void settled.then(() => {
       if (this.#before === settled) this.#before = undefined
@@ -227,14 +227,14 @@ export class LevelSeen implements SeenStore {
   #move(): void {
     if (this.#isMoving) return
     this.#isMoving = true
-    this.#old = this.#young
-    this.#young = new Prints(!this.#parts.mayLeave)
+    this.#old = this.#recent
+    this.#recent = new Prints(!this.#parts.mayLeave)
     void this.#moveOld()
       // A disk error, which the journal reports.
       .catch(() => {})
       .then(() => {
         // URLs without a request so far, and those rejected as traps, are known only in memory.
-        this.#old.addTo(this.#young)
+        this.#old.addTo(this.#recent)
         this.#old = new Prints(!this.#parts.mayLeave)
         this.#isMoving = false
       })
@@ -247,15 +247,15 @@ export class LevelSeen implements SeenStore {
       if (this.#closed) return
       if (!counts.owns(partition) || this.#leaving.has(partition)) continue
       const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
-      await this.#archive.take(partition, (prints, at) => {
+      await this.#archive.archive(partition, (prints, at) => {
         // Fingerprints of the last commits may be in the recent set already.
-        if (!this.#old.delete(shelf, prints, at)) this.#young.delete(shelf, prints, at)
+        if (!this.#old.delete(shelf, prints, at)) this.#recent.delete(shelf, prints, at)
       })
     }
   }
 
   #shelfOf(url: string): number {
-    return this.#parts.mayLeave ? this.#homes.partitionOf(url) : ONE_SHELF
+    return this.#parts.mayLeave ? this.#lookup.partitionOf(url) : ONE_SHELF
   }
 
   async #load(): Promise<void> {
@@ -277,7 +277,7 @@ export class LevelSeen implements SeenStore {
   /** Loads fingerprints that are on disk but not archived. Calls `report` with the number of new ones in each list. */
   async #readLists(
     partitions: readonly number[],
-    tell: (partition: number, fresh: number) => void,
+    report: (partition: number, fresh: number) => void,
   ): Promise<void> {
     for (const range of rangesOf('s', partitions)) {
       for await (const entries of this.#parts.database.scanBytes(range)) {
@@ -288,8 +288,8 @@ export class LevelSeen implements SeenStore {
           const words = new Uint32Array(this.#parts.database.decode(key, readPrints, bytes).buffer)
           let fresh = 0
           for (let at = 0; at < words.length; at += PRINT_WORDS)
-            if (this.#young.add(shelf, words, at)) fresh++
-          tell(partition, fresh)
+            if (this.#recent.add(shelf, words, at)) fresh++
+          report(partition, fresh)
         }
       }
     }

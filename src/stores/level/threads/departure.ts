@@ -8,31 +8,31 @@ import type { LevelHost } from '../frontier/level-host.js'
 export class Departure {
   readonly partitions: ReadonlySet<number>
   readonly #busy: Set<LevelHost>
-  #becomeQuiet: () => void = () => {}
+  #resolveIdle: () => void = () => {}
   #fail: (error: unknown) => void = () => {}
-  readonly #quiet: Promise<void>
+  readonly #idle: Promise<void>
   /** Whether anything in them has changed since this was last set to false. */
   touched = false
   /** Resolves when they have left. Callers that add to them wait for it, or the move might never finish. */
   readonly gone: Promise<void>
   #leave: () => void = () => {}
   /** Whether they leave as soon as nothing changes any more. */
-  isLast = false
+  isFinal = false
 
   constructor(partitions: readonly number[], hosts: Iterable<LevelHost>) {
     this.partitions = new Set(partitions)
     this.#busy = new Set()
     for (const host of hosts) if (this.has(host) && isBusy(host)) this.#busy.add(host)
-    this.#quiet = new Promise((resolve, reject) => {
-      this.#becomeQuiet = resolve
+    this.#idle = new Promise((resolve, reject) => {
+      this.#resolveIdle = resolve
       this.#fail = reject
     })
     // The rejection reaches whoever awaits it.
-    this.#quiet.catch(() => {})
+    this.#idle.catch(() => {})
     this.gone = new Promise((resolve) => {
       this.#leave = resolve
     })
-    if (this.#busy.size === 0) this.#becomeQuiet()
+    if (this.#busy.size === 0) this.#resolveIdle()
   }
 
   has(host: LevelHost): boolean {
@@ -40,14 +40,14 @@ export class Departure {
   }
 
   /** Resolves once none of their requests is leased or being read. */
-  get quiet(): Promise<void> {
-    return this.#quiet
+  get idle(): Promise<void> {
+    return this.#idle
   }
 
   /** A host was released, or has been read. */
-  look(host: LevelHost): void {
+  check(host: LevelHost): void {
     if (isBusy(host)) return
-    if (this.#busy.delete(host) && this.#busy.size === 0) this.#becomeQuiet()
+    if (this.#busy.delete(host) && this.#busy.size === 0) this.#resolveIdle()
   }
 
   /** They have left. */
@@ -58,7 +58,7 @@ export class Departure {
   /** They stay: the store is closing. */
   abandon(): void {
     this.#fail(
-      new KumoError('KUMO_STORE_FAILED', 'give: the store was closed before its partitions had left'),
+      new KumoError('KUMO_STORE_FAILED', 'release: the store was closed before its partitions had left'),
     )
     this.#leave()
   }

@@ -25,11 +25,11 @@ export interface MovedState {
   /** By partition, when it was opened after a crash: hosts may have been visited just before. */
   readonly cautiousSince: readonly (readonly [partition: number, at: number])[]
   /** By partition, how many requests were due, and how many of those belonged to one host. */
-  readonly waiting: readonly (readonly [partition: number, told: Waiting])[]
+  readonly waiting: readonly (readonly [partition: number, known: Waiting])[]
 }
 
 /** Everything that the receiver needs besides what is on disk. */
-export interface Carried extends MovedState {
+export interface MovedFrontier extends MovedState {
   /** Greater than the number of any of their requests. */
   readonly seq: number
   /** Nothing may be leased before this. */
@@ -63,17 +63,17 @@ export class LevelMoves {
       if (departure.partitions.has(partition)) this.#waiting.set(partition, { pending, longest })
     }
     onDisk.hold(partitions)
-    for (const host of [...workbench.all()]) if (departure.has(host)) this.sendAway(host)
+    for (const host of [...workbench.all()]) if (departure.has(host)) this.evict(host)
     await window.settled()
-    await departure.quiet
+    await departure.idle
   }
 
   /** True: the host belonged to a departing partition and is now on disk only. */
-  sendAway(host: LevelHost): boolean {
+  evict(host: LevelHost): boolean {
     const { workbench, window } = this.#parts
     const departure = this.#departure
     if (departure === undefined || !departure.has(host)) return false
-    departure.look(host)
+    departure.check(host)
     if (!window.mayLeave(host)) return false
     const rested = workbench.restedAt(host)
     window.leave(host, host.isDry ? rested : Math.max(rested, host.dueAt))
@@ -81,8 +81,8 @@ export class LevelMoves {
   }
 
   /** From now on, callers that add to departing partitions have to wait. */
-  hurry(): void {
-    if (this.#departure !== undefined) this.#departure.isLast = true
+  finalize(): void {
+    if (this.#departure !== undefined) this.#departure.isFinal = true
   }
 
   /** Whether anything in the departing partitions has changed since the last call. */
@@ -98,9 +98,9 @@ export class LevelMoves {
   }
 
   /** What a caller that has just added something must wait for, if anything. */
-  whenToGoOn(): Promise<void> | undefined {
+  backPressure(): Promise<void> | undefined {
     const departure = this.#departure
-    return departure?.isLast && departure.touched ? departure.gone : undefined
+    return departure?.isFinal && departure.touched ? departure.gone : undefined
   }
 
   /** Forgets the departing hosts: all of their data is on disk. */
@@ -122,7 +122,7 @@ export class LevelMoves {
     return { asked, cautiousSince, waiting }
   }
 
-  unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
+  restore(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
     const { workbench, window } = this.#parts
     for (const [host, delayMs] of asked) workbench.asked.remember(host, delayMs)
     for (const [partition, at] of cautiousSince) window.cautiousSince.set(partition, at)
@@ -131,7 +131,7 @@ export class LevelMoves {
     for (const partition of since > 0 ? partitions : []) {
       window.cautiousSince.set(partition, Math.max(since, window.cautiousSince.get(partition) ?? 0))
     }
-    for (const [partition, told] of waiting) this.#waiting.set(partition, told)
+    for (const [partition, known] of waiting) this.#waiting.set(partition, known)
   }
 
   abandon(): void {
@@ -170,12 +170,12 @@ export class LevelMoves {
     return [...loads].map(([partition, { hosts, longest, due, held, leased, open, asleep }]) => {
       if (open === 0) return { partition, pending: due, hosts, longest }
       const onDisk = Math.max(0, counts.of(partition).pending - leased - held)
-      const told = this.#waiting.get(partition)
+      const known = this.#waiting.get(partition)
       const share = Math.ceil(onDisk / (open + asleep))
-      const shared = Math.min(share * open, told?.pending ?? onDisk)
+      const shared = Math.min(share * open, known?.pending ?? onDisk)
       const pending = due + (asleep === 0 ? onDisk : Math.min(onDisk, Math.max(open, shared)))
-      const toldLongest = Math.min(told?.longest ?? 0, pending - hosts + 1)
-      return { partition, pending, hosts, longest: Math.max(longest, Math.min(share, pending), toldLongest) }
+      const knownLongest = Math.min(known?.longest ?? 0, pending - hosts + 1)
+      return { partition, pending, hosts, longest: Math.max(longest, Math.min(share, pending), knownLongest) }
     })
   }
 }

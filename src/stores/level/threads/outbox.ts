@@ -28,8 +28,8 @@ export class LevelOutbox implements Outbox {
     this.#journal.remove(outboxKey(this.#writer, batch))
   }
 
-  whenKept(then: () => void): void {
-    this.#journal.whenKept(then)
+  whenDurable(then: () => void): void {
+    this.#journal.whenDurable(then)
   }
 }
 

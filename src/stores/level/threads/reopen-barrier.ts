@@ -14,13 +14,13 @@ const GENERATION = 0
 /** How often reopening has failed. */
 const FAILURES = 1
 /** 1: reopening has failed for good. */
-const RUIN = 2
+const FAILED_FOR_GOOD = 2
 /** Incremented to wake up waiters. */
-const BELL = 3
+const SIGNAL = 3
 /**
  * 1: a thread was terminated during a native call, and may have left an iterator that keeps the database open forever.
  */
-const CUT_OFF = 4
+const INTERRUPTED_CALL = 4
 /** From here on, a few cells per writer. */
 const WRITERS = 5
 const CELLS_PER_WRITER = 3
@@ -30,17 +30,17 @@ const INSIDE = 0
 /** Per writer: whether its thread is in a native call. */
 const IN_CALL = 1
 /** Per writer: whether its thread is about to be terminated and must not start a native call. */
-const BARRED = 2
+const BLOCKED = 2
 
 /** A call takes microseconds. A thread still in one after this long gets no CPU time, or died in it. */
 const LONGEST_CALL_MS = 5000
 /** How often the exiting process checks whether another thread is still in a call. */
-const LOOK_MS = 1
+const CHECK_MS = 1
 /** For a thread that will not live to see the result. */
 const NEVER = new Promise<never>(() => {})
 
 /** Since ES2024; Node has it. */
-interface Waiting {
+interface AtomicsWaitAsync {
   waitAsync(
     cells: Int32Array,
     index: number,
@@ -82,24 +82,24 @@ export class ReopenBarrier {
   shut(generation: number): void {
     if (generation % 2 === 1) return
     if (Atomics.compareExchange(this.#cells, GENERATION, generation, generation + 1) === generation)
-      this.ring()
+      this.notify()
   }
 
   /** The keeper has reopened the database. */
   open(): void {
     if (this.isShut) Atomics.add(this.#cells, GENERATION, 1)
-    this.ring()
+    this.notify()
   }
 
   /** Reopening has failed; `forGood`: and will not be tried again. */
   failed(forGood: boolean): void {
-    if (forGood) Atomics.store(this.#cells, RUIN, 1)
+    if (forGood) Atomics.store(this.#cells, FAILED_FOR_GOOD, 1)
     Atomics.add(this.#cells, FAILURES, 1)
-    this.ring()
+    this.notify()
   }
 
-  get isRuined(): boolean {
-    return Atomics.load(this.#cells, RUIN) === 1
+  get hasFailed(): boolean {
+    return Atomics.load(this.#cells, FAILED_FOR_GOOD) === 1
   }
 
   enter(): void {
@@ -108,14 +108,14 @@ export class ReopenBarrier {
 
   leave(): void {
     Atomics.store(this.#cells, this.#own + INSIDE, 0)
-    this.ring()
+    this.notify()
   }
 
   /**
    * Waits until the barrier is open and enters: from then on the keeper waits for this thread before it closes the
    * database. It also waits for a thread that died inside, until `exited`. Returns false if the thread gave up.
    */
-  async comeIn(isGivenUp: () => boolean): Promise<boolean> {
+  async enterWhenOpen(isGivenUp: () => boolean): Promise<boolean> {
     for (;;) {
       this.leave()
       await this.until(() => !this.isShut || isGivenUp())
@@ -135,8 +135,8 @@ export class ReopenBarrier {
   }
 
   /** Whether a thread was terminated during a native call. The database must then never be closed. */
-  get wasCutOff(): boolean {
-    return this.#is(CUT_OFF)
+  get hasInterruptedCall(): boolean {
+    return this.#is(INTERRUPTED_CALL)
   }
 
   /**
@@ -148,61 +148,61 @@ export class ReopenBarrier {
     Atomics.store(this.#cells, this.#own + IN_CALL, 1)
     try {
       // After the store, just as `block` checks after its own: one of the two sees the other.
-      return this.#is(this.#own + BARRED) ? NEVER : act()
+      return this.#is(this.#own + BLOCKED) ? NEVER : act()
     } finally {
       // Not reached if the thread is terminated in between.
       Atomics.store(this.#cells, this.#own + IN_CALL, 0)
-      if (this.#is(this.#own + BARRED)) this.ring()
+      if (this.#is(this.#own + BLOCKED)) this.notify()
     }
   }
 
   /** Keeps a writer's thread from starting native calls. Resolves when it is in none, so that it can be terminated. */
-  async bar(writer: number, clock: Clock): Promise<void> {
+  async block(writer: number, clock: Clock): Promise<void> {
     const at = cellsOf(writer)
-    Atomics.store(this.#cells, at + BARRED, 1)
+    Atomics.store(this.#cells, at + BLOCKED, 1)
     let isLate = false
     const timer = clock.wakeAt(clock.now() + LONGEST_CALL_MS, () => {
       isLate = true
-      this.ring()
+      this.notify()
     })
     await this.until(() => isLate || !this.#is(at + IN_CALL))
     timer.cancel()
   }
 
   /** The same for all threads, synchronously: for the exit of the process, after which no promise resolves. */
-  barAll(): void {
+  blockAll(): void {
     for (let at = WRITERS; at < this.#cells.length; at += CELLS_PER_WRITER) {
-      Atomics.store(this.#cells, at + BARRED, 1)
-      for (let ms = 0; ms < LONGEST_CALL_MS && this.#is(at + IN_CALL); ms += LOOK_MS) {
-        Atomics.wait(this.#cells, at + IN_CALL, 1, LOOK_MS)
+      Atomics.store(this.#cells, at + BLOCKED, 1)
+      for (let ms = 0; ms < LONGEST_CALL_MS && this.#is(at + IN_CALL); ms += CHECK_MS) {
+        Atomics.wait(this.#cells, at + IN_CALL, 1, CHECK_MS)
       }
     }
   }
 
   /** A writer's thread has exited. Another may take its place. */
-  gone(writer: number): void {
+  exited(writer: number): void {
     const at = cellsOf(writer)
-    if (this.#is(at + IN_CALL)) Atomics.store(this.#cells, CUT_OFF, 1)
+    if (this.#is(at + IN_CALL)) Atomics.store(this.#cells, INTERRUPTED_CALL, 1)
     for (let cell = at; cell < at + CELLS_PER_WRITER; cell++) Atomics.store(this.#cells, cell, 0)
-    this.ring()
+    this.notify()
   }
 
   #is(cell: number): boolean {
     return Atomics.load(this.#cells, cell) === 1
   }
 
-  ring(): void {
-    Atomics.add(this.#cells, BELL, 1)
-    Atomics.notify(this.#cells, BELL)
+  notify(): void {
+    Atomics.add(this.#cells, SIGNAL, 1)
+    Atomics.notify(this.#cells, SIGNAL)
   }
 
   /** Resolves when the condition holds; it is checked at every signal. */
   async until(condition: () => boolean): Promise<void> {
     for (;;) {
       // Before the condition: a signal after it must not be missed.
-      const rung = Atomics.load(this.#cells, BELL)
+      const rung = Atomics.load(this.#cells, SIGNAL)
       if (condition()) return
-      const waiting = (Atomics as unknown as Waiting).waitAsync(this.#cells, BELL, rung)
+      const waiting = (Atomics as unknown as AtomicsWaitAsync).waitAsync(this.#cells, SIGNAL, rung)
       if (waiting.async) await waiting.value
     }
   }

@@ -35,13 +35,13 @@ export async function openShard(
     const { counts, seq, changes } = await partitionsOf(context, shard, database, before)
     const end = before ?? shared.writers[writer] ?? NEW_WRITER
     const { writer: _, ...opened } = await openWriter(settings, context, database, {
-      writer: writer,
+      writer,
       count: new CommitCount(path, writer),
       end: before === undefined ? end : { ...end, nextBatch: end.nextBatch + BATCHES_UNKNOWN },
       seq: Math.max(shared.seq, before?.seq ?? 0, seq),
       scale: new TimeScale(context.clock, shared.offset),
       counts,
-      isCautious: shared.wasCut || shard.replaces,
+      isCautious: shared.crashed || shard.replaces,
       sharers: shared.shards,
       changes,
     })
@@ -64,21 +64,21 @@ async function partitionsOf(
 ): Promise<{ counts: Counts; seq: number; changes: Map<string, string | null> }> {
   const counts = new Counts(partitions)
   const changes = new Map<string, string | null>()
-  const parcels = new Map<number, MoveRecord>()
+  const moving = new Map<number, MoveRecord>()
   for await (const entries of database.scan(MOVES)) {
     for (const [key, record] of entries) {
-      const parcel = database.decode(key, readMove, partitionIn(key), record)
-      parcels.set(parcel.partition, parcel)
+      const move = database.decode(key, readMove, partitionIn(key), record)
+      moving.set(move.partition, move)
     }
   }
   const had = new Map(readCounts(before?.counts ?? '').map((count) => [count.partition, count]))
   let seq = 0
   for (const partition of shard.partitions) {
-    const parcel = parcels.get(partition)
-    counts.own(had.get(partition) ?? parcel ?? { partition, pending: 0, known: 0 })
+    const move = moving.get(partition)
+    counts.own(had.get(partition) ?? move ?? { partition, pending: 0, known: 0 })
     had.delete(partition)
-    if (parcel === undefined) continue
-    seq = Math.max(seq, parcel.seq)
+    if (move === undefined) continue
+    seq = Math.max(seq, move.seq)
     changes.set(moveKey(partition), null)
   }
   for (const count of had.values()) {
@@ -88,6 +88,6 @@ async function partitionsOf(
 }
 
 function unshared(): KumoError {
-  const message = 'level: a shard was opened without what Store.share made for it'
+  const message = 'level: a shard was opened without the result of Store.share'
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

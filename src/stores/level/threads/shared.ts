@@ -7,7 +7,7 @@ import { locked } from '../db/errors.js'
 import { FIRST_WRITER } from '../format/keys.js'
 import type { WriterEnd } from '../format/meta.js'
 import { TimeScale } from '../format/time-scale.js'
-import { type Crawl, gather, openCrawl } from '../opening/opening.js'
+import { type Crawl, mergeWriters, openCrawl } from '../opening/opening.js'
 import { readWriter, type StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 import { levelState } from '../state.js'
@@ -21,7 +21,7 @@ export interface SharedLayout {
   /** Offset of the time scale that all share. */
   readonly offset: number
   /** Whether the last run did not close, so that hosts may have been visited without a record. */
-  readonly wasCut: boolean
+  readonly crashed: boolean
   /** Number of the next request. */
   readonly seq: number
   /** How far each writer had got, by number. */
@@ -39,10 +39,13 @@ export const NEW_WRITER: WriterEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
 
 export async function share(settings: Settings, context: StoreContext, shards: number): Promise<SharedStore> {
   if (!Number.isInteger(shards) || shards < 1) {
-    throw new KumoError('KUMO_INVALID_OPTION', `shards is a whole number from 1 on, not ${String(shards)}`)
+    throw new KumoError(
+      'KUMO_INVALID_OPTION',
+      `shards must be an integer of at least 1, not ${String(shards)}`,
+    )
   }
   const crawl = await openCrawl(settings, context)
-  const { count, wasCut } = crawl
+  const { count, crashed } = crawl
   const scale = new TimeScale(context.clock, crawl.meta.time)
   const memory = ReopenBarrier.make(1 + shards)
   const barrier = new ReopenBarrier(memory, FIRST_WRITER)
@@ -51,7 +54,7 @@ export async function share(settings: Settings, context: StoreContext, shards: n
     const sharing = { barrier, clock: context.clock }
     const database = await Database.open(settings.path, settings.durability === 'machine', sharing)
     try {
-      await assertOurs(settings, database, meta)
+      await assertLastCommit(settings, database, meta)
     } catch (error) {
       await database.close().catch(() => {})
       throw error
@@ -60,11 +63,11 @@ export async function share(settings: Settings, context: StoreContext, shards: n
       settings,
       context,
       database,
-      { writer: FIRST_WRITER, count, end: meta.first, scale, whole: meta },
+      { writer: FIRST_WRITER, count, end: meta.first, scale, store: meta },
       () => ({ seq: meta.seq, counts: '', nextBatch: 0 }),
     )
     const { seq, writers } = meta
-    const shared: SharedLayout = { shards, offset: scale.offset, wasCut, seq, writers, barrier: memory }
+    const shared: SharedLayout = { shards, offset: scale.offset, crashed, seq, writers, barrier: memory }
     return sharedStore(context, database, writer, shared, barrier)
   } catch (error) {
     count.abandon()
@@ -75,7 +78,7 @@ export async function share(settings: Settings, context: StoreContext, shards: n
 /** Merges what the writers of the last run have left, and lays it out for those of this run. */
 async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
   try {
-    return await gather(crawl, scale.mark(), true)
+    return await mergeWriters(crawl, scale.mark(), true)
   } finally {
     await crawl.database.close()
   }
@@ -85,7 +88,7 @@ async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
  * The database was locked until now, but opening it as shared admits other threads of this process, so another crawl
  * may have slipped in. It would then have made the last commit.
  */
-async function assertOurs({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
+async function assertLastCommit({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
   const last = await readWriter(database, FIRST_WRITER)
   if (last?.commit !== first.commit) throw locked(path)
 }
@@ -99,7 +102,7 @@ function sharedStore(
 ): SharedStore {
   const { journal } = writer
   const { partitions, clock } = context
-  const leave = onProcessExit(() => barrier.barAll())
+  const leave = onProcessExit(() => barrier.blockAll())
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const leftovers = new Leftovers(database, journal)
   /** Batches of this run have greater numbers. */
@@ -117,8 +120,8 @@ function sharedStore(
       return leftovers.read((number) => number === writerOf(shard))
     },
     dropLeftover: (id) => leftovers.drop(id),
-    ending: (shard) => barrier.bar(writerOf(shard), clock),
-    ended: (shard) => barrier.gone(writerOf(shard)),
+    terminating: (shard) => barrier.block(writerOf(shard), clock),
+    exited: (shard) => barrier.exited(writerOf(shard)),
     close() {
       closing ??= writer.close().finally(leave)
       return closing
@@ -126,18 +129,18 @@ function sharedStore(
   }
 }
 
-const leaving = new Set<() => void>()
+const exitListeners = new Set<() => void>()
 
 /** Called before the process terminates its threads. Returns a function that removes the listener. */
 function onProcessExit(leave: () => void): () => void {
-  if (leaving.size === 0) process.once('exit', leaveAll)
-  leaving.add(leave)
+  if (exitListeners.size === 0) process.once('exit', leaveAll)
+  exitListeners.add(leave)
   return () => {
-    leaving.delete(leave)
-    if (leaving.size === 0) process.off('exit', leaveAll)
+    exitListeners.delete(leave)
+    if (exitListeners.size === 0) process.off('exit', leaveAll)
   }
 }
 
 function leaveAll(): void {
-  for (const leave of leaving) leave()
+  for (const leave of exitListeners) leave()
 }

@@ -43,7 +43,7 @@ export async function openWriter(
   const share = (amount: number) => Math.ceil(amount / start.sharers)
   const writer: Writer = new Writer(settings, context, database, start, (): WriterState => {
     seen.contribute()
-    handover.writeParcels()
+    handover.writeDeparting()
     return {
       seq: frontier.seq,
       counts: counts.write((partition) => handover.isDeparting(partition)),
@@ -73,7 +73,7 @@ export async function openWriter(
     counts,
     seq,
     isCautious,
-    taken: (request, partition) => seen.taken(request, partition),
+    added: (request, partition) => seen.added(request, partition),
   })
   const handover = new LevelHandover({ database, journal, counts, frontier, seen })
   const outbox = new LevelOutbox(journal, writer.number, start.end.nextBatch)
@@ -84,11 +84,11 @@ export async function openWriter(
   const touched = (partition: number) => frontier.moves.touched(partition)
   let closing: Promise<void> | undefined
   return {
-    writer: writer,
+    writer,
     frontier,
     seen,
     handover,
-    outbox: outbox,
+    outbox,
     state: levelState({ database, journal, partitions, partitionOf, owns, touched }),
     flush: () => journal.flush(),
     onCommit: (write) => journal.beforeCommit(write),

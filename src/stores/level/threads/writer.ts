@@ -17,8 +17,8 @@ export interface WriterStart {
   /** How far the writer has got. */
   readonly end: WriterEnd
   readonly scale: TimeScale
-  /** What only the first writer stores: facts about the whole store. */
-  readonly whole?: Pick<StoreMeta, 'identity' | 'writers'>
+  /** What only the first writer stores: facts about the store store. */
+  readonly store?: Pick<StoreMeta, 'identity' | 'writers'>
 }
 
 /** The parts of a writer's meta that change, besides commits and time. */
@@ -36,7 +36,7 @@ export class Writer {
     { commitMs }: Settings,
     { clock, report }: StoreContext,
     database: Database,
-    { writer, count, end, scale, whole }: WriterStart,
+    { writer, count, end, scale, store }: WriterStart,
     state: () => WriterState,
   ) {
     this.number = writer
@@ -48,13 +48,13 @@ export class Writer {
       clock,
       commitMs,
       lastCommit: end.commit,
-      committed: (commit) => count.tell(commit),
+      committed: (commit) => count.tryWrite(commit),
       report: (event) => report?.(event),
     })
     const { journal } = this
     const { marksFrom } = end
     const fixed =
-      writer === FIRST_WRITER ? { format: FORMAT, identity: whole!.identity, lanes: whole!.writers } : {}
+      writer === FIRST_WRITER ? { format: FORMAT, identity: store!.identity, lanes: store!.writers } : {}
     journal.beforeWrite(() => {
       const now: WriterMeta = { ...fixed, ...state(), ...scale.mark(), commit: journal.commit, marksFrom }
       journal.put(metaKey(writer), JSON.stringify(now))

@@ -29,7 +29,7 @@ const TYPOS: readonly (readonly [string, unknown, string | RegExp])[] = [
   ],
   ['a duration without a unit', { commitEvery: '100' }, "commitEvery: got '100'; allowed: a duration"],
   ['a commit every hour', { commitEvery: '1h' }, 'a duration up to a minute'],
-  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: a whole number from 1 on'],
+  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: an integer of at least 1'],
   ['half a request in memory', { requestsInMemory: 0.5 }, 'requestsInMemory: got 0.5; allowed'],
   ['a number as text', { hostsInMemory: '10' }, "hostsInMemory: got '10'; allowed"],
   ['a repair that is not yes or no', { repair: 'yes' }, "repair: got 'yes'; allowed: true or false"],
@@ -73,7 +73,7 @@ test("resume 'must' refuses a folder without a crawl, and makes none there", asy
     openStore(path, { resume: 'must' }),
     'KUMO_STORE_RESUME',
     path,
-    /'must'.*is the path right/,
+    /'must'.*check the path/,
   )
   expect(existsSync(path)).toBe(false)
 })
@@ -144,7 +144,7 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
     openStore(path),
     'KUMO_STORE_MISMATCH',
     path,
-    /newer version of Kumo \(format 4, this one knows 3\); update Kumo/,
+    /newer version of Kumo \(format 4; this version supports up to 3\); update Kumo/,
   )
   await expectRefusal(openStore(path, { repair: true }), 'KUMO_STORE_MISMATCH', path)
   await withDatabase(path, async (database) => {

@@ -107,7 +107,7 @@ test('a crawl that ends while the disk fails says so, and leaves what was commit
   const closings = shards.all.map((shard) => rejectionOf(Promise.resolve(shard.close())))
   for (const closing of closings) {
     expect(await closing).toMatchObject({
-      message: expect.stringContaining('What was committed before is whole'),
+      message: expect.stringContaining('Everything committed before is intact'),
     })
   }
   await shards.shared.close()
@@ -130,7 +130,7 @@ test('what another thread wrote behind a write that broke off, and is gone, is n
   const error = await rejectionOf(other.reopen())
   expect(error).toMatchObject({
     code: 'KUMO_STORE_DAMAGED',
-    message: expect.stringContaining('commits are gone'),
+    message: expect.stringContaining('commits that had been written are missing'),
   })
   expect(await rejectionOf(other.get('b'))).toBe(error)
   expect(await keeper.get('b')).toBeUndefined()
