@@ -295,8 +295,8 @@ describe('messages', () => {
     finish()
     await until(() => over === 2)
     expect(reports.map((all) => all.at(-1))).toEqual([
-      { sent: [0, 2], taken: [0, 0], commands: 0 },
-      { sent: [0, 0], taken: [2, 0], commands: 0 },
+      { sent: [0, 2], processed: [0, 0], commands: 0 },
+      { sent: [0, 0], processed: [2, 0], commands: 0 },
     ])
   })
 
@@ -317,7 +317,7 @@ describe('messages', () => {
     const { shards, reports } = mesh(2)
     expect(() => shards[0]!.post(1, () => {})).toThrow(/could not be cloned/)
     shards[0]!.rest()
-    expect(reports[0]).toEqual([{ sent: [0, 0], taken: [0, 0], commands: 0 }])
+    expect(reports[0]).toEqual([{ sent: [0, 0], processed: [0, 0], commands: 0 }])
   })
 })
 
@@ -334,10 +334,10 @@ describe('rest', () => {
     await until(() => a.inTransit === 0)
     expect(b.rest()).toBe(false)
     b.rest()
-    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], taken: [1, 0], commands: 0 }])
+    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], processed: [1, 0], commands: 0 }])
     b.send(0, requests(1))
     b.rest()
-    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], taken: [1, 0], commands: 0 }])
+    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], processed: [1, 0], commands: 0 }])
   })
 
   it('is over when the main thread says so, and not if something came first', async () => {
@@ -457,8 +457,8 @@ describe('a shard that died', () => {
     a.send(1, requests(1))
     a.rest()
     expect(reports[0]).toEqual([
-      { sent: [0, 1], taken: [0, 1], commands: 0 },
-      { sent: [0, 1], taken: [0, 0], commands: 0 },
+      { sent: [0, 1], processed: [0, 1], commands: 0 },
+      { sent: [0, 1], processed: [0, 0], commands: 0 },
     ])
   })
 

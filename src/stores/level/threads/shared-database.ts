@@ -51,6 +51,7 @@ export class SharedDatabase {
     this.#level = level
     this.#barrier = barrier
     this.#clock = clock
+    markNativeClose(level, barrier)
     if (barrier.isKeeper) barrier.enter()
     this.#watching = this.#watchBarrier()
   }
@@ -179,6 +180,16 @@ export class SharedDatabase {
     if ((await this.call(() => this.#level.get(this.lastWritten!))) !== undefined) return
     throw damaged(this.#path, 'the disk failed, and commits that had been written are missing')
   }
+}
+
+/**
+ * `close` starts its native call only after a microtask, so `call` around it would be over too early: the native call
+ * itself is marked.
+ */
+function markNativeClose(level: Level<string, string>, barrier: ReopenBarrier): void {
+  const native = level as unknown as { _close(): Promise<void> }
+  const close = native._close.bind(level)
+  native._close = () => barrier.call(close)
 }
 
 /** The database would have to be reopened, but cannot be closed. */

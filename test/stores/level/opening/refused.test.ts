@@ -96,7 +96,7 @@ test('a crawl goes on only with the options that its data was made with', async 
     'partition (number of partitions)': crawler.partitioner(byHost(17)),
   }
   for (const [option, other] of Object.entries(others)) {
-    await expectRefusal(other.run(), 'KUMO_STORE_MISMATCH', path, option, /anew in another folder/)
+    await expectRefusal(other.run(), 'KUMO_STORE_MISMATCH', path, option, /start again in another folder/)
   }
   expect(askedPaths(started)).toHaveLength(3)
   expect(await crawler.limit({ pages: 5 }).run()).toMatchObject({ reason: 'limit', pages: 5 })
@@ -120,7 +120,7 @@ test('a partitioner that puts hosts elsewhere is refused by the name of a host, 
     at(4).run(),
     'KUMO_STORE_MISMATCH',
     host,
-    /partition 3, but partition\(\) puts it into 4/,
+    /partition 3, but the partitioner assigns it to 4/,
   )
   expect(askedPaths(started)).toHaveLength(3)
   expect(await at(3).run()).toMatchObject({ reason: 'limit', pages: 3, earlierRuns: 1 })

@@ -140,6 +140,26 @@ test('what another thread wrote behind a write that broke off, and is gone, is n
   await (await Database.open(path, false)).close()
 })
 
+test('closing is a native call: a thread that is about to be terminated does not start it', async () => {
+  const path = await folder()
+  const memory = ReopenBarrier.make(2)
+  const { clock } = contextOf()
+  const barrier = new ReopenBarrier(memory, 0)
+  const keeper = await Database.open(path, false, { barrier, clock })
+  const other = await Database.open(path, false, { barrier: new ReopenBarrier(memory, 1), clock })
+  await barrier.block(1, clock)
+  let isClosed = false
+  void other.close().then(() => {
+    isClosed = true
+  })
+  await sleep(50)
+  expect(isClosed).toBe(false)
+  expect(barrier.isOccupied).toBe(true)
+  barrier.exited(1)
+  expect(barrier.isOccupied).toBe(false)
+  await keeper.close()
+})
+
 /** The next so many commits fail, as on a full disk, whoever writes them. */
 function failNextBatches(count: number): void {
   const { batch } = Level.prototype
