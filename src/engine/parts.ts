@@ -74,6 +74,8 @@ export interface EngineParts {
  */
 export interface InFlightLog {
   start(request: CrawlRequest): void
+  /** A request is about to be sent. `total` counts all that this shard has sent, including this one. */
+  sent(total: number): void
   /** The user's code is called for this visit, from now until `leave`, unless it asks for time. */
   enter(request: CrawlRequest): void
   leave(): void

@@ -6,13 +6,14 @@ import { hostOf } from '../url/canonicalize.js'
  * visit occupies a slot; a slot holds the request as text.
  */
 
-/** Header words: the slot that the user's code is executing on, waiting requests, settled pages, and a heartbeat. */
+/** Header words: the slot that the user's code is executing on, waiting requests, settled pages, sent requests. */
 const CURRENT = 0
 const WAITING = 1
 const PAGES = 2
+const SENT = 3
 /** Changes with everything the thread does for a visit. */
-const HEARTBEAT = 3
-const HEADER_WORDS = 4
+const HEARTBEAT = 4
+const HEADER_WORDS = 5
 const HEADER_BYTES = 4 * HEADER_WORDS
 const SLOT_BYTES = 2048
 /** Offset of the text in a slot, after its length. */
@@ -75,6 +76,10 @@ export class SharedInFlightLog {
     this.#lengths[lengthAt(slot)] = length
   }
 
+  sent(total: number): void {
+    this.#header[SENT] = total
+  }
+
   enter(request: CrawlRequest): void {
     const slot = this.#slots.get(request) ?? NO_SLOT
     this.#header[CURRENT] = slot
@@ -113,10 +118,24 @@ function lengthAt(slot: number): number {
   return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT_OFFSET
 }
 
-/** The last state that a shard wrote, and its heartbeat. */
-export function lastState(memory: SharedArrayBuffer): { waiting: number; pages: number; heartbeat: number } {
+/** The last state that a shard wrote. */
+export interface LastState {
+  /** Requests that were waiting, and pages that were settled. */
+  readonly waiting: number
+  readonly pages: number
+  /** Requests that it had sent in this run and, with a durable store, before; 0 if it sent none. */
+  readonly sent: number
+  readonly heartbeat: number
+}
+
+export function lastState(memory: SharedArrayBuffer): LastState {
   const header = new Int32Array(memory, 0, HEADER_WORDS)
-  return { waiting: header[WAITING]!, pages: header[PAGES]!, heartbeat: Atomics.load(header, HEARTBEAT) }
+  return {
+    waiting: header[WAITING]!,
+    pages: header[PAGES]!,
+    sent: header[SENT]!,
+    heartbeat: Atomics.load(header, HEARTBEAT),
+  }
 }
 
 /** Read by the main thread once the worker is dead. */

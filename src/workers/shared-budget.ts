@@ -53,12 +53,19 @@ function offsetOf(shard: number): number {
 
 /**
  * A shard died: it no longer waits, and its claims are returned. If its store is durable, only its replacement knows
- * which of its pages were stored, and returns the rest itself (`watch`).
+ * which of its pages were stored, and returns the rest itself (`watch`). `used`: how much the shard has used in total,
+ * if that is known to be more than it has counted; a request that was sent is used, even if its visit was not settled.
  */
-export function returnClaims(memory: SharedArrayBuffer, shard: number, isDurable: boolean): void {
+export function returnClaims(memory: SharedArrayBuffer, shard: number, isDurable: boolean, used = 0): void {
   const numbers = new BigInt64Array(memory)
   const own = offsetOf(shard)
-  if (!isDurable) Atomics.add(numbers, LEFT, Atomics.exchange(numbers, own + CLAIMED, 0n))
+  if (!isDurable) {
+    const counted = Atomics.load(numbers, own + COUNTED)
+    const lost = counted === NOT_OPENED || BigInt(used) < counted ? 0n : BigInt(used) - counted
+    Atomics.add(numbers, own + COUNTED, lost)
+    Atomics.sub(numbers, PAGES_LEFT, lost)
+    Atomics.add(numbers, LEFT, Atomics.exchange(numbers, own + CLAIMED, 0n) - lost)
+  }
   Atomics.sub(numbers, WAITING, Atomics.exchange(numbers, own + IS_WAITING, 0n))
 }
 

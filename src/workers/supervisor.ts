@@ -4,7 +4,7 @@ import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
 import { ClosureHost, type Closures, plainError } from './closures/host.js'
 import { TerminationDetector } from './exchange/termination-detector.js'
-import { type InterruptedVisit, interruptedVisits, lastState } from './in-flight-log.js'
+import { type InterruptedVisit, interruptedVisits, type LastState, lastState } from './in-flight-log.js'
 import type { PlainError, ToMain, ToWorker, WorkerData } from './messages.js'
 import { Moves } from './moves.js'
 import type { Thread, Threads } from './thread.js'
@@ -25,9 +25,6 @@ export interface SupervisorOptions {
   /** What to start a worker with. */
   dataFor(shard: number, replaces: boolean): WorkerData
 }
-
-/** The state of a worker when it died. */
-export type LastState = Pick<ReturnType<typeof lastState>, 'waiting' | 'pages'>
 
 /** What the supervisor reports to the crawl. */
 export interface SupervisorEvents {

@@ -37,6 +37,28 @@ describe('a shard whose store dies with it', () => {
   })
 })
 
+test('a request that a dead shard had sent is used, although its visit was not settled', () => {
+  const memory = budgetMemory(10, ENDLESS, 2)
+  // Five requests are of an earlier run.
+  const { budget } = shard(memory, 0, 5)
+  const other = shard(memory, 1, 0)
+  expect(budget.claim(6)).toBe(6)
+  budget.spend(2, 0)
+  returnClaims(memory, 0, false, 5 + 2 + 3)
+  returnClaims(memory, 0, false, 5 + 2 + 3)
+  expect(other.budget.claim(100)).toBe(10 - 5)
+  other.budget.spend(5, 0)
+  expect(isUsedUp(memory)).toBe(true)
+})
+
+test('a budget without a limit stays without one, whatever a dead shard had sent', () => {
+  const memory = budgetMemory(ENDLESS, ENDLESS, 2)
+  shard(memory, 0, 0).budget.claim(6)
+  returnClaims(memory, 0, false, 1000)
+  expect(isUsedUp(memory)).toBe(false)
+  expect(shard(memory, 0, 0).budget.claim(6)).toBe(6)
+})
+
 describe('a shard whose store outlives it', () => {
   test('has used what is on disk; the rest comes back when its successor knows what is', () => {
     const memory = budgetMemory(10, ENDLESS, 2)

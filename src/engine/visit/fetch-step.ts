@@ -23,10 +23,18 @@ export interface FetchExpectation {
 /** How long a visit that came short of something keeps its place. In this time others end, and set free what they hold. */
 const SHORTAGE_PAUSE_MS = 1000
 
+interface FetchParts {
+  readonly fetcher: Fetcher
+  readonly clock: Clock
+  readonly delivery: Delivery
+  readonly inFlight?: { sent(total: number): void } | undefined
+}
+
 /** Exchanges with servers: each is ended by its answer, the deadline or the abort of the crawl, and counted. */
 export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
+  readonly #inFlight: FetchParts['inFlight']
   readonly #timeoutMs: number
   readonly #meters: Meters
   readonly #tally: Tally
@@ -37,15 +45,11 @@ export class FetchStep {
   #pause: Timer | undefined
   #aborted = false
 
-  constructor(
-    parts: { fetcher: Fetcher; clock: Clock; delivery: Delivery },
-    timeoutMs: number,
-    meters: Meters,
-    tally: Tally,
-  ) {
+  constructor(parts: FetchParts, timeoutMs: number, meters: Meters, tally: Tally) {
     this.#delivery = parts.delivery
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
+    this.#inFlight = parts.inFlight
     this.#timeoutMs = timeoutMs
     this.#meters = meters
     this.#tally = tally
@@ -73,6 +77,7 @@ export class FetchStep {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
+    this.#inFlight?.sent(this.#tally.requests)
     const context = new VisitContext(expectation)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()

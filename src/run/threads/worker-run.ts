@@ -19,13 +19,18 @@ import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
-import { type InterruptedVisit, inFlightMemory, retryOf } from '../../workers/in-flight-log.js'
+import {
+  type InterruptedVisit,
+  inFlightMemory,
+  type LastState,
+  retryOf,
+} from '../../workers/in-flight-log.js'
 import type { ToMain, WorkerData } from '../../workers/messages.js'
 import type { Moves } from '../../workers/moves.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, isUsedUp, returnClaims } from '../../workers/shared-budget.js'
 import { StoreHealth } from '../../workers/store-health.js'
-import { type LastState, WorkerSupervisor } from '../../workers/supervisor.js'
+import { WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
 import { deliveryOf } from './events.js'
 import { mayBalance, type WorkerRunParts } from './open.js'
@@ -352,7 +357,7 @@ export class WorkerRun {
     this.#crashedUrls.note(visits, reason)
     returnClaims(this.#budget, shard, isDurable)
     // Requests that were sent stay used, whatever the store keeps of them.
-    returnClaims(this.#requestBudget, shard, false)
+    returnClaims(this.#requestBudget, shard, false, state.sent)
     this.#storeHealth.forget(shard)
     const retried = visits.length
     if (!isDurable && retried > 0) void this.#retry(shard, visits)
