@@ -214,7 +214,7 @@ function placed(place: ShardPlace): Partial<EngineParts> {
   }
 }
 
-async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
+export async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
   try {
     await open()
   } catch (error) {

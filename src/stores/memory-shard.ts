@@ -3,13 +3,13 @@
 import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
 import { partitionedTable } from '../seen/partitioned.js'
 import type { Handover, OpenStore, ShardContext, StoreContext, StoreSnapshot } from './contract.js'
-import { type MovedFacts, movableState } from './memory-state.js'
+import { type MovedRecords, movableState } from './memory-state.js'
 
 interface Moved extends StoreSnapshot {
   readonly frontier: MovedPartitions
   /** Fingerprints of seen URLs, in the order of the partitions. */
   readonly seen: readonly Uint32Array[]
-  readonly facts: MovedFacts
+  readonly records: MovedRecords
 }
 
 export function memoryShard(context: StoreContext, shard: ShardContext): OpenStore {
@@ -28,7 +28,7 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
         partitions,
         frontier: frontier.release(),
         seen: partitions.map((partition) => seen.release(partition)),
-        facts: state.release((host) => leaving.has(partitionOf(host))),
+        records: state.release((host) => leaving.has(partitionOf(host))),
       }
       left?.()
       return moved
@@ -36,7 +36,7 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
     adopt(snapshot) {
       const moved = snapshot as Moved
       for (const [i, partition] of moved.partitions.entries()) seen.adopt(partition, moved.seen[i]!)
-      state.adopt(moved.facts)
+      state.adopt(moved.records)
       frontier.adopt(moved.frontier)
     },
     load: () => frontier.load(),

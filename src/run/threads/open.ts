@@ -5,7 +5,7 @@ import type { PageReader } from '../../engine/delivery.js'
 import type { CrawlEvents } from '../../engine/events.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
-import { asKumoError, KumoError, messageOf } from '../../errors.js'
+import { asKumoError } from '../../errors.js'
 import { completePage, FetchedPage } from '../../extract/page.js'
 import { productName } from '../../fetch/robots/gate.js'
 import { loadShared } from '../../modules/load.js'
@@ -19,7 +19,7 @@ import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
 import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
-import { clockOf } from '../plan.js'
+import { clockOf, opened } from '../plan.js'
 import { partitionerOf, storeContext } from '../plan-store.js'
 
 /** What a `WorkerRun` is made of. */
@@ -134,14 +134,6 @@ async function openClosures(
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
     flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
-  }
-}
-
-async function opened(what: string, open: () => MaybePromise<unknown>): Promise<void> {
-  try {
-    await open()
-  } catch (cause) {
-    throw new KumoError('KUMO_OPEN_FAILED', `${what} could not be opened: ${messageOf(cause)}`, { cause })
   }
 }
 

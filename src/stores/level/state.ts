@@ -2,7 +2,7 @@ import { KumoError } from '../../errors.js'
 import type { StateSpace, StateStore } from '../contract.js'
 import type { Database } from './db/database.js'
 import type { Journal } from './db/journal.js'
-import { factPrefix, NUL, partitionText } from './format/keys.js'
+import { NUL, partitionText, recordPrefix } from './format/keys.js'
 
 export interface LevelStateParts {
   readonly database: Database
@@ -17,7 +17,7 @@ export interface LevelStateParts {
 }
 
 /** The first key after those of all records. */
-const AFTER_FACTS = 'l'
+const AFTER_RECORDS = 'l'
 
 /** Records that belong to no host are stored in the first partition. */
 const NO_HOST_PARTITION = 0
@@ -37,8 +37,8 @@ export function levelState(parts: LevelStateParts): StateStore {
   }
 }
 
-function readFact(fact: string): unknown {
-  return JSON.parse(fact)
+function readRecord(record: string): unknown {
+  return JSON.parse(record)
 }
 
 class LevelSpace implements StateSpace {
@@ -61,8 +61,10 @@ class LevelSpace implements StateSpace {
     if (this.#isElsewhere(host)) return undefined
     const at = this.#keyOf(key, host)
     const staged = journal?.staged(at)
-    const fact = staged === undefined ? await database.get(at) : staged
-    return fact === undefined || fact === null ? undefined : database.decode(at, readFact, fact as string)
+    const record = staged === undefined ? await database.get(at) : staged
+    return record === undefined || record === null
+      ? undefined
+      : database.decode(at, readRecord, record as string)
   }
 
   put(key: string, value: unknown, host?: string): void {
@@ -73,10 +75,10 @@ class LevelSpace implements StateSpace {
     this.#write(key, host, null)
   }
 
-  #write(key: string, host: string | undefined, fact: string | null): void {
+  #write(key: string, host: string | undefined, record: string | null): void {
     const { journal, touched, partitionOf } = this.#parts
     if (this.#isElsewhere(host)) return
-    journal?.put(this.#keyOf(key, host), fact)
+    journal?.put(this.#keyOf(key, host), record)
     if (host !== undefined) touched?.(partitionOf(host))
   }
 
@@ -85,15 +87,15 @@ class LevelSpace implements StateSpace {
     const { journal, database, partitions } = this.#parts
     await journal?.flush()
     for (let partition = 0; partition < partitions; ) {
-      const prefix = factPrefix(partitionText(partition), this.#name)
+      const prefix = recordPrefix(partitionText(partition), this.#name)
       const to = `${prefix.slice(0, -1)}\x01`
       for await (const entries of database.scan({ from: prefix, to })) {
-        for (const [key, fact] of entries) {
+        for (const [key, record] of entries) {
           const name = key.slice(prefix.length)
-          yield [name.slice(name.indexOf(NUL) + 1), database.decode(key, readFact, fact)]
+          yield [name.slice(name.indexOf(NUL) + 1), database.decode(key, readRecord, record)]
         }
       }
-      const next = await database.read({ from: to, to: AFTER_FACTS, limit: 1 })
+      const next = await database.read({ from: to, to: AFTER_RECORDS, limit: 1 })
       if (next.length === 0) return
       const there = Number.parseInt(next[0]![0].slice(1, 5), 16)
       partition = Math.max(there, partition + 1)
@@ -108,6 +110,6 @@ class LevelSpace implements StateSpace {
 
   #keyOf(key: string, host: string | undefined): string {
     const partition = host === undefined ? NO_HOST_PARTITION : this.#parts.partitionOf(host)
-    return `${factPrefix(partitionText(partition), this.#name)}${host ?? ''}${NUL}${key}`
+    return `${recordPrefix(partitionText(partition), this.#name)}${host ?? ''}${NUL}${key}`
   }
 }

@@ -49,6 +49,10 @@ export function toStoreError(path: string, error: unknown): KumoError {
   return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${message}`, { cause: error })
 }
 
+export function noCrawl(path: string): KumoError {
+  return new KumoError('KUMO_STORE_RESUME', `${path} holds no crawl; check the path`)
+}
+
 /** The folder no longer exists, or has been replaced. */
 export function folderGone(path: string): KumoError {
   const message =

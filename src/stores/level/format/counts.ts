@@ -125,6 +125,10 @@ export function writeCounts(counts: Iterable<PartitionCount>): string {
   return text
 }
 
+export function totalOf(counts: readonly PartitionCount[], field: 'pending' | 'known'): number {
+  return counts.reduce((sum, count) => sum + count[field], 0)
+}
+
 /** Reads what `write` has written. */
 export function readCounts(text: string): PartitionCount[] {
   return text

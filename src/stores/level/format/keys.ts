@@ -153,7 +153,7 @@ export function filterKey(partition: string): string {
   return `b${partition}`
 }
 
-export function factPrefix(partition: string, space: string): string {
+export function recordPrefix(partition: string, space: string): string {
   return `k${partition}${space}${NUL}`
 }
 

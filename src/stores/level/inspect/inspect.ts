@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { KumoError } from '../../../errors.js'
 import { type Clock, systemClock } from '../../../time.js'
 import type { FailureCode, SkipReason } from '../../../types.js'
 import type { StateSpace } from '../../contract.js'
 import { sizeOf, withCopy } from '../db/copy.js'
 import type { Database } from '../db/database.js'
+import { noCrawl } from '../db/errors.js'
 import { CommitCount, holdsDatabase } from '../db/folder.js'
-import type { PartitionCount } from '../format/counts.js'
+import { totalOf } from '../format/counts.js'
 import { entryOf, hostIn, META } from '../format/keys.js'
 import { type Meta, readMeta, readWriterMeta } from '../format/meta.js'
 import { type HostRecord, readHost } from '../format/records.js'
@@ -82,12 +82,8 @@ const LISTED = 20
 export async function inspectCrawl(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED } = options
-  if (!holdsDatabase(folder)) throw none(folder)
+  if (!holdsDatabase(folder)) throw noCrawl(folder)
   return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
-}
-
-function none(folder: string): KumoError {
-  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; check the path`)
 }
 
 async function read(
@@ -99,14 +95,14 @@ async function read(
 ): Promise<Inspection> {
   const record = await database.get(META)
   const stored = await readMeta(folder, database, {})
-  if (record === undefined || stored === undefined) throw none(folder)
+  if (record === undefined || stored === undefined) throw noCrawl(folder)
   const { format } = database.decode(META, readWriterMeta<Meta>, record)
   const meta = await readStoreMeta(database, stored)
   const scale = new TimeScale(clock, meta.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
-  const crawl = await crawlFact(state.space('crawl'))
+  const crawl = await crawlRecord(state.space('crawl'))
   const recent: FailureInspection[] = []
-  for await (const [, fact] of state.space('failures').entries()) recent.push(fact as FailureInspection)
+  for await (const [, record] of state.space('failures').entries()) recent.push(record as FailureInspection)
   recent.sort((a, b) => b.at - a.at)
   const ended = crawl?.ended
   return {
@@ -118,8 +114,8 @@ async function read(
     startedAt: crawl?.startedAt ?? scale.fromStore(meta.time!.at),
     lastCommitAt: scale.fromStore(meta.time!.at),
     bytesOnDisk: await sizeOf(folder),
-    known: total(meta.counts, 'known'),
-    pending: total(meta.counts, 'pending'),
+    known: totalOf(meta.counts, 'known'),
+    pending: totalOf(meta.counts, 'pending'),
     pages: crawl?.pages ?? 0,
     bytes: crawl?.bytes ?? 0,
     failed: crawl?.failed ?? 0,
@@ -134,7 +130,7 @@ async function read(
 /** Records of the crawl itself are in the first partition, whatever the number of partitions. */
 const PARTITIONS = 1
 
-type CrawlFact = Pick<
+type CrawlRecord = Pick<
   Inspection,
   'runs' | 'startedAt' | 'pages' | 'bytes' | 'failed' | 'failures' | 'skips' | 'statuses'
 > & { readonly ended?: string }
@@ -142,15 +138,16 @@ type CrawlFact = Pick<
 /** Each shard has its own counts: see engine/stats/ledger.ts. */
 const TALLY = /^tally( \d+)?$/
 
-async function crawlFact(space: StateSpace): Promise<CrawlFact | undefined> {
-  let sum: CrawlFact | undefined
-  for await (const [name, fact] of space.entries()) {
-    if (TALLY.test(name)) sum = sum === undefined ? (fact as CrawlFact) : added(sum, fact as CrawlFact)
+async function crawlRecord(space: StateSpace): Promise<CrawlRecord | undefined> {
+  let sum: CrawlRecord | undefined
+  for await (const [name, record] of space.entries()) {
+    if (TALLY.test(name))
+      sum = sum === undefined ? (record as CrawlRecord) : added(sum, record as CrawlRecord)
   }
   return sum
 }
 
-function added(a: CrawlFact, b: CrawlFact): CrawlFact {
+function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
   const { ended, ...counts } = {
     runs: Math.max(a.runs, b.runs),
     startedAt: Math.min(a.startedAt, b.startedAt),
@@ -170,10 +167,6 @@ function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(
   const sum: Record<PropertyKey, number | undefined> = { ...a }
   for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
   return sum as T
-}
-
-function total(counts: readonly PartitionCount[], field: 'pending' | 'known'): number {
-  return counts.reduce((sum, count) => sum + count[field], 0)
 }
 
 const ENDINGS: Readonly<Record<string, Inspection['state']>> = {

@@ -3,6 +3,7 @@
 import { counted } from '../../../errors.js'
 import type { Fault } from '../check/examine.js'
 import type { Losses } from '../check/salvage.js'
+import { totalOf } from '../format/counts.js'
 import type { StoreMeta } from './store-meta.js'
 
 /** Undefined if no commits are missing at the end. */
@@ -29,10 +30,10 @@ export interface Repair {
 }
 
 export function repairMessage({ path, after, losses, files, aside, ...repair }: Repair): string {
-  const [known, pending] = [total(after, 'known'), total(after, 'pending')]
+  const [known, pending] = [totalOf(after?.counts ?? [], 'known'), totalOf(after?.counts ?? [], 'pending')]
   const was = repair.before && {
-    known: total(repair.before, 'known'),
-    pending: total(repair.before, 'pending'),
+    known: totalOf(repair.before.counts, 'known'),
+    pending: totalOf(repair.before.counts, 'pending'),
   }
   const left =
     after === undefined
@@ -67,8 +68,4 @@ function lostIn(losses: Losses | undefined): string | undefined {
     changes > 0 ? `${counted(changes, 'change')} in the log` : undefined,
   ]
   return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
-}
-
-function total(meta: StoreMeta | undefined, field: 'known' | 'pending'): number {
-  return meta?.counts.reduce((sum, count) => sum + count[field], 0) ?? 0
 }

@@ -35,7 +35,7 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   const { path } = settings
   const counts = CommitCount.allIn(path)
   // Before a folder is created where one should have existed.
-  if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
+  if (settings.resume === 'must' && !holdsDatabase(path)) throw nothingToResume(path)
   const identity = storeIdentity(context.identity)
   const expected = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
   const { database, meta, wasRepaired } = await openChecked(settings, context, identity, expected)
@@ -244,10 +244,10 @@ function checkResume({ path, resume }: Settings, meta: StoreMeta | undefined): v
     const message = `${path} already holds a crawl, and resume is 'never'; choose another folder, or delete this one`
     throw new KumoError('KUMO_STORE_RESUME', message)
   }
-  if (resume === 'must' && meta === undefined) throw noCrawl(path)
+  if (resume === 'must' && meta === undefined) throw nothingToResume(path)
 }
 
-function noCrawl(path: string): KumoError {
+function nothingToResume(path: string): KumoError {
   const message = `${path} holds no crawl to resume, and resume is 'must'; check the path`
   return new KumoError('KUMO_STORE_RESUME', message)
 }

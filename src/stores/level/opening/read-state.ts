@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { KumoError } from '../../../errors.js'
 import type { StateStore } from '../../contract.js'
 import { withCopy } from '../db/copy.js'
+import { noCrawl } from '../db/errors.js'
 import { holdsDatabase } from '../db/folder.js'
 import { readMeta } from '../format/meta.js'
 import { levelState } from '../state.js'
@@ -16,13 +16,9 @@ const ALL_PARTITIONS = 0x10000
  */
 export async function readState<T>(path: string, read: (state: StateStore) => Promise<T>): Promise<T> {
   const folder = resolve(path)
-  if (!holdsDatabase(folder)) throw none(folder)
+  if (!holdsDatabase(folder)) throw noCrawl(folder)
   return withCopy(folder, async (database) => {
-    if ((await readMeta(folder, database, {})) === undefined) throw none(folder)
+    if ((await readMeta(folder, database, {})) === undefined) throw noCrawl(folder)
     return read(levelState({ database, partitions: ALL_PARTITIONS, partitionOf: () => 0 }))
   })
-}
-
-function none(folder: string): KumoError {
-  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; check the path`)
 }
