@@ -25,8 +25,8 @@ export type {
   ResponseHeaders,
   Validators,
 } from './fetch/contract.js'
+export type { Address } from './fetch/dns/query.js'
 export {
-  type Address,
   type CachingResolver,
   type CachingResolverOptions,
   cachingResolver,

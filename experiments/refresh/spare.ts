@@ -3,8 +3,8 @@
  * for a schedule that was stretched because there are fewer. Uses the schedule and the frontier of the crawler.
  */
 
-import type { RefreshForecast } from '../../src/sim/refresh/contract.js'
 import type { ResolvedPolicy } from '../../src/refresh/policies.js'
+import type { RefreshForecast } from '../../src/sim/refresh/contract.js'
 import { describeWorld } from '../../src/sim/refresh/described.js'
 import { refreshRules } from '../../src/sim/refresh/rules.js'
 import { simulateRefresh } from '../../src/sim/refresh/run.js'

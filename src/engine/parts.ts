@@ -104,6 +104,8 @@ export type PageCount = readonly [name: string, pages: number]
  */
 export interface InFlightLog {
   start(request: CrawlRequest): void
+  /** A request is about to be sent. `total` counts all that this shard has sent, including this one. */
+  sent(total: number): void
   /** User code runs synchronously for this visit until `leave`. */
   enter(request: CrawlRequest): void
   leave(): void

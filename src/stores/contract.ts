@@ -4,25 +4,25 @@ import type { Clock } from '../time.js'
 import type { MaybePromise } from '../types.js'
 
 /**
- * The roof for adapters that keep several contracts in one place: `.store(memory())`.
+ * A bundle of adapters that share one database: `.store(memory())`.
  *
- * A `Store` is a description and holds nothing; `open` makes the parts for one run. What must stay true: after
- * `close` of the opened store, no handle remains, whether or not the parts were closed one by one.
+ * A `Store` is a description and holds no resources; `open` creates the parts for one run. Invariant: after `close` of
+ * the opened store no handle remains, whether or not its parts were closed one by one.
  *
- * A *durable* store outlives the process. What must stay true of it besides:
- * - After a crash it holds what it held at some moment before, and that moment is not long ago. Nothing is half there:
- *   a settlement, what it found and its host's clock are kept together or not at all.
- * - A name counts as known to the seen-set after a crash, or a close, only if the frontier has, or had, the request of it
- *   (`knownAs` tells the name of a request): a URL that is known and not pending would be lost.
- * - A request that was leased when it crashed is pending.
+ * A *durable* store outlives the process. It must also guarantee:
+ * - After a crash it holds the state of some recent moment, and that state is consistent: a settlement, the links it
+ *   found and its host's clock are stored together or not at all.
+ * - After a crash or a close, a URL counts as seen only if the frontier has, or once had, its request (`knownAs`
+ *   returns the name under which a request is seen). A URL that is seen but was never pending would be lost.
+ * - A request that was leased at the time of the crash is pending again.
  */
 export interface Store {
-  /** For messages: `memory`, `level`. */
+  /** Used in messages: `memory`, `level`. */
   readonly name: string
   open(context: StoreContext): MaybePromise<OpenStore>
   /**
-   * Called once, before shards open the store, each in a thread of its own. Absent: shards have nothing in common, and
-   * each opens its own.
+   * Called once, before the shards open the store, each in its own thread. Absent: shards share nothing, and each opens
+   * a store of its own.
    */
   share?(context: StoreContext, shards: number): MaybePromise<SharedStore>
 }
@@ -30,88 +30,89 @@ export interface Store {
 export interface OpenStore {
   readonly frontier: Frontier
   readonly seen: SeenStore
-  /** Small facts of hooks and of the crawl itself. Absent: they live in memory, as long as the run. */
+  /** Small records of hooks and of the crawl itself. Absent: they are kept in memory for the duration of the run. */
   readonly state?: StateStore
-  /** Resolves once all that was done so far would survive a crash. Absent: nothing would. */
+  /** Resolves once everything done so far would survive a crash. Absent: the store is not durable. */
   flush?(): MaybePromise<void>
-  /** Called before each commit: what is put into `state` then goes in with it. */
+  /** Registers a function to call before each commit. What it puts into `state` becomes part of that commit. */
   onCommit?(write: () => void): void
-  /** How it fares. Absent: always well. */
+  /** Store health. Absent: always `ok`. */
   condition?(): StoreCondition
-  /** Present in a store that can give partitions to another shard, and take them. */
+  /** Present in a store that can release partitions to another shard and adopt them. */
   readonly handover?: Handover
-  /** Where batches on their way to other shards outlive a crash. Absent: nothing of this store does. */
+  /** Where batches in transit to other shards survive a crash. Absent: the store is not durable. */
   readonly outbox?: Outbox
-  /** As in `SharedStore`, for a crawl that has no shards any more. */
+  /** As in `SharedStore`, for a crawl that used to have shards and now has none. */
   leftovers?(): AsyncIterable<Leftover>
   dropLeftover?(id: string): void
   close(): MaybePromise<void>
 }
 
 /**
- * How partitions move from the shard that had them to another. What must stay true: with a partition go its hosts with
- * their clocks, their requests, what is known of them and the facts that belong to them; nothing is there twice and
- * nothing is lost.
+ * Moves partitions from one shard to another. Invariant: a partition takes along its hosts with their clocks, their
+ * requests, their seen URLs and their records; nothing is duplicated and nothing is lost.
  */
 export interface Handover {
   /**
-   * From this call on nothing of these partitions is leased. Once what was leased is settled, it resolves with all that
-   * belongs to them, as data that can be posted to another thread; from then on this store knows nothing of them.
-   * Requests of theirs that are added before it lets go of them go along; at that moment it calls `left`, so that nobody
-   * adds any more. Calls do not overlap.
+   * Stops leasing from these partitions, waits until everything leased is settled, and resolves with all their data in
+   * a form that can be posted to another thread. After that this store no longer knows the partitions. Requests added
+   * to them before that moment are included. `left` is called at that moment, synchronously, so that the caller stops
+   * adding. Calls do not overlap.
    */
   release(partitions: readonly number[], left?: () => void): Promise<StoreSnapshot>
-  /** Takes partitions in, as `give` of a store of the same kind made them. */
-  adopt(what: StoreSnapshot): MaybePromise<void>
-  /** What its partitions have to do now: for balancing. */
+  /** Takes over partitions from a snapshot that `release` of a store of the same kind returned. */
+  adopt(snapshot: StoreSnapshot): MaybePromise<void>
+  /** The current work of each partition, used for balancing. */
   load(): readonly PartitionLoad[]
 }
 
-/** Plain data; instants in it are of the crawl's clock, which all threads share. */
+/** Plain data. Instants refer to the crawl's clock, which all threads share. */
 export interface StoreSnapshot {
   readonly partitions: readonly number[]
 }
 
-/** The work that a partition holds: requests that are to be handed out later (`again.at`) are none yet. */
+/** The work of a partition. Requests scheduled for later (`again.at`) do not count until they are due. */
 export interface PartitionLoad {
   readonly partition: number
-  /** Requests that wait and are due. */
+  /** Requests that are waiting and due. */
   readonly pending: number
   /** Hosts with such requests. */
   readonly hosts: number
-  /** Those of the host that has most: politeness lets only one host's worth be done at a time. */
+  /**
+   * The largest number of due requests of a single host. Politeness limits how fast one host's queue can be worked off.
+   */
   readonly longest: number
-  /** Visits a second that the schedule of known pages asks for. Not the store's to know: it leaves this out. */
+  /** Visits per second that the refresh schedule requires. A store does not know this and leaves it out. */
   readonly scheduled?: number | undefined
 }
 
 /**
- * Batches that were sent to other shards and whose receivers have not committed them yet. A batch is kept in one commit
- * with all that was changed before it was put, so that a page is never settled without the links it led to.
+ * Batches that were sent to other shards and that their receivers have not committed yet. A batch is stored in the same
+ * commit as every change made before it was put, so that a page is never settled without the links found on it.
  */
 export interface Outbox {
-  /** Larger than the number of any batch that it holds. */
+  /** Greater than the number of any batch in the outbox. */
   readonly firstBatch: number
   put(batch: number, text: string): void
-  /** Its receiver has it for good. */
+  /** The receiver has stored it durably. */
   remove(batch: number): void
-  /** Calls back once all that was changed so far would survive a crash. */
-  whenKept(then: () => void): void
+  /** Calls back once every change made so far would survive a crash. */
+  whenDurable(then: () => void): void
 }
 
-/** `busy`: it takes in more slowly than the crawl brings, which therefore waits. `paused`: it cannot write at all. */
+/** `busy`: it writes more slowly than the crawl produces, so the crawl waits. `paused`: it cannot write at all. */
 export interface StoreCondition {
   readonly state: 'ok' | 'busy' | 'paused'
-  /** What is the matter, and what to do. */
+  /** What is wrong, and what to do about it. */
   readonly message?: string | undefined
-  /** Present: it will never write again, and the crawl ends with this error. */
+  /** Present: the store cannot recover, and the crawl ends with this error. */
   readonly failure?: Error | undefined
 }
 
 /**
- * Told when a store changes its condition. `paused`: it cannot write (a full disk, an error of the device); no new
- * visits start, and it tries again. `resumed`: it can again. `repaired`: what was found at the start was damaged and
- * could be mended; the message says what was lost.
+ * Reported when the health of a store changes. `paused`: it cannot write (disk full, device error); no new visits start
+ * while it retries. `resumed`: it can write again. `repaired`: the stored crawl was damaged and could be repaired; the
+ * message says what was lost.
  */
 export interface StoreEvent {
   readonly kind: 'paused' | 'resumed' | 'repaired'
@@ -119,71 +120,77 @@ export interface StoreEvent {
   readonly cause?: unknown
 }
 
-/** Facts by name space. */
+/** Records by namespace. */
 export interface StateStore {
   space(name: string): StateSpace
 }
 
 /**
- * Small facts under names, for a hook to remember across runs. Values are what JSON can hold. Facts that belong to a
- * host are given with it and stay with the host, wherever its partition goes.
+ * Small named records that a hook keeps across runs. Values are anything JSON can represent. A record that belongs to a
+ * host is stored with that host and follows it when its partition moves.
  */
 export interface StateSpace {
   get(key: string, host?: string): MaybePromise<unknown>
-  /** Known to `get` at once; survives a crash from the next commit on, with all else that was done before that. */
+  /**
+   * Visible to `get` immediately; survives a crash from the next commit on, together with everything done before it.
+   */
   put(key: string, value: unknown, host?: string): void
   delete(key: string, host?: string): void
-  /** All facts of this space, in no order that can be relied on. */
+  /** All records of this namespace, in no particular order. */
   entries(): AsyncIterable<readonly [key: string, value: unknown]>
 }
 
-/** What a store may need to know of the crawl that opens it. */
+/** What a store needs to know about the crawl that opens it. */
 export interface StoreContext {
   readonly politeness: Politeness
   readonly policy: SelectionPolicy
   readonly clock: Clock
-  /** Number of partitions of the crawl, for stores that keep them apart. */
+  /** Number of partitions of the crawl, for stores that keep them separate. */
   readonly partitions: number
-  /** The partition of a host. Absent: there is one. */
+  /** The partition of a host. Absent: there is only one. */
   partitionOf?(host: string): number
-  /** Options that give stored data its meaning, by name. A durable store refuses to open what was made with others. */
+  /**
+   * Options that give the stored data its meaning, by name. A durable store refuses to open data created with different
+   * values.
+   */
   readonly identity?: Readonly<Record<string, string>> | undefined
-  /** Whom to tell of trouble. */
+  /** Receives changes of the store's health. */
   report?(event: StoreEvent): void
-  /** Present: several shards share the crawl, and this is one of them. */
+  /** Present: the crawl is split among several shards, and this store belongs to one of them. */
   readonly shard?: ShardContext | undefined
 }
 
-/** What a shard's store must know of its place. */
+/** What a shard's store needs to know about its shard. */
 export interface ShardContext {
   readonly index: number
-  /** The partitions that are its own from the start. */
+  /** The partitions that it owns from the start. */
   readonly partitions: readonly number[]
-  /** True: it takes the place of a shard that died. What it last visited, and when, nobody knows. */
+  /** True: it replaces a shard that crashed. Which hosts that one visited last, and when, is unknown. */
   readonly replaces: boolean
-  /** What `Store.share` made for the shards. */
+  /** What `Store.share` returned for the shards. */
   readonly shared?: unknown
 }
 
-/**
- * A store that shards share, as the one thread sees it that starts and ends them: it opens first and closes last.
- */
+/** A store shared by shards, as seen by the thread that starts and stops them. It opens first and closes last. */
 export interface SharedStore {
-  /** For `ShardContext.shared`: can be posted to another thread. */
+  /** Passed on as `ShardContext.shared`; can be posted to another thread. */
   readonly shared?: unknown
-  /** Facts of hooks that run on this thread, and those that shards left behind when the last run ended. */
+  /** Records of hooks that run on this thread, and those that the shards of the last run left. */
   readonly state?: StateStore
-  /** Resolves once all that was put into `state` so far would survive a crash. */
+  /** Resolves once everything put into `state` so far would survive a crash. */
   flush?(): MaybePromise<void>
-  /** Batches that an earlier run, or with `lane` a shard that died, had sent and nobody had taken for good; in order. */
-  leftovers?(lane?: number): AsyncIterable<Leftover>
-  /** Their requests are where they belong, and kept there. */
+  /**
+   * Batches that were sent by an earlier run (or, with `shard`, by a shard that crashed) and that no receiver stored;
+   * in order.
+   */
+  leftovers?(shard?: number): AsyncIterable<Leftover>
+  /** Their requests have reached their owners and are stored there. */
   dropLeftover?(id: string): void
-  /** A shard's thread is to be ended by force: resolves when it can be ended without harm to the store. */
-  ending?(shard: number): MaybePromise<void>
-  /** A shard's thread is dead, however it ended: the store waits for it no more. */
-  ended?(shard: number): void
-  /** After all shards' threads are dead. */
+  /** A shard's thread is about to be terminated. Resolves once that is safe for the store. */
+  terminating?(shard: number): MaybePromise<void>
+  /** A shard's thread has exited, for whatever reason. The store no longer waits for it. */
+  exited?(shard: number): void
+  /** Called after the threads of all shards have exited. */
   close(): MaybePromise<void>
 }
 

@@ -1,15 +1,15 @@
-/** The memory store of a shard: all that it holds is kept by partition, and partitions can move to another one. */
+/** The memory store of a shard. Everything is kept by partition, so that partitions can move to another shard. */
 
 import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
 import { partitionedTable } from '../seen/partitioned.js'
 import type { Handover, OpenStore, ShardContext, StoreContext, StoreSnapshot } from './contract.js'
-import { type MovedFacts, movableState } from './memory-state.js'
+import { type MovedRecords, movableState } from './memory-state.js'
 
 interface Moved extends StoreSnapshot {
   readonly frontier: MovedPartitions
-  /** Fingerprints of what is known, in the order of the partitions. */
+  /** Fingerprints of seen URLs, in the order of the partitions. */
   readonly seen: readonly Uint32Array[]
-  readonly facts: MovedFacts
+  readonly records: MovedRecords
 }
 
 export function memoryShard(context: StoreContext, shard: ShardContext): OpenStore {
@@ -22,21 +22,21 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
   const handover: Handover = {
     async release(partitions, left): Promise<Moved> {
       await frontier.hold(partitions)
-      // In one step: nobody may ask about a partition of which only a part is left.
+      // Synchronously: nothing may query a partition of which only a part is left.
       const leaving = new Set(partitions)
       const moved = {
         partitions,
         frontier: frontier.release(),
         seen: partitions.map((partition) => seen.release(partition)),
-        facts: state.release((host) => leaving.has(partitionOf(host))),
+        records: state.release((host) => leaving.has(partitionOf(host))),
       }
       left?.()
       return moved
     },
-    adopt(what) {
-      const moved = what as Moved
+    adopt(snapshot) {
+      const moved = snapshot as Moved
       for (const [i, partition] of moved.partitions.entries()) seen.adopt(partition, moved.seen[i]!)
-      state.adopt(moved.facts)
+      state.adopt(moved.records)
       frontier.adopt(moved.frontier)
     },
     load: () => frontier.load(),

@@ -1,47 +1,48 @@
 import { counted } from '../errors.js'
-import type { LeftBehind } from './in-flight-log.js'
+import type { InterruptedVisit } from './in-flight-log.js'
 
-/** So much suspicion is enough. */
+/** A URL with this much suspicion is not tried again. */
 const FATAL = 2
-/** A page that the user's code had, when it had others too. */
+/** For each of several pages that the user's code was processing. */
 const AMONG_OTHERS = 0.5
-/** A page that was merely under way. */
-const UNDER_WAY = 0.2
-/** Beyond that those suspected longest are forgotten. */
+/** For a page that was merely in flight. */
+const IN_FLIGHT = 0.2
+/** Beyond this the oldest entries are dropped. */
 const REMEMBERED = 10_000
 
 /**
- * Which pages threads have died of. The page that the user's code was at work on is the one, or if it had asked for time,
- * the one that it had not finished with; of several each may be. Once may be chance, twice is not.
+ * Tracks which pages crash workers. The culprit is the page that the user's code was executing on or, if that code was
+ * waiting for a promise, one that it had not finished. If several qualify, each is suspected a little. One crash may be
+ * a coincidence; two are not.
  */
 export class CrashedUrls {
-  readonly #known = new Map<string, { suspicion: number; deaths: number; why: string }>()
+  readonly #known = new Map<string, { suspicion: number; deaths: number; reason: string }>()
 
-  note(under: readonly LeftBehind[], why: string): void {
-    const current = under.filter(({ state }) => state === 'current')
-    const handled = current.length > 0 ? current : under.filter(({ state }) => state === 'handled')
+  note(visits: readonly InterruptedVisit[], reason: string): void {
+    const current = visits.filter(({ state }) => state === 'current')
+    const handled = current.length > 0 ? current : visits.filter(({ state }) => state === 'handled')
     for (const { request } of handled)
-      this.#suspect(request.url, handled.length === 1 ? 1 : AMONG_OTHERS, why)
+      this.#suspect(request.url, handled.length === 1 ? 1 : AMONG_OTHERS, reason)
     if (handled.length > 0) return
-    for (const { request } of under) this.#suspect(request.url, UNDER_WAY, why)
+    for (const { request } of visits) this.#suspect(request.url, IN_FLIGHT, reason)
   }
 
-  /** Those that are not to be tried any more, and why. */
-  get fatal(): [url: string, why: string][] {
+  /** URLs that must not be tried again, and why. */
+  get fatal(): [url: string, reason: string][] {
     const found: [string, string][] = []
-    for (const [url, { suspicion, deaths, why }] of this.#known) {
+    for (const [url, { suspicion, deaths, reason }] of this.#known) {
       if (suspicion < FATAL) continue
       found.push([
         url,
-        `worker threads died ${counted(deaths, 'time')} while they had this page; last of: ${why}`,
+        `worker threads died ${counted(deaths, 'time')} while processing this page; last cause: ${reason}`,
       ])
     }
     return found
   }
 
-  #suspect(url: string, by: number, why: string): void {
+  #suspect(url: string, by: number, reason: string): void {
     const { suspicion, deaths } = this.#known.get(url) ?? { suspicion: 0, deaths: 0 }
-    this.#known.set(url, { suspicion: suspicion + by, deaths: deaths + 1, why })
+    this.#known.set(url, { suspicion: suspicion + by, deaths: deaths + 1, reason })
     if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value as string)
   }
 }

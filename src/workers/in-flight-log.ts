@@ -2,38 +2,39 @@ import type { CrawlRequest } from '../types.js'
 import { hostOf } from '../url/canonicalize.js'
 
 /**
- * The visits of a shard that are under way, in memory that the main thread shares: when the thread dies, its last words
- * are here. A visit takes a slot; a slot holds the request as text.
+ * The visits that a shard has in flight, in memory shared with the main thread, which reads it when the thread dies. A
+ * visit occupies a slot; a slot holds the request as text.
  */
 
-/** Words at the beginning: the slot on which the user's code is at work, requests that wait, pages, and a beat. */
+/** Header words: the slot that the user's code is executing on, waiting requests, settled pages, sent requests. */
 const CURRENT = 0
 const WAITING = 1
 const PAGES = 2
-/** Changes with whatever the thread does for a visit. */
-const BEAT = 3
-const HEADER_WORDS = 4
+const SENT = 3
+/** Changes with everything the thread does for a visit. */
+const HEARTBEAT = 4
+const HEADER_WORDS = 5
 const HEADER_BYTES = 4 * HEADER_WORDS
 const SLOT_BYTES = 2048
-/** Where a slot's text begins, behind its length. */
-const TEXT = 4
-const NOBODY = -1
-/** Set in a slot's length from the moment on when the user's code was called. */
+/** Offset of the text in a slot, after its length. */
+const TEXT_OFFSET = 4
+const NO_SLOT = -1
+/** Flag in a slot's length: the user's code was called for this visit. */
 const HANDLED = 2 ** 31
 
-/** What was under way when a thread died. */
-export interface LeftBehind {
+/** A visit that was in flight when a thread died. */
+export interface InterruptedVisit {
   readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent'>
   /**
-   * `current`: the user's code was at work on it. `handled`: the user's code had it, and had asked for time. `fetched`:
-   * the user's code had not seen it yet.
+   * `current`: the user's code was executing on it. `handled`: the user's code had been called and was waiting for a
+   * promise. `fetched`: the user's code had not been called yet.
    */
   readonly state: 'current' | 'handled' | 'fetched'
 }
 
 export function inFlightMemory(visits: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(HEADER_BYTES + visits * SLOT_BYTES)
-  new Int32Array(memory, 0, HEADER_WORDS)[CURRENT] = NOBODY
+  new Int32Array(memory, 0, HEADER_WORDS)[CURRENT] = NO_SLOT
   return memory
 }
 
@@ -42,11 +43,11 @@ export class SharedInFlightLog {
   readonly #header: Int32Array
   readonly #lengths: Uint32Array
   readonly #bytes: Buffer
-  readonly #places = new Map<CrawlRequest, number>()
+  readonly #slots = new Map<CrawlRequest, number>()
   readonly #free: number[] = []
   readonly #fatal: ReadonlyMap<string, string>
 
-  /** `fatal` are URLs that are not to be tried any more, and why. */
+  /** `fatal`: URLs that must not be tried again, and why. */
   constructor(memory: SharedArrayBuffer, fatal: ReadonlyMap<string, string>) {
     const slots = (memory.byteLength - HEADER_BYTES) / SLOT_BYTES
     this.#header = new Int32Array(memory, 0, HEADER_WORDS)
@@ -62,23 +63,28 @@ export class SharedInFlightLog {
 
   start(request: CrawlRequest): void {
     const slot = this.#free.pop()
-    // More visits than were planned for: those cannot be told of.
+    // More visits than planned for: the surplus cannot be logged.
     if (slot === undefined) return
-    this.#places.set(request, slot)
+    this.#slots.set(request, slot)
     const at = HEADER_BYTES + slot * SLOT_BYTES
     const { url, depth, priority, attempt, parent, purpose } = request
-    // An errand is sent again by whoever needs it.
+    // A robots.txt or sitemap request is sent again by the visit that needs it.
     const text = purpose === undefined ? `${depth} ${priority} ${attempt} ${url} ${parent ?? ''}` : ''
-    const fits = text.length <= SLOT_BYTES - TEXT ? text : text.slice(0, text.lastIndexOf(' ') + 1)
-    const length = fits.length <= SLOT_BYTES - TEXT ? this.#bytes.write(fits, at + TEXT, 'latin1') : 0
+    const fits = text.length <= SLOT_BYTES - TEXT_OFFSET ? text : text.slice(0, text.lastIndexOf(' ') + 1)
+    const length =
+      fits.length <= SLOT_BYTES - TEXT_OFFSET ? this.#bytes.write(fits, at + TEXT_OFFSET, 'latin1') : 0
     this.#lengths[lengthAt(slot)] = length
   }
 
+  sent(total: number): void {
+    this.#header[SENT] = total
+  }
+
   enter(request: CrawlRequest): void {
-    const slot = this.#places.get(request) ?? NOBODY
+    const slot = this.#slots.get(request) ?? NO_SLOT
     this.#header[CURRENT] = slot
-    this.#beat()
-    if (slot === NOBODY) return
+    this.#heartbeat()
+    if (slot === NO_SLOT) return
     const at = lengthAt(slot)
     this.#lengths[at] = (this.#lengths[at]! | HANDLED) >>> 0
   }
@@ -86,48 +92,62 @@ export class SharedInFlightLog {
   stands(waiting: number, pages: number): void {
     this.#header[WAITING] = waiting
     this.#header[PAGES] = pages
-    this.#beat()
+    this.#heartbeat()
   }
 
   leave(): void {
-    this.#header[CURRENT] = NOBODY
-    this.#beat()
+    this.#header[CURRENT] = NO_SLOT
+    this.#heartbeat()
   }
 
   end(request: CrawlRequest): void {
-    const slot = this.#places.get(request)
+    const slot = this.#slots.get(request)
     if (slot === undefined) return
-    this.#places.delete(request)
+    this.#slots.delete(request)
     this.#lengths[lengthAt(slot)] = 0
     this.#free.push(slot)
   }
 
-  #beat(): void {
-    this.#header[BEAT] = (this.#header[BEAT]! + 1) | 0
+  #heartbeat(): void {
+    this.#header[HEARTBEAT] = (this.#header[HEARTBEAT]! + 1) | 0
   }
 }
 
-/** Where the length of a slot's text stands, in words. */
+/** Index of the word that holds the length of a slot's text. */
 function lengthAt(slot: number): number {
-  return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT
+  return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT_OFFSET
 }
 
-/** How a shard stood when it last looked, and a number that changes as long as it does anything. */
-export function lastReport(memory: SharedArrayBuffer): { waiting: number; pages: number; beat: number } {
+/** The last state that a shard wrote. */
+export interface LastState {
+  /** Requests that were waiting, and pages that were settled. */
+  readonly waiting: number
+  readonly pages: number
+  /** Requests that it had sent in this run and, with a durable store, before; 0 if it sent none. */
+  readonly sent: number
+  readonly heartbeat: number
+}
+
+export function lastState(memory: SharedArrayBuffer): LastState {
   const header = new Int32Array(memory, 0, HEADER_WORDS)
-  return { waiting: header[WAITING]!, pages: header[PAGES]!, beat: Atomics.load(header, BEAT) }
+  return {
+    waiting: header[WAITING]!,
+    pages: header[PAGES]!,
+    sent: header[SENT]!,
+    heartbeat: Atomics.load(header, HEARTBEAT),
+  }
 }
 
-/** Read by the main thread once the other is dead. */
-export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
+/** Read by the main thread once the worker is dead. */
+export function interruptedVisits(memory: SharedArrayBuffer): InterruptedVisit[] {
   const bytes = Buffer.from(memory)
   const current = new Int32Array(memory, 0, HEADER_WORDS)[CURRENT]
-  const found: LeftBehind[] = []
+  const found: InterruptedVisit[] = []
   for (let slot = 0, at = HEADER_BYTES; at < bytes.length; slot++, at += SLOT_BYTES) {
     const word = bytes.readUInt32LE(at)
     const length = word & ~HANDLED
     if (length === 0) continue
-    const text = bytes.toString('latin1', at + TEXT, at + TEXT + length)
+    const text = bytes.toString('latin1', at + TEXT_OFFSET, at + TEXT_OFFSET + length)
     const [depth, priority, attempt, url, parent] = text.split(' ')
     const request = {
       url: url!,
@@ -142,7 +162,7 @@ export function leftBehind(memory: SharedArrayBuffer): LeftBehind[] {
   return found
 }
 
-/** The request of a visit that its thread did not survive. */
-export function triedAgain({ request }: LeftBehind): CrawlRequest {
+/** Recreates the request of a visit that its thread did not survive. */
+export function retryOf({ request }: InterruptedVisit): CrawlRequest {
   return { ...request, host: hostOf(request.url), attempt: request.attempt + 1, redirects: 0 }
 }

@@ -1,4 +1,4 @@
-/** What the main thread and a worker thread tell each other. Batches of URLs do not come this way: see port-exchange.ts. */
+/** The messages between the main thread and a worker. Batches of URLs do not travel this way: see port-exchange.ts. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type {
@@ -14,28 +14,28 @@ import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract
 import type { TimeOrigin } from '../time.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 
-/** What a thread is given when it starts. */
+/** What a worker is started with. */
 export interface WorkerData {
   readonly shard: ShardContext
-  /** How many there are. */
+  /** Number of shards. */
   readonly shards: number
-  /** The owner of each partition, and the version of that. */
+  /** The owner of each partition, and the version of this table. */
   readonly owners: readonly number[]
   readonly version: number
-  /** Visits that this shard may have under way. */
+  /** Visits that this shard may have in flight. */
   readonly concurrency: number
-  /** So that all threads tell the same time. */
+  /** So that all threads use the same time. */
   readonly origin: TimeOrigin
-  /** The memory of the shared budget of pages and bytes, and that of requests. */
+  /** Memory of the shared budget of pages and bytes, and of that of requests. */
   readonly budget: SharedArrayBuffer
   readonly requestBudget: SharedArrayBuffer
-  /** The memory in which the thread says what it is doing: see under-way.ts. */
+  /** Memory in which the worker logs what it is doing: see in-flight-log.ts. */
   readonly inFlight: SharedArrayBuffer
-  /** What earlier runs left behind, and a shard that died. */
+  /** What earlier runs, or a predecessor that died, have left. */
   readonly earlierRuns: EarlierRuns
   /** Whether what the shard commits outlives its thread. */
   readonly isDurable: boolean
-  /** URLs that are not to be tried any more, for threads have died of them, and why. */
+  /** URLs that must not be tried again because they crashed workers, and why. */
   readonly fatal: readonly (readonly [url: string, why: string])[]
   /** The options of the crawl as plain data. */
   readonly options: unknown
@@ -52,34 +52,34 @@ export interface WantedOutput {
 
 /** To a worker. */
 export type ToWorker =
-  /** All peers are connected: begin. */
-  | { readonly kind: 'go' }
-  | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' }
-  /** Listeners came or went, or a `for await` began. */
+  /** All peers are connected: start. */
+  | { readonly kind: 'start' }
+  | { readonly kind: 'stop' | 'abort' | 'pause' | 'resume' | 'budgetChanged' }
+  /** Listeners were added or removed, or a `for await` began. */
   | { readonly kind: 'want'; readonly output: WantedOutput }
-  /** No shard has anything to do, and nothing is on its way. */
-  | { readonly kind: 'over' }
-  /** Seeds: all count for the scope, those of `mine` are this shard's to admit. Answered by `seeded`. */
+  /** All shards are idle and nothing is in transit. */
+  | { readonly kind: 'finish' }
+  /** Seeds: all define the scope, those in `mine` are this shard's to admit. Confirmed by `done`. */
   | {
       readonly kind: 'seeds'
       readonly id: number
       readonly urls: readonly string[]
       readonly mine: readonly string[]
     }
-  /** A batch that somebody had sent before it, or its receiver, died. Answered by `seeded`, once it is kept. */
+  /** A batch whose sender or receiver died. Confirmed by `done` once its requests are durable. */
   | { readonly kind: 'leftover'; readonly id: number; readonly text: string }
   | { readonly kind: 'peer'; readonly shard: number; readonly port: MessagePort }
-  | { readonly kind: 'peerGone'; readonly shard: number }
-  /** Give these away. */
+  | { readonly kind: 'peerLost'; readonly shard: number }
+  /** Release these partitions. */
   | {
-      readonly kind: 'give'
+      readonly kind: 'release'
       readonly partitions: readonly number[]
       readonly to: number
       readonly version: number
     }
-  /** All shards are done with a pass over what is known; the next begins. */
-  | { readonly kind: 'round' }
-  /** These have moved. */
+  /** All shards have finished a round over the known pages; the next one starts. */
+  | { readonly kind: 'nextRound' }
+  /** These partitions have moved. */
   | {
       readonly kind: 'moved'
       readonly partitions: readonly number[]
@@ -87,56 +87,56 @@ export type ToWorker =
       readonly version: number
     }
   | { readonly kind: 'expect'; readonly partitions: readonly number[]; readonly isComing: boolean }
-  /** `visitedUntil`: whoever had them before, and died, may have visited their hosts until then. */
+  /** `visitedUntil`: a previous owner that died may have visited their hosts until then. */
   | {
-      readonly kind: 'take'
+      readonly kind: 'adopt'
       readonly snapshot: PartitionSnapshot
       readonly version: number
       readonly visitedUntil?: number | undefined
     }
-  /** Requests that a thread had under way when it died. Answered by `seeded`. */
+  /** Requests that a worker had in flight when it died. Confirmed by `done`. */
   | { readonly kind: 'requests'; readonly id: number; readonly requests: readonly CrawlRequest[] }
-  /** Answered by `alive`, if anything can be. */
+  /** Answered by `alive`, unless the worker is blocked. */
   | { readonly kind: 'ping' }
-  | { readonly kind: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
+  | { readonly kind: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
 
 /** To the main thread. */
 export type ToMain =
-  /** Everything is opened. */
+  /** Everything is open. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'stats'; readonly stats: Stats; readonly loads?: readonly PartitionLoad[] | undefined }
   | { readonly kind: 'alive' }
-  /** For a successor, where the shard's store does not outlive its thread. */
-  | { readonly kind: 'counted'; readonly counts: PageCounts }
-  /** It has let go of partitions. */
-  | { readonly kind: 'gave'; readonly snapshot: PartitionSnapshot }
+  /** For a replacement, where the shard's store does not outlive its thread. */
+  | { readonly kind: 'counts'; readonly counts: PageCounts }
+  /** Partitions have been released. */
+  | { readonly kind: 'released'; readonly snapshot: PartitionSnapshot }
   | {
-      readonly kind: 'resting'
+      readonly kind: 'idle'
       readonly sent: readonly number[]
-      readonly taken: readonly number[]
+      readonly processed: readonly number[]
       readonly commands: number
     }
-  | { readonly kind: 'seeded'; readonly id: number }
-  /** Partitions that were on their way to this shard have come. */
-  | { readonly kind: 'took'; readonly version: number }
-  /** Others may go on: shares of the budget came back, or it is used up. */
-  | { readonly kind: 'rouse' }
+  | { readonly kind: 'done'; readonly id: number }
+  /** Partitions in transit to this shard have arrived. */
+  | { readonly kind: 'adopted'; readonly version: number }
+  /** The budget has changed: shares were returned, or it is used up. Sent on to all workers. */
+  | { readonly kind: 'budgetChanged' }
   | { readonly kind: 'store'; readonly event: StoreEvent }
   | { readonly kind: 'warn'; readonly message: string }
   | { readonly kind: 'advice'; readonly message: string }
   | {
-      readonly kind: 'ask'
+      readonly kind: 'call'
       readonly id: number
-      readonly what: ClosureCall
+      readonly call: ClosureCall
       readonly page?: PageRef | undefined
     }
-  /** Nothing more will be asked about this page. */
-  | { readonly kind: 'pageOver'; readonly page: number }
+  /** No closure needs this page any more. */
+  | { readonly kind: 'pageDone'; readonly page: number }
   | { readonly kind: 'withdraw' }
   | { readonly kind: 'ended'; readonly summary: Summary }
   | { readonly kind: 'failed'; readonly error: PlainError }
 
-/** What closures of the main thread are asked to do. */
+/** Which closure on the main thread to call. */
 export type ClosureCall =
   | { readonly part: 'extractor'; readonly closure: number }
   | { readonly part: 'hook'; readonly closure: number }
@@ -144,17 +144,17 @@ export type ClosureCall =
   | { readonly part: 'listener'; readonly event: string; readonly argument?: unknown }
   | { readonly part: 'reader' }
 
-/** A page by its number; with its content the first time. */
+/** A page by number; with its content the first time. */
 export interface PageRef {
   readonly number: number
   readonly content?: PageContent | undefined
-  /** What extractors have made of it so far. */
+  /** Data extracted so far. */
   readonly data: object
   /** Links that extractors have added so far. */
   readonly links: readonly Link[]
 }
 
-/** A page as it travels. The body is handed over, not copied by the port. */
+/** A page in transit. The body is transferred, not copied. */
 export interface PageContent {
   readonly url: string
   readonly host: string

@@ -2,11 +2,11 @@ import type { PartitionSnapshot } from '../engine/contract.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { ToWorker } from './messages.js'
 
-/** What moves need of the threads. */
+/** What moves need from the workers. */
 export interface MoveWorkers {
   command(shard: number, message: ToWorker): void
   isWorking(shard: number): boolean
-  /** No move is under way any more. */
+  /** The current move is finished or cancelled. */
   settled(): void
 }
 
@@ -15,55 +15,55 @@ interface Move {
   readonly from: number
   readonly to: number
   readonly version: number
-  /** From the moment on when the giver has let go: nobody but the main thread has what belongs to the partitions. */
+  /** Present once the sender has released the partitions: from then on only the main thread has their data. */
   snapshot: PartitionSnapshot | undefined
-  /** Somebody may have had them, and visited their hosts, until then: a receiver that died. */
+  /** A receiver that died may have visited their hosts until then. */
   visitedUntil: number | undefined
 }
 
 /**
- * Partitions on their way from one shard to another, one move at a time. The receiver is told first, so that it holds
- * what arrives early; the giver hands its snapshot to the main thread, which passes it on and keeps it until the receiver
- * has it. So whoever dies meanwhile, the partitions have exactly one owner and nothing of them is lost that the giver
- * had handed over. What others still send to the giver, it passes on.
+ * Moves partitions from one shard to another, one move at a time. The receiver is notified first, so that it holds back
+ * what arrives early. The sender hands its snapshot to the main thread, which passes it on and keeps it until the
+ * receiver confirms. Whoever dies in between, the partitions have exactly one owner, and nothing that the sender
+ * released is lost. The sender forwards whatever still arrives for them.
  */
 export class Moves {
   readonly #ownership: OwnershipView
-  readonly #threads: MoveWorkers
+  readonly #workers: MoveWorkers
   #move: Move | undefined = undefined
 
   constructor(ownership: OwnershipView, threads: MoveWorkers) {
     this.#ownership = ownership
-    this.#threads = threads
+    this.#workers = threads
   }
 
   get isBusy(): boolean {
     return this.#move !== undefined
   }
 
-  /** Partitions that a shard owns and does not have yet: they are on their way to it, from another. */
-  onTheWayTo(shard: number): { readonly partitions: readonly number[]; readonly from: number } | undefined {
+  /** Partitions that a shard owns but does not have yet, because they are in transit to it. */
+  inTransitTo(shard: number): { readonly partitions: readonly number[]; readonly from: number } | undefined {
     const move = this.#move
     return move?.snapshot !== undefined && move.to === shard ? move : undefined
   }
 
   start(partitions: readonly number[], from: number, to: number): void {
-    if (this.#move !== undefined || !this.#threads.isWorking(from) || !this.#threads.isWorking(to)) return
-    // Whoever asks may have heard of who had what before the last move.
+    if (this.#move !== undefined || !this.#workers.isWorking(from) || !this.#workers.isWorking(to)) return
+    // The caller's view may predate the last move.
     if (partitions.some((partition) => this.#ownership.ownerOf(partition) !== from)) return
     const version = this.#ownership.version + 1
     this.#move = { partitions, from, to, version, snapshot: undefined, visitedUntil: undefined }
-    this.#threads.command(to, { kind: 'expect', partitions, isComing: true })
-    this.#threads.command(from, { kind: 'give', partitions, to, version })
+    this.#workers.command(to, { kind: 'expect', partitions, isComing: true })
+    this.#workers.command(from, { kind: 'release', partitions, to, version })
   }
 
   released(from: number, snapshot: PartitionSnapshot): void {
     const move = this.#move
     if (move === undefined || move.from !== from) return
     move.snapshot = snapshot
-    // From here on the receiver owns them, also if it has to be replaced before it has them.
+    // From here on the receiver owns them, even if it must be replaced before they arrive.
     this.#ownership.move(move.partitions, move.to, move.version)
-    this.#pass(move)
+    this.#forward(move)
   }
 
   adopted(to: number, version: number): void {
@@ -72,31 +72,31 @@ export class Moves {
     const { partitions } = move
     this.#move = undefined
     for (let shard = 0; shard < this.#ownership.shards; shard++) {
-      if (shard !== to) this.#threads.command(shard, { kind: 'moved', partitions, to, version })
+      if (shard !== to) this.#workers.command(shard, { kind: 'moved', partitions, to, version })
     }
-    this.#threads.settled()
+    this.#workers.settled()
   }
 
   died(shard: number, at: number): void {
     const move = this.#move
-    // Without its receiver a move goes on: the successor gets what the giver lets go of.
+    // If the receiver dies the move continues: its replacement gets what the sender releases.
     if (move?.to === shard && move.snapshot !== undefined) move.visitedUntil = at
     if (move?.from !== shard || move.snapshot !== undefined) return
     this.#move = undefined
-    this.#threads.command(move.to, { kind: 'expect', partitions: move.partitions, isComing: false })
-    this.#threads.settled()
+    this.#workers.command(move.to, { kind: 'expect', partitions: move.partitions, isComing: false })
+    this.#workers.settled()
   }
 
-  /** A shard that died has a successor, to whom what was meant for the dead one goes. */
+  /** A dead shard was replaced; the replacement gets what was meant for its predecessor. */
   replaced(shard: number): void {
     const move = this.#move
     if (move === undefined || move.to !== shard) return
-    this.#threads.command(shard, { kind: 'expect', partitions: move.partitions, isComing: true })
-    if (move.snapshot !== undefined) this.#pass(move)
+    this.#workers.command(shard, { kind: 'expect', partitions: move.partitions, isComing: true })
+    if (move.snapshot !== undefined) this.#forward(move)
   }
 
-  #pass({ to, snapshot, version, visitedUntil }: Move): void {
-    if (!this.#threads.isWorking(to)) return
-    this.#threads.command(to, { kind: 'take', snapshot: snapshot!, version, visitedUntil })
+  #forward({ to, snapshot, version, visitedUntil }: Move): void {
+    if (!this.#workers.isWorking(to)) return
+    this.#workers.command(to, { kind: 'adopt', snapshot: snapshot!, version, visitedUntil })
   }
 }

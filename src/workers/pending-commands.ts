@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Orders to threads whose end somebody waits for: carried out, and what came of it would survive a crash. If the thread
- * dies before, its successor is given the same order.
+ * Commands to workers that the caller waits for: carried out, with effects that would survive a crash. If the worker
+ * dies first, its replacement is sent the same command.
  */
 export class PendingCommands {
   readonly #post: (shard: number, message: ToWorker) => void
@@ -19,12 +19,12 @@ export class PendingCommands {
     this.#post = send
   }
 
-  /** How many are not carried out yet. */
+  /** Commands that are not confirmed yet. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** `make` makes the message of an order's number. */
+  /** `make` creates the message from the command's number. */
   send(shard: number, make: (id: number) => ToWorker): Promise<void> {
     return new Promise((done) => {
       const id = this.#next++
@@ -40,7 +40,7 @@ export class PendingCommands {
     waiting?.done()
   }
 
-  /** The thread has a successor. */
+  /** The worker was replaced. */
   replaced(shard: number): void {
     for (const each of [...this.#waiting.values()]) if (each.shard === shard) this.#post(shard, each.message)
   }

@@ -4,12 +4,12 @@ import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
 import { ClosureHost, type Closures, plainError } from './closures/host.js'
 import { TerminationDetector } from './exchange/termination-detector.js'
-import { type LeftBehind, lastReport, leftBehind } from './in-flight-log.js'
+import { type InterruptedVisit, interruptedVisits, type LastState, lastState } from './in-flight-log.js'
 import type { PlainError, ToMain, ToWorker, WorkerData } from './messages.js'
 import { Moves } from './moves.js'
 import type { Thread, Threads } from './thread.js'
 
-/** A thread that dies so often without one page in between will go on dying. */
+/** A worker that dies this often without delivering a page in between will keep dying. */
 const MOST_DEATHS = 10
 
 export interface SupervisorOptions {
@@ -18,59 +18,53 @@ export interface SupervisorOptions {
   readonly clock: Clock
   readonly closures: Closures
   readonly ownership: OwnershipView
-  /** What the threads share, if anything: it must know when one of them ends. */
-  readonly store: Pick<SharedStore, 'ending' | 'ended'> | undefined
-  /** A thread that has not answered for so long is replaced. */
+  /** The store that the workers share, if any: it must know when a worker ends. */
+  readonly store: Pick<SharedStore, 'terminating' | 'exited'> | undefined
+  /** A worker that has not responded for this long is replaced. */
   readonly watchdogMs: number
-  /** What a thread is to be started with. */
+  /** What to start a worker with. */
   dataFor(shard: number, replaces: boolean): WorkerData
 }
 
-/** What a thread had when it died. */
-export type LastReport = Pick<ReturnType<typeof lastReport>, 'waiting' | 'pages'>
-
-/** What the crawl hears of its threads. */
+/** What the supervisor reports to the crawl. */
 export interface SupervisorEvents {
   reported(
     shard: number,
-    message: Extract<
-      ToMain,
-      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
-    >,
+    message: Extract<ToMain, { kind: 'stats' | 'counts' | 'store' | 'warn' | 'advice' | 'ended' | 'done' }>,
   ): void
-  /** A thread cannot go on, and neither can the crawl. */
+  /** A worker cannot continue, and neither can the crawl. */
   failed(error: KumoError): void
-  /** A thread died. What it had under way is told, and how it stood; another takes its place. */
-  died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void
-  /** The one that took its place is at work. */
+  /** A worker died, with these visits in flight and this last state; it is being replaced. */
+  died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void
+  /** The replacement is working. */
   replaced(shard: number): void
-  /** A thread died that had done its part: none takes its place. */
-  gone(shard: number): void
-  /** No thread has anything to do, and nothing is on its way. True: the crawl is over. */
+  /** A worker died after it had done its part; it is not replaced. */
+  exited(shard: number): void
+  /** All workers are idle and nothing is in transit. Return true if the crawl is over. */
   terminated(): boolean
 }
 
-/** One thread's place, whoever fills it. */
+/** The place of one worker, whichever thread currently fills it. */
 interface WorkerSlot {
   readonly thread: Thread
   readonly closures: ClosureHost
   readonly data: WorkerData
   state: 'opening' | 'working' | 'ended' | 'dead'
-  /** When it last gave a sign of life. */
-  heardAt: number
-  beat: number
-  /** Why it is being ended, if we do it. */
+  /** When it last showed a sign of life. */
+  lastSeenAt: number
+  heartbeat: number
+  /** Why the supervisor is terminating it. */
   terminationReason: string | undefined
   deaths: number
-  /** What it first told of its pages: a successor may have taken up the count of the one before. */
+  /** Page count of its first report: a replacement may continue its predecessor's count. */
   firstPages: number | undefined
   pages: number
   loads: readonly PartitionLoad[] | undefined
 }
 
 /**
- * Starts the threads, connects each with each, and looks after them: who dies or hangs is replaced. It knows nothing of
- * crawling; what the threads say is passed on to whoever runs the crawl.
+ * Starts the workers, connects them to each other, and supervises them: a worker that dies or hangs is replaced. It
+ * knows nothing about crawling; what workers report is passed on.
  */
 export class WorkerSupervisor {
   readonly #options: SupervisorOptions
@@ -78,10 +72,10 @@ export class WorkerSupervisor {
   readonly #slots: WorkerSlot[] = []
   readonly #termination: TerminationDetector
   readonly moves: Moves
-  #watch: Timer | undefined = undefined
-  #isOver = false
-  /** All were told that nothing is left to do. */
-  #hasToldOver = false
+  #watchdog: Timer | undefined = undefined
+  #isClosing = false
+  /** `finish` was sent to all workers. */
+  #isFinishing = false
   #starting: { resolve: () => void; reject: (error: unknown) => void } | undefined = undefined
 
   constructor(options: SupervisorOptions, events: SupervisorEvents) {
@@ -90,66 +84,66 @@ export class WorkerSupervisor {
     this.#termination = new TerminationDetector(options.shards)
     this.moves = new Moves(options.ownership, {
       command: (shard, message) => this.command(shard, message),
-      isWorking: (shard) => this.#slots[shard]?.state === 'working' && !this.#hasToldOver,
-      settled: () => this.#checkQuiet(),
+      isWorking: (shard) => this.#slots[shard]?.state === 'working' && !this.#isFinishing,
+      settled: () => this.checkTermination(),
     })
   }
 
-  /** Resolves when all threads are at work; rejects if one cannot be started. */
+  /** Resolves when all workers have started; rejects if one cannot be started. */
   start(): Promise<void> {
     const started = new Promise<void>((resolve, reject) => {
       this.#starting = { resolve, reject }
     })
-    for (let shard = 0; shard < this.#options.shards; shard++) this.#hire(shard, false)
+    for (let shard = 0; shard < this.#options.shards; shard++) this.#spawn(shard, false)
     if (this.#options.watchdogMs < Number.POSITIVE_INFINITY) {
-      this.#watch = everySecond(this.#options.clock, () => this.#lookAfter())
+      this.#watchdog = everySecond(this.#options.clock, () => this.#checkResponsiveness())
     }
     return started
   }
 
-  /** Tells a thread something that may give it work. False: it is not there to be told. */
+  /** Sends a worker a message that may give it work. Returns false if the worker is not available. */
   command(shard: number, message: ToWorker): boolean {
-    const post = this.#slots[shard]!
-    if (post.state !== 'working' || this.#hasToldOver) return false
+    const slot = this.#slots[shard]!
+    if (slot.state !== 'working' || this.#isFinishing) return false
     this.#termination.commandSent(shard)
-    post.thread.post(message)
+    slot.thread.post(message)
     return true
   }
 
-  /** Tells all threads something that gives them no work. */
+  /** Sends all workers a message that gives them no work. */
   broadcast(message: ToWorker): void {
-    for (const post of this.#slots) if (post.state === 'working') post.thread.post(message)
+    for (const slot of this.#slots) if (slot.state === 'working') slot.thread.post(message)
   }
 
-  /** What each thread's partitions have waiting; undefined as long as one has not told. */
+  /** The load of each worker's partitions; undefined until all have reported. */
   get loads(): readonly (readonly PartitionLoad[])[] | undefined {
     const loads = this.#slots.flatMap(({ loads }) => (loads === undefined ? [] : [loads]))
     return loads.length === this.#slots.length ? loads : undefined
   }
 
-  /** Ends all threads, whatever they are doing, and waits for their end. */
+  /** Terminates all workers, whatever they are doing, and waits for them to exit. */
   async close(): Promise<void> {
-    this.#isOver = true
-    this.#watch?.cancel()
-    await Promise.all(this.#slots.map(({ thread }) => thread.end()))
+    this.#isClosing = true
+    this.#watchdog?.cancel()
+    await Promise.all(this.#slots.map(({ thread }) => thread.terminate()))
   }
 
-  /** Waits until all threads have ended by themselves. */
+  /** Waits until all workers have exited on their own. */
   async allExited(): Promise<void> {
-    this.#isOver = true
-    this.#watch?.cancel()
+    this.#isClosing = true
+    this.#watchdog?.cancel()
     await Promise.all(this.#slots.map(({ thread }) => thread.exited))
   }
 
-  #hire(shard: number, replaces: boolean): void {
+  #spawn(shard: number, replaces: boolean): void {
     const data = this.#options.dataFor(shard, replaces)
     const before = this.#slots[shard]
     const thread = this.#options.threads.start(data, {
-      message: (message) => this.#hear(shard, data, message),
-      ending: () => this.#options.store?.ending?.(shard),
+      message: (message) => this.#receive(shard, data, message),
+      terminating: () => this.#options.store?.terminating?.(shard),
       exit: (error) => {
-        this.#options.store?.ended?.(shard)
-        this.#left(shard, data, error)
+        this.#options.store?.exited?.(shard)
+        this.#exited(shard, data, error)
       },
     })
     this.#slots[shard] = {
@@ -157,8 +151,8 @@ export class WorkerSupervisor {
       closures: new ClosureHost(this.#options.closures),
       data,
       state: 'opening',
-      heardAt: this.#options.clock.now(),
-      beat: 0,
+      lastSeenAt: this.#options.clock.now(),
+      heartbeat: 0,
       terminationReason: undefined,
       deaths: before?.deaths ?? 0,
       firstPages: undefined,
@@ -167,74 +161,74 @@ export class WorkerSupervisor {
     }
   }
 
-  #hear(shard: number, data: WorkerData, message: ToMain): void {
-    const post = this.#slots[shard]!
-    // The last words of a thread that was replaced concern nobody.
-    if (post.data !== data || this.#isOver) return
-    post.heardAt = this.#options.clock.now()
+  #receive(shard: number, data: WorkerData, message: ToMain): void {
+    const slot = this.#slots[shard]!
+    // Late messages of a worker that was replaced.
+    if (slot.data !== data || this.#isClosing) return
+    slot.lastSeenAt = this.#options.clock.now()
     switch (message.kind) {
       case 'ready':
-        this.#isReady(shard, post)
+        this.#becameReady(shard, slot)
         break
       case 'alive':
         break
-      case 'resting':
+      case 'idle':
         this.#termination.report(shard, message)
-        this.#checkQuiet()
+        this.checkTermination()
         break
-      case 'rouse':
-        this.broadcast({ kind: 'rouse' })
+      case 'budgetChanged':
+        this.broadcast({ kind: 'budgetChanged' })
         break
-      case 'ask':
-        void this.#answer(post, message)
+      case 'call':
+        void this.#callClosure(slot, message)
         break
-      case 'pageOver':
-        post.closures.pageOver(message.page)
+      case 'pageDone':
+        slot.closures.pageDone(message.page)
         break
       case 'withdraw':
-        post.closures.withdraw()
+        slot.closures.withdraw()
         break
-      case 'gave':
+      case 'released':
         this.moves.released(shard, message.snapshot)
         break
-      case 'took':
+      case 'adopted':
         this.moves.adopted(shard, message.version)
         break
       case 'failed':
         this.#fail(message.error)
         break
       default:
-        if (message.kind === 'ended') post.state = 'ended'
+        if (message.kind === 'ended') slot.state = 'ended'
         if (message.kind === 'stats') {
-          post.pages = message.stats.pages
-          post.firstPages ??= post.pages
-          post.loads = message.loads ?? post.loads
+          slot.pages = message.stats.pages
+          slot.firstPages ??= slot.pages
+          slot.loads = message.loads ?? slot.loads
         }
         this.#events.reported(shard, message)
     }
   }
 
-  #isReady(shard: number, post: WorkerSlot): void {
-    post.state = 'working'
+  #becameReady(shard: number, slot: WorkerSlot): void {
+    slot.state = 'working'
     const isReplacement = this.#starting === undefined
     if (!isReplacement) {
       if (this.#slots.some(({ state }) => state === 'opening')) return
       for (let a = 0; a < this.#slots.length; a++) {
         for (let b = a + 1; b < this.#slots.length; b++) this.#connect(a, b)
       }
-      for (const each of this.#slots) each.thread.post({ kind: 'go' })
+      for (const each of this.#slots) each.thread.post({ kind: 'start' })
       this.#starting?.resolve()
       this.#starting = undefined
-      // Some may have died and been replaced while the others were being opened.
+      // Some may have died and been replaced while the others were opening.
       for (const [each, { deaths }] of this.#slots.entries()) if (deaths > 0) this.#events.replaced(each)
       return
     }
-    // Before the others are connected: it must know what is on its way to it.
+    // Before the others are connected: it must know what is in transit to it.
     this.moves.replaced(shard)
     for (const [other, { state }] of this.#slots.entries()) {
       if (other !== shard && state === 'working') this.#connect(shard, other)
     }
-    post.thread.post({ kind: 'go' })
+    slot.thread.post({ kind: 'start' })
     this.#events.replaced(shard)
   }
 
@@ -249,77 +243,73 @@ export class WorkerSupervisor {
     }
   }
 
-  async #answer(post: WorkerSlot, { id, what, page }: Extract<ToMain, { kind: 'ask' }>): Promise<void> {
-    let answer: ToWorker
+  async #callClosure(slot: WorkerSlot, { id, call, page }: Extract<ToMain, { kind: 'call' }>): Promise<void> {
+    let reply: ToWorker
     try {
-      answer = { kind: 'answer', id, value: await post.closures.ask(what, page) }
+      reply = { kind: 'reply', id, value: await slot.closures.call(call, page) }
     } catch (error) {
-      answer = { kind: 'answer', id, error: plainError(error) }
+      reply = { kind: 'reply', id, error: plainError(error) }
     }
     try {
-      post.thread.post(answer)
+      slot.thread.post(reply)
     } catch (error) {
-      const message = `what it returned cannot be sent to a worker thread: ${messageOf(error)}`
-      post.thread.post({ kind: 'answer', id, error: plainError(new TypeError(message)) })
+      const message = `its return value cannot be sent to a worker thread: ${messageOf(error)}`
+      slot.thread.post({ kind: 'reply', id, error: plainError(new TypeError(message)) })
     }
   }
 
-  #left(shard: number, data: WorkerData, error: unknown): void {
-    const post = this.#slots[shard]!
-    if (post.data !== data || this.#isOver || post.state === 'ended') return
-    const why = post.terminationReason ?? (error === undefined ? 'it ended by itself' : messageOf(error))
-    if (post.state === 'opening' && this.#starting !== undefined) {
-      this.#fail({ message: `a worker thread could not be started: ${why}`, code: 'KUMO_WORKER_FAILED' })
+  #exited(shard: number, data: WorkerData, error: unknown): void {
+    const slot = this.#slots[shard]!
+    if (slot.data !== data || this.#isClosing || slot.state === 'ended') return
+    const reason = slot.terminationReason ?? (error === undefined ? 'it exited on its own' : messageOf(error))
+    if (slot.state === 'opening' && this.#starting !== undefined) {
+      this.#fail({ message: `a worker thread could not be started: ${reason}`, code: 'KUMO_WORKER_FAILED' })
       return
     }
-    if (this.#hasToldOver) {
-      post.state = 'ended'
-      this.#events.gone(shard)
+    if (this.#isFinishing) {
+      slot.state = 'ended'
+      this.#events.exited(shard)
       return
     }
-    post.state = 'dead'
-    post.deaths = post.pages > (post.firstPages ?? 0) ? 1 : post.deaths + 1
-    if (post.deaths > MOST_DEATHS) {
-      const message = `a worker thread died ${counted(post.deaths, 'time')} without handling a page; last of: ${why}`
+    slot.state = 'dead'
+    slot.deaths = slot.pages > (slot.firstPages ?? 0) ? 1 : slot.deaths + 1
+    if (slot.deaths > MOST_DEATHS) {
+      const message = `a worker thread died ${counted(slot.deaths, 'time')} without delivering a page; last cause: ${reason}`
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })
       return
     }
     this.#termination.reset(shard)
-    for (const other of this.#slots.keys()) this.command(other, { kind: 'peerGone', shard })
+    for (const other of this.#slots.keys()) this.command(other, { kind: 'peerLost', shard })
     this.moves.died(shard, this.#options.clock.now())
-    const { inFlight } = post.data
-    this.#events.died(shard, why, leftBehind(inFlight), lastReport(inFlight))
-    this.#hire(shard, true)
+    const { inFlight } = slot.data
+    this.#events.died(shard, reason, interruptedVisits(inFlight), lastState(inFlight))
+    this.#spawn(shard, true)
   }
 
-  /** The watchdog (system D): a thread whose loop stands still for too long is dropped, with what it was doing. */
-  #lookAfter(): void {
+  /** The watchdog (system D): a worker whose event loop is blocked for too long is terminated. */
+  #checkResponsiveness(): void {
     const { clock, watchdogMs } = this.#options
-    for (const post of this.#slots) {
-      if (post.state !== 'working') continue
-      const { beat } = lastReport(post.data.inFlight)
-      // A loop with very much to do may answer late and be well.
-      if (beat !== post.beat) post.heardAt = clock.now()
-      post.beat = beat
-      if (clock.now() - post.heardAt <= watchdogMs) {
-        post.thread.post({ kind: 'ping' })
+    for (const slot of this.#slots) {
+      if (slot.state !== 'working') continue
+      const { heartbeat } = lastState(slot.data.inFlight)
+      // A busy event loop may respond late and still be making progress.
+      if (heartbeat !== slot.heartbeat) slot.lastSeenAt = clock.now()
+      slot.heartbeat = heartbeat
+      if (clock.now() - slot.lastSeenAt <= watchdogMs) {
+        slot.thread.post({ kind: 'ping' })
         continue
       }
-      post.terminationReason = `its code blocked it for more than ${watchdogMs} ms`
-      void post.thread.end()
+      slot.terminationReason = `its event loop was blocked for more than ${watchdogMs} ms`
+      void slot.thread.terminate()
     }
   }
 
-  #checkQuiet(): void {
-    if (this.#isOver || this.#hasToldOver || this.moves.isBusy) return
+  /** Call this when something that kept the crawl from ending is done. */
+  checkTermination(): void {
+    if (this.#isClosing || this.#isFinishing || this.moves.isBusy) return
     if (!this.#termination.isTerminated || !this.#events.terminated()) return
-    this.#hasToldOver = true
-    this.broadcast({ kind: 'over' })
-  }
-
-  /** To be called when something that kept the crawl from being over is done. */
-  look(): void {
-    this.#checkQuiet()
+    this.#isFinishing = true
+    this.broadcast({ kind: 'finish' })
   }
 
   #fail({ code = 'KUMO_WORKER_FAILED', message, stack }: PlainError): void {

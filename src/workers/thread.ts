@@ -1,4 +1,4 @@
-/** A worker thread as the main thread holds it, and the main thread as the worker does. */
+/** A worker thread as seen from the main thread, and the main thread as seen from the worker. */
 
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { KumoError } from '../errors.js'
@@ -10,22 +10,22 @@ export type { MessagePort } from 'node:worker_threads'
 
 export interface ThreadEvents {
   message(message: ToMain): void
-  /** It is to be ended: resolves when it may be. */
-  ending(): MaybePromise<void>
-  /** It is dead, for whatever reason; `error` is what it died of, if anybody knows. */
+  /** It is about to be terminated; resolves when that is safe. */
+  terminating(): MaybePromise<void>
+  /** It has exited, for whatever reason; `error` is the cause, if known. */
   exit(error: unknown): void
 }
 
-/** One running thread. */
+/** A running thread. */
 export interface Thread {
-  /** Resolves when it is dead. */
+  /** Resolves when it has exited. */
   readonly exited: Promise<void>
   post(message: ToWorker, transfer?: readonly MessagePort[]): void
-  /** Ends it, whatever it is doing. */
-  end(): Promise<void>
+  /** Terminates it, whatever it is doing. */
+  terminate(): Promise<void>
 }
 
-/** How threads are made and connected. */
+/** How threads are created and connected. */
 export interface Threads {
   start(data: WorkerData, events: ThreadEvents): Thread
   /** Both ends of a channel between two threads. */
@@ -58,11 +58,11 @@ class WorkerThread implements Thread {
     })
     this.#worker.on('messageerror', (error) => {
       this.#error = error
-      void this.end()
+      void this.terminate()
     })
     this.exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
-        events.exit(this.#error ?? (code === 0 ? undefined : `it ended with exit code ${code}`))
+        events.exit(this.#error ?? (code === 0 ? undefined : `it exited with code ${code}`))
         resolve()
       })
     })
@@ -72,19 +72,16 @@ class WorkerThread implements Thread {
     this.#worker.postMessage(message, transfer)
   }
 
-  async end(): Promise<void> {
-    await this.#events.ending()
+  async terminate(): Promise<void> {
+    await this.#events.terminating()
     await this.#worker.terminate()
   }
 }
 
-/** What a thread was given, and the way to who started it. */
+/** What a worker was started with, and its port to the main thread. */
 export function insideWorker(): { readonly data: WorkerData; readonly port: MessagePort } {
   if (parentPort === null) {
-    throw new KumoError(
-      'KUMO_CONTRACT_BROKEN',
-      'this file is run by worker threads of a crawl, not by itself',
-    )
+    throw new KumoError('KUMO_CONTRACT_BROKEN', 'this file must be run in a worker thread of a crawl')
   }
   return { data: workerData as WorkerData, port: parentPort }
 }

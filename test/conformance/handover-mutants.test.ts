@@ -4,7 +4,7 @@ import type { Frontier } from '../../src/frontier/contract.js'
 import type { MovedPartitions } from '../../src/frontier/shard.js'
 import type { Handover, OpenStore, Store, StoreContext, StoreSnapshot } from '../../src/stores/contract.js'
 import { memory } from '../../src/stores/memory.js'
-import type { MovedFacts } from '../../src/stores/memory-state.js'
+import type { MovedRecords } from '../../src/stores/memory-state.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { failuresOf, isNoticed } from './collect.js'
 
@@ -15,7 +15,7 @@ type Changes = { frontier?: Partial<Frontier>; handover?: Partial<Handover>; see
 interface Moved extends StoreSnapshot {
   frontier: MovedPartitions
   seen: Uint32Array[]
-  facts: MovedFacts
+  facts: MovedRecords
 }
 
 /** Changes a sound store; what is not changed goes on to it. */

@@ -5,8 +5,8 @@ import { judge, type TrialAnswer } from './damage-trial.js'
 
 const WHOLE = { before: new Set(['a', 'b']), rest: new Set(['c', 'd']) }
 const ALREADY_DONE = { pages: [], events: [], reason: 'already-done' }
-const REPAIRED = 'repaired: … Up to 1 pending URLs are missing, and up to 1 pages are fetched again'
-const CUT = 'repaired: the last 2 commits of the crawl are gone, as after a power failure'
+const REPAIRED = 'repaired: … Up to 1 pending URLs are missing, and up to 1 pages will be fetched again'
+const CUT = 'repaired: the last 2 commits of the crawl are missing, as after a power failure'
 
 const ended = (pages: string[], events: string[] = []): TrialAnswer => ({
   first: { pages, events, reason: 'done' },

@@ -86,7 +86,7 @@ function losesIn(told: string): { missing: number; repeated: number } {
   if (counted !== null) return { missing: Number(counted[1]), repeated: Number(counted[2]) }
   // The crawl goes on from an earlier moment, at which all was there.
   if (/as after a power failure/.test(told)) return { missing: 0, repeated: Number.POSITIVE_INFINITY }
-  if (/Pages may be missing or fetched again/.test(told))
+  if (/Pages may be missing, and others may be fetched again/.test(told))
     return { missing: Number.POSITIVE_INFINITY, repeated: Number.POSITIVE_INFINITY }
   return { missing: 0, repeated: 0 }
 }

@@ -23,8 +23,8 @@ async function watched(crawler: Crawler) {
 }
 
 describe.each([
-  ['exit', 'exit code 3'],
-  ['block', 'blocked it for more than 1500 ms'],
+  ['exit', 'exited with code 3'],
+  ['block', 'blocked for more than 1500 ms'],
   ['throwLater', 'thrown where nobody catches it'],
 ])('a page whose hook ends the thread by %s', (how, message) => {
   test('is tried twice, then given up and told; all others come', async () => {
@@ -102,7 +102,7 @@ test('a thread that cannot be started ends the crawl, with the reason', async ()
   const running = quick.seeds('http://127.0.0.1:9/').extract(broken).run()
   await expect(running).rejects.toMatchObject({
     code: 'KUMO_WORKER_FAILED',
-    message: expect.stringContaining('exit code 4'),
+    message: expect.stringContaining('exited with code 4'),
   })
 })
 

@@ -32,7 +32,12 @@ async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawle
     .on('worker', () => void deaths++)
     .on('page', ({ host, url }) => void pages.set(host, (pages.get(host) ?? new Set()).add(url)))
     .run()
-  return { summary, deaths, perHost: [...pages.values()].map((urls) => urls.size) }
+  return {
+    summary,
+    deaths,
+    requests: (await server.requests()).length,
+    perHost: [...pages.values()].map((urls) => urls.size),
+  }
 }
 
 describe.each(Object.keys(STORES))('%s', (name) => {
@@ -40,6 +45,14 @@ describe.each(Object.keys(STORES))('%s', (name) => {
     const { summary, deaths } = await mortal(STORES[name]!, new Crawler().limit({ pages: 200 }))
     expect(deaths).toBeGreaterThan(3)
     expect(summary).toMatchObject({ reason: 'limit', pages: 200 })
+  }, 120_000)
+
+  test('a limit of requests', async () => {
+    const { summary, deaths, requests } = await mortal(STORES[name]!, new Crawler().limit({ requests: 200 }))
+    expect(deaths).toBeGreaterThan(3)
+    expect(summary.reason).toBe('limit')
+    expect(requests).toBeLessThanOrEqual(200)
+    expect(requests).toBeGreaterThan(190)
   }, 120_000)
 
   test('a limit of pages per host', async () => {

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
 import { Deadlines, Expiring } from '../deadlines.js'
 import type { Delivery } from '../delivery.js'
+import type { InFlightLog } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
 import type { Tally } from '../stats/tally.js'
 import { isLocalShortage } from './verdict.js'
@@ -80,10 +81,18 @@ class VisitContext extends Expiring implements FetchContext {
   }
 }
 
+interface FetchParts {
+  readonly fetcher: Fetcher
+  readonly clock: Clock
+  readonly delivery: Delivery
+  readonly inFlight?: Pick<InFlightLog, 'sent'> | undefined
+}
+
 /** Fetches and counts. A fetch ends with its response, at its deadline, or when the crawl is aborted. */
 export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
+  readonly #inFlight: FetchParts['inFlight']
   readonly #timeoutMs: number
   readonly #meters: Meters
   readonly #tally: Tally
@@ -94,15 +103,11 @@ export class FetchStep {
   #waitTimer: Timer | undefined
   #aborted = false
 
-  constructor(
-    parts: { fetcher: Fetcher; clock: Clock; delivery: Delivery },
-    timeoutMs: number,
-    meters: Meters,
-    tally: Tally,
-  ) {
+  constructor(parts: FetchParts, timeoutMs: number, meters: Meters, tally: Tally) {
     this.#delivery = parts.delivery
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
+    this.#inFlight = parts.inFlight
     this.#timeoutMs = timeoutMs
     this.#meters = meters
     this.#tally = tally
@@ -130,6 +135,7 @@ export class FetchStep {
     const startedAt = this.#clock.now()
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
+    this.#inFlight?.sent(this.#tally.requests)
     const context = new VisitContext(settings)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()

@@ -1,4 +1,4 @@
-/** Opens what the thread that starts workers has of its own: the user's closures, and the store that workers share. */
+/** Opens what belongs to the program's thread: the user's closures, and the store that the workers share. */
 
 import { AbortGrace } from '../../engine/abort-grace.js'
 import type { CrawlEvents } from '../../engine/events.js'
@@ -21,7 +21,7 @@ import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
 import { storeContext } from '../plan-store.js'
 import type { RunOutputs } from '../run-events.js'
 
-/** What a workerRun works with. */
+/** What a `WorkerRun` is made of. */
 export interface WorkerRunParts {
   readonly options: GivenOptions
   readonly portable: PortableOptions
@@ -31,7 +31,7 @@ export interface WorkerRunParts {
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
   readonly earlier: EarlierTotals
-  /** Threads: not more than there are slots to share. */
+  /** Number of threads; never more than there are slots to share. */
   readonly shards: number
   readonly partitions: number
   partitionOf(host: string): number
@@ -74,7 +74,7 @@ export async function openWorkerRun(
       outputs,
       closures,
       shared,
-      earlier: await takeUp(shared, given.retryFailed),
+      earlier: await mergeEarlierRuns(shared, given.retryFailed),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -94,8 +94,11 @@ async function share<T>(name: string, open: () => MaybePromise<T>): Promise<T> {
   }
 }
 
-/** All shards' counts become the first one's, before any of them begins. */
-async function takeUp(shared: SharedStore | undefined, retryFailed: boolean): Promise<EarlierTotals> {
+/** Merges the counts of all shards into the first shard's record, before any of them starts. */
+async function mergeEarlierRuns(
+  shared: SharedStore | undefined,
+  retryFailed: boolean,
+): Promise<EarlierTotals> {
   const crawl = shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
   if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
@@ -130,7 +133,7 @@ async function openClosures(
     listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
-    kept: () => (state.takeChanged() ? shared?.flush?.() : undefined),
+    flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
   }
 }
 
@@ -154,7 +157,7 @@ function pageOf(content: PageContent, product: string): FetchedPage {
   return page
 }
 
-/** Knows whether a hook has put something that is not on disk yet: its page must not be settled before. */
+/** Knows whether a hook has written a record that is not on disk yet. Its page must not be settled before that. */
 class WatchedState implements StateStore {
   readonly #state: StateStore
   #hasChanged = false
@@ -186,7 +189,10 @@ class WatchedState implements StateStore {
   }
 }
 
-/** Cookies do not move with their hosts; and a pass must not meet a page twice, or not at all, because it has moved. */
+/**
+ * Cookies do not move with their hosts. In a crawl in rounds, a page that moves could be visited twice in a round or
+ * not at all.
+ */
 export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
   const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
   return workers.balance && !access.cookies && !isInPasses

@@ -1,7 +1,7 @@
 /**
- * One shard of several: an engine, the same as in a single thread, over parts of its own. Its exchange goes over ports to
- * the other shards; the user's closures, the seeds and the statistics are the main thread's. Here is what it does when
- * the main thread tells it something.
+ * One shard of several: the same engine as in a single thread, with parts of its own. Its exchange connects it to the
+ * other shards by ports. The user's closures, the seeds and the statistics belong to the main thread. This class
+ * carries out the main thread's messages.
  */
 
 import { EventEmitter } from 'eventemitter3'
@@ -23,12 +23,12 @@ import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/m
 import { SharedBudget } from '../../workers/shared-budget.js'
 import { type Outputs, type Plan, plan } from '../plan.js'
 
-/** How often the main thread is told how this shard stands. */
+/** How often this shard reports its statistics to the main thread. */
 const STATS_MS = 50
-/** What partitions hold is counted through, so that is told more rarely: in turns of the above. */
+/** Loads are expensive to count, so they are reported with every n-th statistics message only. */
 const LOADS_EVERY = 20
 
-/** The way to the main thread. */
+/** Sends messages to the main thread. */
 export interface MainPort {
   post(message: ToMain, transfer?: readonly ArrayBuffer[]): void
   close(): void
@@ -47,8 +47,8 @@ export class WorkerShard {
   #exchange: PortExchange | undefined = undefined
   #plan: Plan | undefined = undefined
   #engine: Engine | undefined = undefined
-  #telling: Timer | undefined = undefined
-  #told = 0
+  #reporting: Timer | undefined = undefined
+  #reports = 0
 
   constructor(data: WorkerData, main: MainPort, clock: Clock) {
     this.#data = data
@@ -56,13 +56,13 @@ export class WorkerShard {
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
     this.#closureProxy = new ClosureProxy((message, transfer) => main.post(message, transfer), addedLinks)
-    const rouse = () => main.post({ kind: 'rouse' })
-    this.#budget = new SharedBudget(data.budget, data.shard.index, rouse, data.isDurable)
-    this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, rouse)
+    const notifyOthers = () => main.post({ kind: 'budgetChanged' })
+    this.#budget = new SharedBudget(data.budget, data.shard.index, notifyOthers, data.isDurable)
+    this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, notifyOthers)
     this.#send(data.output)
   }
 
-  /** `adapt` may change the options before anything is opened: for simulations. */
+  /** `adapt` may change the options before anything is opened; used by simulations. */
   async open(adapt: (options: CrawlOptions) => CrawlOptions = (options) => options): Promise<void> {
     const data = this.#data
     this.#plan = await plan(adapt(await this.#options()), this.#outputs(), {
@@ -72,27 +72,27 @@ export class WorkerShard {
       budget: this.#budget,
       requestBudget: this.#requestBudget,
       earlierRuns: data.earlierRuns,
-      reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counted', counts }),
+      reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counts', counts }),
       inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
-      pageOver: (page) => this.#closureProxy.pageOver(page),
+      pageOver: (page) => this.#closureProxy.pageDone(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
       exchange: (outbox) => {
-        this.#budget.whenKept = outbox?.whenKept.bind(outbox)
+        this.#budget.whenDurable = outbox?.whenDurable.bind(outbox)
         this.#exchange = new PortExchange({
           self: data.shard.index,
           shards: data.shards,
           clock: this.#clock,
-          outbox: outbox,
-          report: (report) => this.#rests(report),
+          outbox,
+          report: (report) => this.#reportIdle(report),
           onError: (error) => this.fail(error),
         })
         return this.#exchange
       },
     })
     const { parts, rules } = this.#plan
-    // A page is committed together with the links that it led to, also those that wait to be sent.
+    // A page is committed together with its links, including those that still wait to be sent.
     parts.memory.onCommit(() => this.#exchange!.flush())
     this.#engine = new Engine(parts, rules)
     this.#main.post({ kind: 'ready' })
@@ -128,14 +128,17 @@ export class WorkerShard {
   async #options(): Promise<CrawlOptions> {
     const data = this.#data
     const portable = data.options as PortableOptions
-    const given = fromPortable(portable, this.#closureProxy)
+    const given = fromPortable(portable, {
+      extractor: (closure) => this.#closureProxy.extractor(closure),
+      hook: (closure) => this.#closureProxy.hook(closure),
+    })
     return loadModules({ ...given, concurrency: data.concurrency })
   }
 
   receive(message: ToWorker): void {
     const engine = this.#engine!
     switch (message.kind) {
-      case 'go':
+      case 'start':
         void this.#run()
         break
       case 'ping':
@@ -156,75 +159,75 @@ export class WorkerShard {
       case 'want':
         this.#send(message.output)
         break
-      case 'rouse':
+      case 'budgetChanged':
         this.#budget.changed()
         this.#requestBudget.changed()
         break
-      case 'over':
-        this.#exchange!.end()
+      case 'finish':
+        this.#exchange!.finish()
         break
-      case 'answer':
-        this.#closureProxy.answer(message.id, message.value, message.error)
+      case 'reply':
+        this.#closureProxy.reply(message.id, message.value, message.error)
         break
       default:
-        void this.#obey(message).catch((error) => {
-          // Orders may come when this shard has ended by itself: nobody waits for them any more.
+        void this.#execute(message).catch((error) => {
+          // Commands may arrive after this shard has ended. The main thread no longer waits for them.
           if (!this.#exchange!.isClosed) this.fail(error)
         })
     }
   }
 
-  /** Orders, which may give this shard work: each is confirmed, so that the main thread sees the end of the crawl. */
-  async #obey(order: Exclude<ToWorker, { kind: NoOrder }>): Promise<void> {
+  /** Commands may give this shard work. Each is confirmed, so that the main thread can detect the end of the crawl. */
+  async #execute(command: Exclude<ToWorker, { kind: NotACommand }>): Promise<void> {
     const engine = this.#engine!
     const exchange = this.#exchange!
-    switch (order.kind) {
+    switch (command.kind) {
       case 'peer':
-        exchange.connect(order.shard, order.port)
+        exchange.connect(command.shard, command.port)
         break
-      case 'peerGone':
-        // What a shard without a durable store had taken in is gone with it, and is not missed here.
-        exchange.disconnect(order.shard, true)
+      case 'peerLost':
+        // What a shard without a durable store had taken in is lost with it; that loss is accepted.
+        exchange.disconnect(command.shard, true)
         this.#table.bumpVersion()
         break
       case 'seeds':
-        await engine.addSeeds(order.urls, order.mine)
-        this.#kept(order.id)
+        await engine.addSeeds(command.urls, command.mine)
+        this.#confirm(command.id)
         break
       case 'requests':
-        await engine.addRequests(order.requests)
-        this.#kept(order.id)
+        await engine.addRequests(command.requests)
+        this.#confirm(command.id)
         break
       case 'leftover':
-        await engine.addRequests(readBatch(order.text))
-        this.#kept(order.id)
+        await engine.addRequests(readBatch(command.text))
+        this.#confirm(command.id)
         break
       case 'expect':
-        this.#table.expect(order.partitions, order.isComing)
-        if (!order.isComing) await engine.addRequests([])
+        this.#table.expect(command.partitions, command.isComing)
+        if (!command.isComing) await engine.addRequests([])
         break
-      case 'give':
-        await this.#give(order)
+      case 'release':
+        await this.#release(command)
         break
-      case 'take':
-        await this.#takeIn(order)
+      case 'adopt':
+        await this.#adopt(command)
         break
-      case 'round':
+      case 'nextRound':
         engine.knownPages?.nextRound()
         break
       case 'moved':
-        this.#table.move(order.partitions, order.to, order.version)
+        this.#table.move(command.partitions, command.to, command.version)
         break
     }
-    exchange.orderDone()
+    exchange.commandDone()
   }
 
-  async #give({ partitions, to, version }: Extract<ToWorker, { kind: 'give' }>): Promise<void> {
+  async #release({ partitions, to, version }: Extract<ToWorker, { kind: 'release' }>): Promise<void> {
     const snapshot = await this.#engine!.release(partitions, () => this.#table.move(partitions, to, version))
-    this.#main.post({ kind: 'gave', snapshot })
+    this.#main.post({ kind: 'released', snapshot })
   }
 
-  async #takeIn({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'take' }>): Promise<void> {
+  async #adopt({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'adopt' }>): Promise<void> {
     const { partitions } = snapshot
     if (visitedUntil !== undefined)
       await this.#until(visitedUntil + (this.#data.options as PortableOptions).delayMs)
@@ -232,41 +235,51 @@ export class WorkerShard {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)
     })
-    this.#main.post({ kind: 'took', version })
+    this.#main.post({ kind: 'adopted', version })
   }
 
   #until(at: number): Promise<void> {
     return new Promise((resolve) => void this.#clock.wakeAt(at, resolve))
   }
 
-  /** Confirms an order once what came of it would survive a crash. */
-  #kept(id: number): void {
-    this.#exchange!.whenKept(() => this.#main.post({ kind: 'seeded', id }))
+  /** Confirms a command once its effects would survive a crash. */
+  #confirm(id: number): void {
+    this.#exchange!.whenDurable(() => this.#main.post({ kind: 'done', id }))
   }
 
   async #run(): Promise<void> {
-    this.#telling = every(this.#clock, STATS_MS, () => this.#tell())
+    this.#reporting = every(this.#clock, STATS_MS, () => this.#report())
     try {
       const summary = await this.#engine!.run()
-      this.#telling.cancel()
+      this.#reporting.cancel()
       this.#main.post({ kind: 'ended', summary })
     } catch (error) {
-      this.#telling.cancel()
+      this.#reporting.cancel()
       this.fail(error)
     }
     this.#main.close()
   }
 
-  /** Should it die after this, what it has told is what it had. */
-  #rests(report: IdleReport): void {
-    this.#tell()
-    this.#main.post({ kind: 'resting', ...report })
+  /** Statistics first: if the worker dies after this, what it has reported is complete. */
+  #reportIdle(report: IdleReport): void {
+    this.#report()
+    this.#main.post({ kind: 'idle', ...report })
   }
 
-  #tell(): void {
-    const loads = this.#told++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
+  #report(): void {
+    const loads = this.#reports++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
     this.#main.post({ kind: 'stats', stats: this.#engine!.stats(), loads })
   }
 }
 
-type NoOrder = 'go' | 'ping' | 'want' | 'stop' | 'abort' | 'pause' | 'resume' | 'rouse' | 'over' | 'answer'
+type NotACommand =
+  | 'start'
+  | 'ping'
+  | 'want'
+  | 'stop'
+  | 'abort'
+  | 'pause'
+  | 'resume'
+  | 'budgetChanged'
+  | 'finish'
+  | 'reply'

@@ -2,10 +2,10 @@ import { mergeStats, type ShardStats } from '../../engine/stats/merge.js'
 import type { EndReason, Stats, Summary, WorkerStats } from '../../engine/stats/stats.js'
 import { addCounts, Tally } from '../../engine/stats/tally.js'
 
-/** What is known of a crawl whose workers never came to say anything. */
+/** The statistics of a crawl whose workers never reported any. */
 const NOTHING: Stats = mergeStats([])
 
-/** What the workers of a crawl have told of themselves, as the statistics of one crawl. */
+/** Merges what the workers have reported into the statistics of one crawl. */
 export class WorkerRunStats {
   readonly #slots: readonly number[]
   readonly #partitionsOf: (shard: number) => number
@@ -13,10 +13,10 @@ export class WorkerRunStats {
   readonly #isContinuous: boolean
   readonly #last: (Stats | undefined)[]
   readonly #replaced: number[]
-  /** What workers had counted that died and whose successors know nothing of it. */
-  readonly #gone = new Tally()
+  /** Counts of workers that died and whose replacements start from zero. */
+  readonly #deadWorkers = new Tally()
   #lost = 0
-  /** What happened in this thread. */
+  /** What happened on this thread. */
   readonly own = new Tally()
 
   constructor(slots: readonly number[], partitionsOf: (shard: number) => number, isContinuous = false) {
@@ -31,7 +31,7 @@ export class WorkerRunStats {
     this.#last[shard] = stats
   }
 
-  /** A worker died, and so many URLs with it. Where it had no durable store, its successor begins to count anew. */
+  /** A worker died, and `lost` URLs with it. Without a durable store its replacement starts counting from zero. */
   died(shard: number, isDurable: boolean, lost: number, pages: number): void {
     this.#replaced[shard]!++
     this.#lost += lost
@@ -39,41 +39,46 @@ export class WorkerRunStats {
     this.#last[shard] = undefined
     if (isDurable) return
     if (last !== undefined) {
-      const sum = addCounts(this.#gone.record(), last)
-      this.#gone.restore(sum)
-      Object.assign(this.#gone.changes, sum.changes)
+      const sum = addCounts(this.#deadWorkers.record(), last)
+      this.#deadWorkers.restore(sum)
+      Object.assign(this.#deadWorkers.changes, sum.changes)
     }
-    // Pages that were not settled are visited again, and those settled since it last told count too.
-    this.#gone.pages += pages - (last?.pages ?? 0)
+    // Pages that were not settled are visited again; those settled since its last report count too.
+    this.#deadWorkers.pages += pages - (last?.pages ?? 0)
   }
 
-  /** Undefined as long as no worker has said anything. */
+  /** Undefined until a worker has reported. */
   now(): Stats | undefined {
-    const told = this.#last.flatMap((stats, shard): ShardStats[] =>
+    const reports = this.#last.flatMap((stats, shard): ShardStats[] =>
       stats === undefined ? [] : [{ stats, slots: this.#slots[shard]! }],
     )
-    if (told.length === 0) return undefined
-    const all = mergeStats(told)
+    if (reports.length === 0) return undefined
+    const all = mergeStats(reports)
     return {
       ...all,
-      ...addCounts(addCounts(all, this.own.record()), this.#gone.record()),
+      ...addCounts(addCounts(all, this.own.record()), this.#deadWorkers.record()),
       lost: this.#lost,
       workers: this.#last.map((stats, shard) => this.#worker(stats, shard)),
     }
   }
 
-  /** Requests that wait, as far as has been told, without known pages that wait for their time. */
+  /** Waiting requests, according to the latest reports. */
+  get pending(): number {
+    return this.#last.reduce((sum, stats) => sum + (stats?.pending ?? 0), 0)
+  }
+
+  /** The same without known pages that are not due yet. */
   get due(): number {
     const known = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
     return this.#last.reduce((sum, stats) => sum + (stats ? Math.max(0, stats.pending - known(stats)) : 0), 0)
   }
 
-  /** What the fastest worker has done lately, in pages a second. */
+  /** The recent speed of the fastest worker, in pages per second. */
   get fastest(): number {
     return Math.max(0, ...this.#last.map((stats) => stats?.recentPagesPerSecond ?? 0))
   }
 
-  /** How long a visit takes on average. */
+  /** The mean duration of a visit. */
   get visitMs(): number {
     let slotMs = 0
     let visits = 0
@@ -103,7 +108,7 @@ export class WorkerRunStats {
   }
 }
 
-/** Why the crawl ended, from what its workers say. */
+/** Why the crawl ended, derived from the reasons of its workers. */
 export function reasonOf(reasons: readonly EndReason[]): EndReason {
   const early = reasons.find((reason) => reason !== 'already-done' && reason !== 'done')
   return early ?? (reasons.includes('done') ? 'done' : 'already-done')

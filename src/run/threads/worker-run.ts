@@ -1,6 +1,6 @@
 /**
- * A crawl over worker threads, seen from the thread that started it. Each worker runs an engine and owns partitions;
- * here are the user's closures, the seeds, the statistics of all, and the end.
+ * A crawl over worker threads, seen from the thread that started it. Each worker runs an engine and owns partitions.
+ * This side has the user's closures, the seeds and the merged statistics, and it decides when the crawl ends.
  */
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
@@ -19,21 +19,26 @@ import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
-import { inFlightMemory, type LeftBehind, triedAgain } from '../../workers/in-flight-log.js'
+import {
+  type InterruptedVisit,
+  inFlightMemory,
+  type LastState,
+  retryOf,
+} from '../../workers/in-flight-log.js'
 import type { ToMain, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
-import { budgetMemory, giveBackOf, isUsedUp } from '../../workers/shared-budget.js'
-import { StoreTroubles } from '../../workers/store-troubles.js'
-import { type LastReport, WorkerSupervisor } from '../../workers/supervisor.js'
+import { budgetMemory, isUsedUp, returnClaims } from '../../workers/shared-budget.js'
+import { StoreHealth } from '../../workers/store-health.js'
+import { WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
 import { mayBalance, type WorkerRunParts } from './open.js'
 import { threadProgram } from './program.js'
 import { reasonOf, WorkerRunStats } from './stats.js'
 
-/** Seeds that are remembered for workers that take the place of others; those that were given as a list all know. */
+/** Seeds remembered for replacement workers. Seeds given as a list are known to every worker anyway. */
 const SEEDS_REMEMBERED = 10_000
 
-/** After an abort, threads that have not ended by then are ended. */
+/** How long after an abort threads that have not ended are terminated. */
 const ABORT_MS = 900
 
 export class WorkerRun {
@@ -45,28 +50,28 @@ export class WorkerRun {
   readonly #slots: readonly number[]
   readonly #budget: SharedArrayBuffer
   readonly #requestBudget: SharedArrayBuffer
-  readonly #suspects = new CrashedUrls()
+  readonly #crashedUrls = new CrashedUrls()
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
   readonly #commands: PendingCommands
-  /** Seeds that a worker must know of which takes the place of another. */
-  readonly #toldSeeds: string[] = []
-  /** Pages that hosts and sites have given, where that is limited and no store remembers it. */
+  /** Seeds that a replacement worker must know. */
+  readonly #sentSeeds: string[] = []
+  /** Pages delivered per host and per site, where that is limited and no durable store remembers it. */
   readonly #hostPages = new Map<string, number>()
   readonly #sitePages = new Map<string, number>()
   readonly #ended = new Map<number, EndReason>()
-  /** Passes over what is known that are done. */
+  /** Completed rounds over the known pages. */
   #round = 0
-  readonly #troubles = new StoreTroubles()
+  readonly #storeHealth = new StoreHealth()
   #warned = false
   #ending: EndReason | undefined = undefined
   #isAborted = false
   #isPaused = false
   #fatal: KumoError | undefined = undefined
   #timers: Timer[] = []
-  #over: () => void = () => {}
-  readonly #isOver = new Promise<void>((resolve) => {
-    this.#over = resolve
+  #finish: () => void = () => {}
+  readonly #finished = new Promise<void>((resolve) => {
+    this.#finish = resolve
   })
   #summary: Summary | undefined = undefined
 
@@ -108,11 +113,11 @@ export class WorkerRun {
         dataFor: (shard, replaces) => this.#dataFor(shard, replaces),
       },
       {
-        reported: (shard, message) => this.#told(shard, message),
+        reported: (shard, message) => this.#receive(shard, message),
         failed: (error) => this.#fail(error),
-        died: (shard, why, under, stood) => this.#died(shard, why, under, stood),
+        died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
-        gone: (shard) => this.#hasEnded(shard, 'done'),
+        exited: (shard) => this.#workerEnded(shard, 'done'),
         terminated: () =>
           this.#isEnding || (this.#seeds.done && this.#commands.size === 0 && !this.#nextRound()),
       },
@@ -128,13 +133,13 @@ export class WorkerRun {
 
   async run(): Promise<Summary> {
     try {
-      await Promise.race([this.#supervisor.start(), this.#isOver])
+      await Promise.race([this.#supervisor.start(), this.#finished])
       this.#begin()
     } catch (error) {
       this.#fail(error)
-      this.#over()
+      this.#finish()
     }
-    await this.#isOver
+    await this.#finished
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
     if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
@@ -152,10 +157,10 @@ export class WorkerRun {
     return this.#summary
   }
 
-  /** The threads are there. */
+  /** All threads have started. */
   #begin(): void {
     const { clock } = this.#parts
-    this.#applyWishes()
+    this.#applyControls()
     const { limit, refresh } = this.#parts.options
     const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
     this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
@@ -163,26 +168,26 @@ export class WorkerRun {
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
-    void this.#takeLeftovers()
+    void this.#admitLeftovers()
     this.#refill()
   }
 
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
-    this.#applyWishes()
+    this.#applyControls()
   }
 
   abort(reason: EndReason = 'aborted'): void {
     this.#ending ??= reason
     this.#isAborted = true
-    this.#applyWishes()
+    this.#applyControls()
     const { clock } = this.#parts
-    this.#timers.push(clock.wakeAt(clock.now() + ABORT_MS, this.#over))
+    this.#timers.push(clock.wakeAt(clock.now() + ABORT_MS, this.#finish))
   }
 
   pause(): void {
     this.#isPaused = true
-    this.#applyWishes()
+    this.#applyControls()
   }
 
   resume(): void {
@@ -190,8 +195,8 @@ export class WorkerRun {
     this.#supervisor.broadcast({ kind: 'resume' })
   }
 
-  /** What was asked holds also for threads that were not there yet. */
-  #applyWishes(): void {
+  /** Requests to stop, abort or pause also apply to threads that started after them. */
+  #applyControls(): void {
     this.#supervisor.broadcast({ kind: 'want', output: this.#wantedOutput })
     if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
     else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
@@ -207,7 +212,7 @@ export class WorkerRun {
     this.#supervisor.moves.start(partitions, from, to)
   }
 
-  /** Nothing more is to be begun, however much there is. */
+  /** Nothing new may start, however much is pending. */
   get #isEnding(): boolean {
     return this.#ending !== undefined || isUsedUp(this.#budget) || isUsedUp(this.#requestBudget)
   }
@@ -221,8 +226,8 @@ export class WorkerRun {
 
   #dataFor(shard: number, replaces: boolean): WorkerData {
     const { clock, portable, shared, earlier } = this.#parts
-    // What is on its way to it is not its own before it comes.
-    const coming = this.#supervisor?.moves.onTheWayTo(shard)
+    // Partitions in transit to this shard are not its own until they arrive.
+    const coming = this.#supervisor?.moves.inTransitTo(shard)
     const owners = [...this.#ownership.owners]
     for (const partition of coming?.partitions ?? []) owners[partition] = coming!.from
     const partitions = [...owners.keys()].filter((partition) => owners[partition] === shard)
@@ -239,17 +244,17 @@ export class WorkerRun {
       earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
-        counted: this.#countedOf(new Set(partitions)),
+        counted: this.#countsOf(new Set(partitions)),
       },
       isDurable: this.#isDurable,
-      fatal: this.#suspects.fatal,
+      fatal: this.#crashedUrls.fatal,
       options: portable,
       output: this.#wantedOutput,
     }
   }
 
-  /** What hosts and sites of these partitions have given. */
-  #countedOf(partitions: ReadonlySet<number>): PageCounts {
+  /** Pages delivered by the hosts and sites of these partitions. */
+  #countsOf(partitions: ReadonlySet<number>): PageCounts {
     const { partitionOf } = this.#parts
     const of = (counts: ReadonlyMap<string, number>) =>
       [...counts].filter(([name]) => partitions.has(partitionOf(name)))
@@ -261,24 +266,21 @@ export class WorkerRun {
     return this.#parts.shared?.state !== undefined
   }
 
-  #told(
+  #receive(
     shard: number,
-    message: Extract<
-      ToMain,
-      { kind: 'stats' | 'counted' | 'store' | 'warn' | 'advice' | 'ended' | 'seeded' }
-    >,
+    message: Extract<ToMain, { kind: 'stats' | 'counts' | 'store' | 'warn' | 'advice' | 'ended' | 'done' }>,
   ): void {
     switch (message.kind) {
       case 'stats':
         this.#stats.reported(shard, message.stats)
         this.#refill()
         break
-      case 'counted':
+      case 'counts':
         for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
         for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
         break
       case 'store':
-        if (this.#troubles.isNews(shard, message.event)) void this.#delivery.emit('store', message.event)
+        if (this.#storeHealth.isChange(shard, message.event)) void this.#delivery.emit('store', message.event)
         break
       case 'warn':
         if (!this.#warned) emitWarning(message.message)
@@ -287,31 +289,31 @@ export class WorkerRun {
       case 'advice':
         this.#delivery.advise(message.message)
         break
-      case 'seeded':
+      case 'done':
         this.#commands.done(message.id)
-        if (this.#commands.size === 0) this.#supervisor.look()
+        if (this.#commands.size === 0) this.#supervisor.checkTermination()
         break
       case 'ended':
         this.#stats.reported(shard, message.summary)
-        this.#hasEnded(shard, message.summary.reason)
+        this.#workerEnded(shard, message.summary.reason)
         break
     }
   }
 
-  #hasEnded(shard: number, reason: EndReason): void {
+  #workerEnded(shard: number, reason: EndReason): void {
     this.#ended.set(shard, reason)
-    if (this.#ended.size === this.#slots.length) this.#over()
+    if (this.#ended.size === this.#slots.length) this.#finish()
   }
 
   #refill(): void {
     if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
-    this.#supervisor.look()
+    this.#supervisor.checkTermination()
   }
 
-  /** All workers are told of all seeds, for the scope's sake; each admits its own. */
+  /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
   async #admit(urls: readonly string[]): Promise<void> {
     const { partitionOf } = this.#parts
-    if (this.#toldSeeds.length < SEEDS_REMEMBERED) this.#toldSeeds.push(...urls)
+    if (this.#sentSeeds.length < SEEDS_REMEMBERED) this.#sentSeeds.push(...urls)
     const mine: string[][] = this.#slots.map(() => [])
     for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
     await Promise.all(
@@ -319,18 +321,21 @@ export class WorkerRun {
     )
   }
 
-  /** A worker that takes the place of another is told what that had not done. */
+  /** Brings a replacement up to date. */
   #replaced(shard: number): void {
-    this.#applyWishes()
+    this.#applyControls()
     this.#commands.replaced(shard)
-    if (this.#toldSeeds.length > 0) {
-      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#toldSeeds, mine: [] }))
+    if (this.#sentSeeds.length > 0) {
+      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#sentSeeds, mine: [] }))
     }
-    this.#supervisor.broadcast({ kind: 'rouse' })
+    this.#supervisor.broadcast({ kind: 'budgetChanged' })
   }
 
-  /** Batches that were on their way when a run, or a worker, ended suddenly: any worker passes on what is not its own. */
-  async #takeLeftovers(writer?: number): Promise<void> {
+  /**
+   * Batches that were in transit when a run or a worker died. Any worker can admit them: it forwards what it does not
+   * own.
+   */
+  async #admitLeftovers(writer?: number): Promise<void> {
     const { shared } = this.#parts
     let next = 0
     try {
@@ -340,12 +345,12 @@ export class WorkerRun {
         shared!.dropLeftover?.(leftover)
       }
     } catch (error) {
-      // When the crawl ends, its store may close while this reads: what is left is there the next time.
+      // When the crawl ends, the store may close during this loop. What is left is picked up by the next run.
       if (!this.#isEnding) this.#fail(error)
     }
   }
 
-  /** Moves work from who has most to who has least. */
+  /** Moves partitions from the busiest worker to the least busy one. */
   #balance(): void {
     const { loads, moves } = this.#supervisor
     const { options } = this.#parts
@@ -360,43 +365,43 @@ export class WorkerRun {
     const failure: Failure = { url, code: 'invalid-seed', message, attempt: 0, final: true }
     this.#stats.own.failure('invalid-seed')
     const { hooks, listeners } = this.#parts.closures
-    const told = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
-    await Promise.allSettled(told.map(async (tell) => tell?.(failure)))
+    const receivers = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
+    await Promise.allSettled(receivers.map(async (receive) => receive?.(failure)))
   }
 
-  #died(shard: number, why: string, under: readonly LeftBehind[], stood: LastReport): void {
+  #died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void {
     const isDurable = this.#isDurable
-    this.#suspects.note(under, why)
-    giveBackOf(this.#budget, shard, isDurable)
-    // A request that was sent was sent, whatever the store keeps of it.
-    giveBackOf(this.#requestBudget, shard, false)
-    this.#troubles.forget(shard)
-    const retried = under.length
-    if (!isDurable && retried > 0) void this.#retry(shard, under)
-    const lost = isDurable ? 0 : stood.waiting
-    this.#stats.died(shard, isDurable, lost, stood.pages)
-    const event: WorkerEvent = { kind: 'replaced', worker: shard, message: why, retried, lost }
+    this.#crashedUrls.note(visits, reason)
+    returnClaims(this.#budget, shard, isDurable)
+    // Requests that were sent stay used, whatever the store keeps of them.
+    returnClaims(this.#requestBudget, shard, false, state.sent)
+    this.#storeHealth.forget(shard)
+    const retried = visits.length
+    if (!isDurable && retried > 0) void this.#retry(shard, visits)
+    const lost = isDurable ? 0 : state.waiting
+    this.#stats.died(shard, isDurable, lost, state.pages)
+    const event: WorkerEvent = { kind: 'replaced', worker: shard, message: reason, retried, lost }
     void this.#delivery.emit('worker', event)
-    if (isDurable) void this.#takeLeftovers(shard)
+    if (isDurable) void this.#admitLeftovers(shard)
   }
 
-  /** What a worker without a durable store had under way is known here alone. */
-  #retry(shard: number, under: readonly LeftBehind[]): Promise<void> {
-    const requests = under.map(triedAgain)
+  /** Only this side knows what a worker without a durable store had in flight. */
+  #retry(shard: number, visits: readonly InterruptedVisit[]): Promise<void> {
+    const requests = visits.map(retryOf)
     return this.#commands.send(shard, (id) => ({ kind: 'requests', id, requests }))
   }
 
-  /** Passes over what is known begin in all threads at once, when none has anything left of the one before. */
+  /** A round starts on all workers at once, when none has anything left of the round before. */
   #nextRound(): boolean {
     const { rounds = 1 } = this.#parts.options.refresh ?? {}
     if (++this.#round >= rounds || rounds === Number.POSITIVE_INFINITY) return false
-    this.#slots.forEach((_, shard) => void this.#supervisor.command(shard, { kind: 'round' }))
+    this.#slots.forEach((_, shard) => void this.#supervisor.command(shard, { kind: 'nextRound' }))
     return true
   }
 
-  /** The store of this thread tells something. */
+  /** Called by the store of this thread. */
   onStoreEvent(event: StoreEvent): void {
-    if (this.#troubles.isNews(HERE, event)) void this.#delivery.emit('store', event)
+    if (this.#storeHealth.isChange(MAIN_THREAD, event)) void this.#delivery.emit('store', event)
   }
 
   #fail(error: unknown): void {
@@ -405,5 +410,5 @@ export class WorkerRun {
   }
 }
 
-/** Stands for this thread among the workers' numbers. */
-const HERE = -1
+/** Identifies this thread among the workers' numbers. */
+const MAIN_THREAD = -1

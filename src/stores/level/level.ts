@@ -3,7 +3,7 @@ import type { OpenStore, Store, StoreContext } from '../contract.js'
 import { Counts } from './format/counts.js'
 import { FIRST_WRITER } from './format/keys.js'
 import { TimeScale } from './format/time-scale.js'
-import { gather, openCrawl } from './opening/opening.js'
+import { mergeWriters, openCrawl } from './opening/opening.js'
 import { check, type LevelOptions, type Settings } from './settings.js'
 import { Leftovers } from './threads/outbox.js'
 import { openShard } from './threads/shard.js'
@@ -13,8 +13,8 @@ import { openWriter } from './threads/writer-store.js'
 export type { LevelOptions } from './settings.js'
 
 /**
- * A store in a folder. A crawl that was killed goes on where it was, when the same program runs again; pending URLs live
- * on disk, so that memory stays small however large the crawl.
+ * A store in a folder. If a crawl is stopped or killed, run the same program again and it resumes where it left off.
+ * Pending URLs live on disk, so memory stays small however large the crawl.
  *
  * @example
  * await new Crawler().seeds('https://example.com/').store(level('./crawl')).run()
@@ -33,14 +33,14 @@ export function level(path: string, options: LevelOptions = {}): Store {
   return withRecipe(store, 'level', settings.path, options)
 }
 
-/** One thread has all of it. */
+/** A single thread owns all partitions. */
 async function openAlone(settings: Settings, context: StoreContext): Promise<OpenStore> {
   const crawl = await openCrawl(settings, context)
-  const { database, wasCut, count, otherCounts } = crawl
+  const { database, crashed, count, otherCounts } = crawl
   try {
     const scale = new TimeScale(context.clock, crawl.meta.time)
     const isScattered = crawl.meta.scattered.length > 0 || otherCounts.length > 0
-    const meta = isScattered ? await gather(crawl, scale.mark(), false) : crawl.meta
+    const meta = isScattered ? await mergeWriters(crawl, scale.mark(), false) : crawl.meta
     const counts = new Counts(context.partitions)
     const held = new Map(meta.counts.map((count) => [count.partition, count]))
     for (let partition = 0; partition < context.partitions; partition++) {
@@ -58,8 +58,8 @@ async function openAlone(settings: Settings, context: StoreContext): Promise<Ope
       seq: meta.seq,
       scale,
       counts,
-      whole: meta,
-      isCautious: wasCut,
+      store: meta,
+      isCautious: crashed,
       sharers: 1,
       changes: new Map(),
     })

@@ -1,37 +1,37 @@
-/** The options of the store on disk, checked once. */
+/** The options of the level store, validated once. */
 
 import { resolve } from 'node:path'
 import { invalidOption } from '../../errors.js'
 import { type Duration, parseDuration } from '../../time.js'
 
-/** How a crawl on disk is kept. */
+/** How a crawl is stored on disk. */
 export interface LevelOptions {
   /**
-   * What a commit survives. `process`: the end of the process, however sudden. `machine`: the end of the machine too;
-   * each commit waits for the disk. Default `process`.
+   * What a commit survives. `process`: a crash of the process. `machine`: a crash of the machine too, because each
+   * commit waits for the disk. Default `process`.
    */
   durability?: 'process' | 'machine' | undefined
-  /** How much work a crash may undo at most. Default `'100ms'`. */
+  /** The most work that a crash can undo. Default `'100ms'`. */
   commitEvery?: Duration | undefined
   /**
-   * What to do with a crawl that is in the folder already. `auto`: go on with it. `never`: refuse the folder. `must`:
-   * refuse a folder without one. Default `auto`.
+   * What to do if the folder already holds a crawl. `auto`: resume it. `never`: refuse the folder. `must`: refuse a
+   * folder that holds none. Default `auto`.
    */
   resume?: 'auto' | 'never' | 'must' | undefined
-  /** Hosts with requests that are held in memory; others wait on disk. Default 10,000: some 10 MB. */
+  /** Hosts with pending requests that are held in memory; the others wait on disk. Default 10,000, about 10 MB. */
   hostsInMemory?: number | undefined
-  /** Requests of those hosts that are held in memory: a head of each host's. Default 50,000: some 25 MB. */
+  /** Pending requests of those hosts that are held in memory, shared among the hosts. Default 50,000, about 25 MB. */
   requestsInMemory?: number | undefined
   /**
-   * Fingerprints of known URLs in memory, some ten bytes each; beyond that those known longest are on disk, and take
-   * ten bits. Default 24,000,000.
+   * Fingerprints of seen URLs that are held in memory, about ten bytes each. Beyond that the oldest move to disk and
+   * cost ten bits each. Default 24,000,000.
    */
   seenInMemory?: number | undefined
-  /** Go on with what can be read of a damaged crawl. Default false: refuse it. */
+  /** Repair a damaged crawl and resume with what can be read. Default false: refuse to open it. */
   repair?: boolean | undefined
   /**
-   * Look for damage in all tables before they are used, at some 1.3 s of CPU time for each GB. Default true. With false a
-   * table that is damaged gives wrong records, or ends the process.
+   * Check all tables for damage before using them, at about 1.3 s of CPU time per GB. Default true. With false, a
+   * damaged table may return wrong records or crash the process.
    */
   verify?: boolean | undefined
 }
@@ -41,7 +41,7 @@ const DEFAULT_HOSTS_IN_MEMORY = 10_000
 const DEFAULT_REQUESTS_IN_MEMORY = 50_000
 const DEFAULT_SEEN_IN_MEMORY = 24_000_000
 
-/** All of them, checked. */
+/** All options, validated. */
 export type Settings = {
   readonly [K in Exclude<keyof LevelOptions, 'commitEvery'>]-?: NonNullable<LevelOptions[K]>
 } & {
@@ -85,7 +85,7 @@ export function check(path: string, options: LevelOptions): Settings {
   const { requestsInMemory = DEFAULT_REQUESTS_IN_MEMORY, seenInMemory = DEFAULT_SEEN_IN_MEMORY } = options
   for (const [name, value] of Object.entries({ hostsInMemory, requestsInMemory, seenInMemory })) {
     if (!Number.isInteger(value) || value < 1)
-      throw invalidOption(`level: ${name}`, value, 'a whole number from 1 on')
+      throw invalidOption(`level: ${name}`, value, 'a whole number, 1 or more')
   }
   return {
     path: resolve(path),

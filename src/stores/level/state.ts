@@ -2,27 +2,27 @@ import { KumoError } from '../../errors.js'
 import type { StateSpace, StateStore } from '../contract.js'
 import type { Database } from './db/database.js'
 import type { Journal } from './db/journal.js'
-import { factPrefix, NUL, partitionText } from './format/keys.js'
+import { NUL, partitionText, recordPrefix } from './format/keys.js'
 
 export interface LevelStateParts {
   readonly database: Database
-  /** Absent: nothing is put. */
+  /** Absent: read-only. */
   readonly journal?: Journal
   readonly partitions: number
   partitionOf(host: string): number
-  /** Whether it has the facts of a partition's hosts. Absent: of all. */
+  /** Whether this thread has the records of a partition's hosts. Absent: it has all. */
   owns?(partition: number): boolean
-  /** Told the partition of a host of which a fact is about to be written. */
+  /** Called with the partition of a host before one of its records is written. */
   touched?(partition: number): void
 }
 
-/** Behind the keys of all facts. */
-const AFTER_FACTS = 'l'
+/** The first key after those of all records. */
+const AFTER_RECORDS = 'l'
 
-/** Facts of no host lie in the first partition. */
-const NOWHERE = 0
+/** Records that belong to no host are stored in the first partition. */
+const NO_HOST_PARTITION = 0
 
-/** Facts on disk. What was put lately is in the journal, and is found there. */
+/** Records on disk. Recent writes are still in the journal and are read from there. */
 export function levelState(parts: LevelStateParts): StateStore {
   const spaces = new Map<string, StateSpace>()
   return {
@@ -37,8 +37,8 @@ export function levelState(parts: LevelStateParts): StateStore {
   }
 }
 
-function readFact(fact: string): unknown {
-  return JSON.parse(fact)
+function readRecord(record: string): unknown {
+  return JSON.parse(record)
 }
 
 class LevelSpace implements StateSpace {
@@ -49,7 +49,7 @@ class LevelSpace implements StateSpace {
     if (name.includes(NUL)) {
       throw new KumoError(
         'KUMO_INVALID_OPTION',
-        `the name of a space of facts contains a NUL: ${JSON.stringify(name)}`,
+        `the name of a state space must not contain NUL: ${JSON.stringify(name)}`,
       )
     }
     this.#parts = parts
@@ -61,8 +61,10 @@ class LevelSpace implements StateSpace {
     if (this.#isElsewhere(host)) return undefined
     const at = this.#keyOf(key, host)
     const staged = journal?.staged(at)
-    const fact = staged === undefined ? await database.get(at) : staged
-    return fact === undefined || fact === null ? undefined : database.decode(at, readFact, fact as string)
+    const record = staged === undefined ? await database.get(at) : staged
+    return record === undefined || record === null
+      ? undefined
+      : database.decode(at, readRecord, record as string)
   }
 
   put(key: string, value: unknown, host?: string): void {
@@ -73,41 +75,41 @@ class LevelSpace implements StateSpace {
     this.#write(key, host, null)
   }
 
-  #write(key: string, host: string | undefined, fact: string | null): void {
+  #write(key: string, host: string | undefined, record: string | null): void {
     const { journal, touched, partitionOf } = this.#parts
     if (this.#isElsewhere(host)) return
-    journal?.put(this.#keyOf(key, host), fact)
+    journal?.put(this.#keyOf(key, host), record)
     if (host !== undefined) touched?.(partitionOf(host))
   }
 
-  /** Partition by partition; those without facts of this space are leapt over. */
+  /** Partition by partition, skipping those without records of this namespace. */
   async *entries(): AsyncGenerator<readonly [key: string, value: unknown]> {
     const { journal, database, partitions } = this.#parts
     await journal?.flush()
     for (let partition = 0; partition < partitions; ) {
-      const prefix = factPrefix(partitionText(partition), this.#name)
+      const prefix = recordPrefix(partitionText(partition), this.#name)
       const to = `${prefix.slice(0, -1)}\x01`
       for await (const entries of database.scan({ from: prefix, to })) {
-        for (const [key, fact] of entries) {
+        for (const [key, record] of entries) {
           const name = key.slice(prefix.length)
-          yield [name.slice(name.indexOf(NUL) + 1), database.decode(key, readFact, fact)]
+          yield [name.slice(name.indexOf(NUL) + 1), database.decode(key, readRecord, record)]
         }
       }
-      const next = await database.read({ from: to, to: AFTER_FACTS, limit: 1 })
+      const next = await database.read({ from: to, to: AFTER_RECORDS, limit: 1 })
       if (next.length === 0) return
       const there = Number.parseInt(next[0]![0].slice(1, 5), 16)
       partition = Math.max(there, partition + 1)
     }
   }
 
-  /** The host's facts are with its partition, which another thread has. */
+  /** The host's partition, and its records with it, belongs to another thread. */
   #isElsewhere(host: string | undefined): boolean {
     const { owns, partitionOf } = this.#parts
     return host !== undefined && owns !== undefined && !owns(partitionOf(host))
   }
 
   #keyOf(key: string, host: string | undefined): string {
-    const partition = host === undefined ? NOWHERE : this.#parts.partitionOf(host)
-    return `${factPrefix(partitionText(partition), this.#name)}${host ?? ''}${NUL}${key}`
+    const partition = host === undefined ? NO_HOST_PARTITION : this.#parts.partitionOf(host)
+    return `${recordPrefix(partitionText(partition), this.#name)}${host ?? ''}${NUL}${key}`
   }
 }

@@ -5,24 +5,24 @@ import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link, MaybePromise } from '../../types.js'
 import type { ClosureCall, PageContent, PageRef, PlainError } from '../messages.js'
 
-/** The user's closures. */
+/** The user's closures, and what is needed to call them. */
 export interface Closures {
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
   readonly reader: PageReader | undefined
   listeners<E extends keyof CrawlEvents>(event: E): readonly CrawlEvents[E][]
-  /** Makes the page of what has arrived. */
+  /** Creates the page from the content that a worker sent. */
   pageOf(content: PageContent): Page
-  /** Tells a page what extractors in the worker have made of it. */
+  /** Adds to a page what extractors in the worker have found. */
   complete(page: Page, data: object, links: readonly Link[]): void
-  /** Resolves once what hooks have put into their state is kept; absent if nothing is. */
-  kept?(): MaybePromise<void> | undefined
+  /** Resolves once the records that hooks wrote are on disk; absent if there is no durable store. */
+  flush?(): MaybePromise<void> | undefined
 }
 
-/** Errors of closures that are remembered, so that a listener is told the very error that was thrown. */
+/** Errors remembered, so that a listener gets the very object that was thrown. */
 const ERRORS_REMEMBERED = 1000
 
-/** Where the main thread does what workers ask of the user's closures. One for each worker. */
+/** Runs the user's closures on the main thread on behalf of workers. There is one per worker. */
 export class ClosureHost {
   readonly #closures: Closures
   readonly #pages = new Map<number, Page>()
@@ -31,13 +31,13 @@ export class ClosureHost {
     this.#closures = closures
   }
 
-  /** What to answer. Rejects with what the user's code threw. */
-  async ask(what: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
+  /** Returns the closure's result; rejects with what the user's code threw. */
+  async call(call: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
     const page = ref === undefined ? undefined : this.#pageOf(ref)
-    const { extractors, hooks, reader, listeners, kept } = this.#closures
-    switch (what.part) {
+    const { extractors, hooks, reader, listeners, flush } = this.#closures
+    switch (call.part) {
       case 'extractor': {
-        const extraction = await extractors[what.closure]!.extract(page!)
+        const extraction = await extractors[call.closure]!.extract(page!)
         if (!extraction) return undefined
         const { data, links } = extraction
         return {
@@ -46,16 +46,16 @@ export class ClosureHost {
         }
       }
       case 'hook':
-        await hooks[what.closure]!.page!(page!)
-        await kept?.()
+        await hooks[call.closure]!.page!(page!)
+        await flush?.()
         return undefined
       case 'hook-failure':
-        await hooks[what.closure]!.failure!(failureOf(what.failure))
-        await kept?.()
+        await hooks[call.closure]!.failure!(failureOf(call.failure))
+        await flush?.()
         return undefined
       case 'listener': {
-        const argument = page ?? (what.event === 'failure' ? failureOf(what.argument) : what.argument)
-        await all(listeners(what.event as keyof CrawlEvents), argument)
+        const argument = page ?? (call.event === 'failure' ? failureOf(call.argument) : call.argument)
+        await callAll(listeners(call.event as keyof CrawlEvents), argument)
         return undefined
       }
       case 'reader':
@@ -67,7 +67,7 @@ export class ClosureHost {
     this.#closures.reader?.withdraw()
   }
 
-  pageOver(number: number): void {
+  pageDone(number: number): void {
     this.#pages.delete(number)
   }
 
@@ -82,16 +82,20 @@ export class ClosureHost {
   }
 }
 
-/** Calls all of them, also if one throws; then throws the first of what was thrown. */
-async function all(listeners: readonly ((argument: never) => unknown)[], argument: unknown): Promise<void> {
+/** Calls all listeners, even if one throws; then throws the first error. */
+async function callAll(
+  listeners: readonly ((argument: never) => unknown)[],
+  argument: unknown,
+): Promise<void> {
   const running = listeners.map(async (listener) => listener(argument as never))
-  for (const ended of await Promise.allSettled(running)) if (ended.status === 'rejected') throw ended.reason
+  for (const result of await Promise.allSettled(running))
+    if (result.status === 'rejected') throw result.reason
 }
 
 let nextError = 1
 const errors = new Map<number, unknown>()
 
-/** An error of a closure as data. */
+/** A closure's error as data. */
 export function plainError(error: unknown): PlainError {
   const number = nextError++
   errors.set(number, error)
@@ -100,7 +104,7 @@ export function plainError(error: unknown): PlainError {
   return { message: messageOf(error), code, stack, closure: number }
 }
 
-function failureOf(told: unknown): Failure {
-  const { closure, ...failure } = told as Failure & { closure?: number }
+function failureOf(plain: unknown): Failure {
+  const { closure, ...failure } = plain as Failure & { closure?: number }
   return closure === undefined ? failure : { ...failure, cause: errors.get(closure) }
 }

@@ -5,7 +5,7 @@ import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link } from '../../types.js'
 import type { ClosureCall, PageContent, PageRef, PlainError, ToMain } from '../messages.js'
 
-/** A closure that runs on the main thread, as options that travelled name it. */
+/** A closure that runs on the main thread, as portable options describe it. */
 export interface ClosureExtractor {
   readonly closure: number
   readonly name: string
@@ -22,9 +22,9 @@ export interface ClosureHook {
 /** Posts to the main thread. */
 export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 
-/** What user code on the main thread threw. */
+/** An error thrown by user code on the main thread. */
 class ClosureError extends Error {
-  /** Under which the main thread remembers it. */
+  /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
 
   constructor({ message, closure, stack }: PlainError) {
@@ -35,18 +35,21 @@ class ClosureError extends Error {
 }
 
 /**
- * The user's closures, seen from a worker: each is a part like any other, whose work is done on the main thread. The
- * engine knows nothing of it. A page goes over once, when the first closure wants it.
+ * The user's closures as seen from a worker: each looks like any other part, but its work is done on the main thread.
+ * The engine does not notice. A page is sent over once, when the first closure needs it.
  */
 export class ClosureProxy {
   readonly #post: Post
   readonly #linksOf: (page: Page) => readonly Link[]
   readonly #pages = new WeakMap<Page, number>()
   #nextPage = 1
-  #nextAsk = 1
-  readonly #asked = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>()
+  #nextCall = 1
+  readonly #pending = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: unknown) => void }
+  >()
 
-  /** `linksOf` tells the links that extractors have added to a page. */
+  /** `linksOf` returns the links that extractors have added to a page. */
   constructor(post: Post, linksOf: (page: Page) => readonly Link[]) {
     this.#post = post
     this.#linksOf = linksOf
@@ -56,63 +59,63 @@ export class ClosureProxy {
     return {
       name,
       ...(mediaTypes && { mediaTypes }),
-      extract: (page) => this.#ask({ part: 'extractor', closure }, page) as Promise<Extraction | undefined>,
+      extract: (page) => this.#call({ part: 'extractor', closure }, page) as Promise<Extraction | undefined>,
     }
   }
 
   hook({ closure, name, page, failure }: ClosureHook): Hook {
     return {
       name,
-      ...(page && { page: async (it: Page) => void (await this.#ask({ part: 'hook', closure }, it)) }),
+      ...(page && { page: async (it: Page) => void (await this.#call({ part: 'hook', closure }, it)) }),
       ...(failure && {
         failure: async (it: Failure) =>
-          void (await this.#ask({ part: 'hook-failure', closure, failure: plainFailure(it) })),
+          void (await this.#call({ part: 'hook-failure', closure, failure: plainFailure(it) })),
       }),
     }
   }
 
-  /** A listener to an event that somebody on the main thread listens to. */
+  /** Forwards an event to the listeners on the main thread. */
   listener(event: string): (argument: unknown) => Promise<unknown> {
-    if (event === 'page') return (page) => this.#ask({ part: 'listener', event }, page as Page)
+    if (event === 'page') return (page) => this.#call({ part: 'listener', event }, page as Page)
     if (event === 'failure') {
-      return (it) => this.#ask({ part: 'listener', event, argument: plainFailure(it as Failure) })
+      return (it) => this.#call({ part: 'listener', event, argument: plainFailure(it as Failure) })
     }
-    return (argument) => this.#ask({ part: 'listener', event, argument })
+    return (argument) => this.#call({ part: 'listener', event, argument })
   }
 
   reader(): PageReader {
     return {
-      put: (page) => this.#ask({ part: 'reader' }, page) as Promise<boolean>,
+      put: (page) => this.#call({ part: 'reader' }, page) as Promise<boolean>,
       withdraw: () => this.#post({ kind: 'withdraw' }),
     }
   }
 
-  /** The main thread has answered. */
-  answer(id: number, value: unknown, error: PlainError | undefined): void {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    if (error === undefined) asked?.resolve(value)
-    else asked?.reject(new ClosureError(error))
+  /** The main thread has responded. */
+  reply(id: number, value: unknown, error: PlainError | undefined): void {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (error === undefined) pending?.resolve(value)
+    else pending?.reject(new ClosureError(error))
   }
 
-  /** A page is done with. */
-  pageOver(page: Page): void {
+  /** No closure needs this page any more. */
+  pageDone(page: Page): void {
     const number = this.#pages.get(page)
-    if (number !== undefined) this.#post({ kind: 'pageOver', page: number })
+    if (number !== undefined) this.#post({ kind: 'pageDone', page: number })
   }
 
-  #ask(what: ClosureCall, page?: Page): Promise<unknown> {
-    const id = this.#nextAsk++
-    const asked = new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }))
+  #call(call: ClosureCall, page?: Page): Promise<unknown> {
+    const id = this.#nextCall++
+    const result = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
     try {
       const ref = page === undefined ? undefined : this.#refOf(page)
       const body = ref?.content?.body.buffer as ArrayBuffer | undefined
-      this.#post({ kind: 'ask', id, what, page: ref }, body === undefined ? [] : [body])
+      this.#post({ kind: 'call', id, call, page: ref }, body === undefined ? [] : [body])
     } catch (error) {
-      this.#asked.delete(id)
+      this.#pending.delete(id)
       throw notSendable(error, page)
     }
-    return asked
+    return result
   }
 
   #refOf(page: Page): PageRef {
@@ -125,7 +128,7 @@ export class ClosureProxy {
   }
 }
 
-/** The body is copied once, so that hooks and checks in this thread still have it; the copy is handed over. */
+/** The body is copied once, so that hooks and checks in this thread keep theirs; the copy is transferred. */
 function contentOf(page: Page): PageContent {
   const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
   const { truncated, wireBytes, fetchedAt, fetchMs } = page
@@ -147,7 +150,7 @@ function contentOf(page: Page): PageContent {
   }
 }
 
-/** A failure that can be posted: a cause that cannot is told as text. */
+/** A failure that can be posted. A cause that cannot be cloned is sent as text. */
 function plainFailure(failure: Failure): unknown {
   const { cause, ...rest } = failure
   if (cause === undefined) return rest
@@ -160,9 +163,9 @@ function plainFailure(failure: Failure): unknown {
 }
 
 function notSendable(error: unknown, page: Page | undefined): Error {
-  const what = page === undefined ? 'this' : `page.data of ${page.url}`
+  const what = page === undefined ? 'an argument' : `page.data of ${page.url}`
   return new Error(
-    `${what} cannot be sent to the main thread, where somebody wants it: ${sentence(messageOf(error))} ` +
-      'Extract plain data, or give what wants it as a module, so that it runs in the worker',
+    `${what} cannot be sent to the main thread, where your function runs: ${sentence(messageOf(error))} ` +
+      'Extract plain data, or pass the function with fromModule(), so that it runs in the worker',
   )
 }

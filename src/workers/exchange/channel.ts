@@ -1,65 +1,70 @@
-/** One shard's way to another, and back: what has been put on it, what has come, and what of it is settled. */
+/** The connection from one shard to another: what was sent, what has arrived, and what the other side has confirmed. */
 
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads'
 import { BatchWriter } from './codec.js'
 
-/** The other shard has taken in, and has for good, so many of the batches and messages that it was sent. */
-export type Receipt = readonly [taken: number, kept: number]
+/**
+ * How many of the batches and messages sent to it the other shard has processed, and how many it has stored durably.
+ */
+export type Receipt = readonly [processed: number, stored: number]
 
-/** A message between those who own the exchanges. */
-export interface Enclosed {
+/** A message between the owners of two exchanges. */
+export interface OwnerMessage {
   readonly message: unknown
 }
 
-/** What is counted on its way: a batch, or a message. */
-export type Body = string | Enclosed
+/** What counts as in transit: a batch, or a message. */
+export type Payload = string | OwnerMessage
 
-/** What a port carries. */
-type Carried = Body | Receipt
+/** Everything that travels over a port. */
+type PortMessage = Payload | Receipt
 
-/** Something on its way. */
+/** A batch or message in transit. */
 export interface Outgoing {
-  /** Absent: a message that has left, and cannot be sent again. */
-  body: Body | undefined
+  /** Absent: a message that was sent and cannot be sent again. */
+  body: Payload | undefined
   readonly transfer?: readonly TransferListItem[]
   /** Requests in it. */
   readonly requests: number
-  /** Its name in the outbox; absent for a message. */
+  /** Its number in the outbox; absent for a message. */
   readonly batch?: number
 }
 
-/** What a channel tells its exchange. */
+/** What a channel reports to its exchange. */
 export interface ChannelEvents {
-  arrived(channel: Channel, body: Body): void
-  /** It arrived, but cannot be read. */
+  arrived(channel: Channel, body: Payload): void
+  /** It arrived but could not be deserialized. */
   unreadable(channel: Channel, error: unknown): void
-  /** The other shard has this for good. */
-  kept(outgoing: Outgoing): void
+  /** The other shard has stored this durably. */
+  stored(outgoing: Outgoing): void
 }
 
 /**
- * Counts on both sides begin with the channel. A port carries everything in order, so a receipt is a number: so many, from
- * the first on.
+ * Counts on both sides start at zero with the channel. A port delivers in order, so a receipt is just a number:
+ * everything up to there.
  *
- * What is on its way is remembered until the other shard has it for good: if it dies before, its successor is sent the
- * same. Without a port, what is put here waits until there is one.
+ * What is in transit is remembered until the other shard has stored it durably. If that shard dies first, its
+ * replacement is sent the same. Without a port, whatever is put here waits until there is one.
  */
 export class Channel {
   readonly shard: number
   readonly #events: ChannelEvents
   #port: MessagePort | undefined = undefined
-  /** Held back to make larger batches. */
+  /** Requests held back to form larger batches. */
   readonly writer: BatchWriter
-  /** Put here, and not kept by the other shard: filled by `put`, emptied by receipts. */
-  #unkept: Outgoing[] = []
+  /** Sent, and not yet stored by the other shard: filled by `put`, emptied by receipts. */
+  #unstored: Outgoing[] = []
   #sent = 0
-  #takenThere = 0
-  #keptThere = 0
-  /** What came from the other shard: taken in here, asked to be told when it is here for good, and here for good. */
-  taken = 0
-  asked = 0
-  kept = 0
-  #told: Receipt = [0, 0]
+  #processedThere = 0
+  #storedThere = 0
+  /**
+   * Of what came from the other shard: how much was processed here, for how much a callback on durability was
+   * requested, and how much is durable.
+   */
+  processed = 0
+  requested = 0
+  stored = 0
+  #lastReceipt: Receipt = [0, 0]
 
   constructor(shard: number, events: ChannelEvents, writer = new BatchWriter()) {
     this.shard = shard
@@ -76,33 +81,33 @@ export class Channel {
   }
 
   put(outgoing: Outgoing): void {
-    // First, for it throws if a message is not of the kind that threads can exchange.
-    this.#carry(outgoing)
+    // First, because it throws if the message cannot be cloned.
+    this.#post(outgoing)
     this.#sent++
-    this.#unkept.push(outgoing)
+    this.#unstored.push(outgoing)
   }
 
   connect(port: MessagePort): void {
     this.#port = port
-    port.on('message', (carried: Carried) => this.#read(carried))
+    port.on('message', (message: PortMessage) => this.#receive(message))
     port.on('messageerror', (error) => this.#events.unreadable(this, error))
-    for (const outgoing of this.#unkept) this.#carry(outgoing)
+    for (const outgoing of this.#unstored) this.#post(outgoing)
   }
 
-  /** Tells the other shard how far this one is, if it is further than it was. */
+  /** Sends a receipt if there is progress since the last one. */
   acknowledge(): void {
-    const [taken, kept] = this.#told
-    if (this.taken === taken && this.kept === kept) return
-    this.#told = [this.taken, this.kept]
-    this.#port?.postMessage(this.#told)
+    const [processed, stored] = this.#lastReceipt
+    if (this.processed === processed && this.stored === stored) return
+    this.#lastReceipt = [this.processed, this.stored]
+    this.#port?.postMessage(this.#lastReceipt)
   }
 
-  /** Nothing comes or goes from now on. What has come already is still read. */
+  /** Stops sending and receiving. What has already arrived is still processed. */
   disconnect(): void {
     const port = this.#port
     if (port === undefined) return
     port.removeAllListeners()
-    for (let next = receivedOn(port); next !== undefined; next = receivedOn(port)) this.#read(next.message)
+    for (let next = receivedOn(port); next !== undefined; next = receivedOn(port)) this.#receive(next.message)
     this.close()
   }
 
@@ -112,48 +117,48 @@ export class Channel {
     this.#port = undefined
   }
 
-  /** What the other shard has not taken in, as far as is known here. */
-  get untaken(): readonly Outgoing[] {
-    return this.#unkept.slice(this.#takenThere - this.#keptThere)
+  /** What the other shard has not processed, as far as this side knows. */
+  get unprocessed(): readonly Outgoing[] {
+    return this.#unstored.slice(this.#processedThere - this.#storedThere)
   }
 
-  /** What it has not for good. */
-  get unkept(): readonly Outgoing[] {
-    return this.#unkept
+  /** What it has not stored durably. */
+  get unstored(): readonly Outgoing[] {
+    return this.#unstored
   }
 
-  #carry(outgoing: Outgoing): void {
+  #post(outgoing: Outgoing): void {
     if (this.#port === undefined) return
     this.#port.postMessage(outgoing.body, outgoing.transfer)
     if (typeof outgoing.body !== 'string') outgoing.body = undefined
   }
 
-  #read(carried: Carried): void {
-    if (isReceipt(carried)) this.#settle(carried)
-    else this.#events.arrived(this, carried)
+  #receive(message: PortMessage): void {
+    if (isReceipt(message)) this.#confirm(message)
+    else this.#events.arrived(this, message)
   }
 
-  #settle([taken, kept]: Receipt): void {
-    this.#takenThere = taken
-    for (const outgoing of this.#unkept.splice(0, kept - this.#keptThere)) this.#events.kept(outgoing)
-    this.#keptThere = kept
+  #confirm([processed, stored]: Receipt): void {
+    this.#processedThere = processed
+    for (const outgoing of this.#unstored.splice(0, stored - this.#storedThere)) this.#events.stored(outgoing)
+    this.#storedThere = stored
   }
 }
 
-/** What has come over a port and nobody has heard. Ports of a simulation know it themselves. */
-function receivedOn(port: MessagePort & SimulatedPort): { readonly message: Carried } | undefined {
+/** A message that has arrived and was not delivered yet. Simulated ports provide it themselves. */
+function receivedOn(port: MessagePort & SimulatedPort): { readonly message: PortMessage } | undefined {
   return port.receive === undefined ? receiveMessageOnPort(port) : port.receive()
 }
 
 interface SimulatedPort {
-  receive?(): { readonly message: Carried } | undefined
+  receive?(): { readonly message: PortMessage } | undefined
 }
 
-function isReceipt(carried: Carried): carried is Receipt {
-  return Array.isArray(carried)
+function isReceipt(message: PortMessage): message is Receipt {
+  return Array.isArray(message)
 }
 
-/** How many requests are in these. */
+/** The total number of requests in these. */
 export function requestsIn(outgoing: readonly Outgoing[]): number {
   return outgoing.reduce((total, { requests }) => total + requests, 0)
 }

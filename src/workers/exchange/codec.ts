@@ -1,18 +1,18 @@
 /**
- * How requests are written on their way to another thread, and while they wait on disk for it: one string a batch, which
- * a port carries five times quicker than a list of strings.
+ * Encodes requests for the way to another thread, and for the outbox on disk. A batch is one string, which a port
+ * carries five times faster than a list of strings.
  *
- * A line is a request or a group. The requests of a page have its URL as parent and one depth, so these are said once,
- * before the first of them; and links to one host stand together, so those behind the first leave the origin out. A
- * plain request costs its path:
+ * A line is a request or a group header. The requests of a page share its URL as parent and one depth, which the header
+ * before them states once. Links to the same host tend to be adjacent, so all but the first omit the origin. A plain
+ * request therefore costs its path:
  *
  *     >2 https://example.com/
  *     https://example.org/a
  *     /b?page=2
  *     {"url":"https://example.org/c","priority":5,…}
  *
- * What is out of the ordinary is written as JSON, which has no line breaks. `hostTrouble` stays behind: it is the
- * receiver's frontier that knows its hosts. A batch depends on no other.
+ * Anything unusual is written as JSON, which contains no line breaks. `hostTrouble` is left out, because the receiver's
+ * frontier knows its hosts. A batch does not depend on any other.
  */
 
 import { flat, owned } from '../../owned.js'
@@ -21,39 +21,39 @@ import { hostOf, originOf } from '../../url/canonicalize.js'
 
 const LINE = '\n'
 const GROUP = '>'
-const BETWEEN = ' '
-const RARE = '{'
+const SEPARATOR = ' '
+const JSON_LINE = '{'
 
 const SLASH = 0x2f
 const SMALL_H = 0x68
 const GROUP_CODE = GROUP.charCodeAt(0)
-const RARE_CODE = RARE.charCodeAt(0)
+const JSON_CODE = JSON_LINE.charCodeAt(0)
 
 const HTTPS = 'https://'
 const HTTP = 'http://'
 
-/** One such character would make V8 take two bytes for every character of the batch. */
+/** One such character would make V8 use two bytes for every character of the batch. */
 const BEYOND_LATIN1 = /[\u0100-\uffff]/g
 
-/** Writes batches, one after the other. */
+/** Writes one batch after another. */
 export class BatchWriter {
   #lines: string[] = []
   #depth = 0
   #parent: string | undefined = undefined
-  /** Of the last plain request, with the slash behind it; '' before the first. */
+  /** Origin of the last plain request, with a trailing slash; '' before the first. */
   #origin = ''
   #host = ''
   /** Requests in the batch. */
   count = 0
-  /** The length of the batch. */
+  /** Length of the batch. */
   characters = 0
 
   add(request: CrawlRequest): void {
     this.count++
-    this.#push(this.#plain(request) ?? rare(request))
+    this.#push(this.#plain(request) ?? writeJson(request))
   }
 
-  /** The batch. The next one begins. */
+  /** Returns the batch and starts the next one. */
   take(): string {
     const text = this.#lines.join(LINE)
     this.#lines = []
@@ -65,7 +65,7 @@ export class BatchWriter {
     return text
   }
 
-  /** The line of a plain request, behind that of its group if it is another; undefined if it has to be a rare one. */
+  /** The line of a plain request, preceded by a group header if needed; undefined if it must be written as JSON. */
   #plain(request: CrawlRequest): string | undefined {
     const { url, host, depth, parent } = request
     if (!isPlain(request) || url.includes(LINE)) return undefined
@@ -75,7 +75,7 @@ export class BatchWriter {
       if (parent?.includes(LINE)) return undefined
       this.#depth = depth
       this.#parent = parent
-      this.#push(parent === undefined ? GROUP + depth : GROUP + depth + BETWEEN + parent)
+      this.#push(parent === undefined ? GROUP + depth : GROUP + depth + SEPARATOR + parent)
     }
     if (isSameOrigin) return url.slice(this.#origin.length - 1)
     this.#host = host
@@ -89,7 +89,10 @@ export class BatchWriter {
   }
 }
 
-/** The requests of a batch. Their strings are their own: one that waits for days does not keep its batch in memory. */
+/**
+ * Decodes a batch. Its strings are copies, so that a request that waits for days does not keep the whole batch in
+ * memory.
+ */
 export function readBatch(text: string): CrawlRequest[] {
   const requests: CrawlRequest[] = []
   let depth = 0
@@ -113,13 +116,13 @@ export function readBatch(text: string): CrawlRequest[] {
         break
       }
       case GROUP_CODE: {
-        const [about, found] = cut(text.slice(start + GROUP.length, end))
+        const [about, found] = readGroup(text.slice(start + GROUP.length, end))
         depth = Number(about)
         parent = found
         continue
       }
-      case RARE_CODE:
-        requests.push(readRare(text.slice(start, end)))
+      case JSON_CODE:
+        requests.push(readJson(text.slice(start, end)))
         continue
       default:
         throw notABatch(text.slice(start, end))
@@ -129,7 +132,7 @@ export function readBatch(text: string): CrawlRequest[] {
   return requests
 }
 
-/** What nearly every link is. */
+/** True for nearly every link. */
 function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: CrawlRequest): boolean {
   return (
     priority === 0 &&
@@ -142,14 +145,14 @@ function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: 
   )
 }
 
-/** Whether a reader that looks for the host in the URL would find this one. */
+/** Whether a reader that takes the host from the URL would get this one. */
 function isHostOf(host: string, url: string): boolean {
   const start = url.startsWith(HTTPS) ? HTTPS.length : HTTP.length
   if (start === HTTP.length && !url.startsWith(HTTP)) return false
   return host !== '' && url.indexOf('/', start) === start + host.length && url.startsWith(host, start)
 }
 
-function rare(request: CrawlRequest): string {
+function writeJson(request: CrawlRequest): string {
   const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
   const numbers = [depth, priority, attempt, redirects].map(String)
   return JSON.stringify({ url, host, numbers, parent, purpose, via, hint, revisit }).replace(
@@ -158,13 +161,13 @@ function rare(request: CrawlRequest): string {
   )
 }
 
-type Rare = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
-  /** In words, because JSON has none for infinity. */
+type JsonRequest = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
+  /** As text, because JSON cannot represent infinity. */
   readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
 }
 
-function readRare(line: string): CrawlRequest {
-  const { url, host, numbers, parent, ...more } = JSON.parse(line) as Rare
+function readJson(line: string): CrawlRequest {
+  const { url, host, numbers, parent, ...more } = JSON.parse(line) as JsonRequest
   const [depth, priority, attempt, redirects] = numbers.map(Number) as [number, number, number, number]
   return { url, host, depth, priority, attempt, redirects, parent, ...more }
 }
@@ -173,11 +176,11 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** The depth and the parent of a group; without a parent if there is none. */
-function cut(group: string): [depth: string, parent: string | undefined] {
-  const between = group.indexOf(BETWEEN)
+/** The depth and the parent, if any, of a group header. */
+function readGroup(group: string): [depth: string, parent: string | undefined] {
+  const between = group.indexOf(SEPARATOR)
   if (between < 0) return [group, undefined]
-  return [group.slice(0, between), owned(group.slice(between + BETWEEN.length))]
+  return [group.slice(0, between), owned(group.slice(between + SEPARATOR.length))]
 }
 
 function notABatch(line: string): Error {

@@ -1,29 +1,29 @@
 import type { CrawlRequest, MaybePromise } from '../../types.js'
-import type { Body, Channel } from './channel.js'
+import type { Channel, Payload } from './channel.js'
 import { readBatch } from './codec.js'
 
 type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
 
-/** What the exchange does with what comes out, and with what goes wrong. */
+/** What the inbox reports to its exchange. */
 export interface InboxEvents {
   message(from: number, message: unknown): MaybePromise<void>
-  /** Whoever was handed something of this channel is done with it. */
-  taken(channel: Channel): void
-  /** The handler of requests, or that of messages, threw or rejected; `taken` follows. */
+  /** Something from this channel has been processed. */
+  processed(channel: Channel): void
+  /** The handler of requests, or of messages, threw or rejected; `taken` follows. */
   failed(error: unknown, requests: readonly CrawlRequest[]): void
-  /** All is taken in, and somebody asked meanwhile whether it is. */
+  /** Everything is processed, and `isIdle` returned false in the meantime. */
   idle(): void
 }
 
-/** Something that came. */
+/** A batch or message that has arrived. */
 interface ReceivedBatch {
   readonly channel: Channel
-  /** Throws if what came cannot be read. */
-  open(): Body
+  /** Throws if it could not be deserialized. */
+  open(): Payload
 }
 
 /**
- * What came from other shards and has not been taken in: filled by the channels in the order of arrival, emptied by
+ * What has arrived from other shards and was not processed yet: filled by the channels in order of arrival, emptied by
  * handing over one after the other. It hands over nothing before there is a handler, and never within `put` or
  * `receive`.
  */
@@ -32,7 +32,7 @@ export class Inbox {
   readonly #batches: ReceivedBatch[] = []
   #handler: Handler | undefined = undefined
   #delivering = false
-  #asked = false
+  #mustReportIdle = false
 
   constructor(events: InboxEvents) {
     this.#events = events
@@ -43,15 +43,15 @@ export class Inbox {
     this.#deliverSoon()
   }
 
-  put(channel: Channel, open: () => Body): void {
+  put(channel: Channel, open: () => Payload): void {
     this.#batches.push({ channel, open })
     this.#deliverSoon()
   }
 
-  /** Whether all that came is taken in. Whoever hears no is told later. */
+  /** Whether everything that arrived has been processed. If not, `idle` is called later. */
   isIdle(): boolean {
     const isIdle = !this.#delivering && this.#batches.length === 0
-    if (!isIdle) this.#asked = true
+    if (!isIdle) this.#mustReportIdle = true
     return isIdle
   }
 
@@ -71,8 +71,8 @@ export class Inbox {
       await this.#handOver(batch)
     }
     this.#delivering = false
-    if (!this.#asked) return
-    this.#asked = false
+    if (!this.#mustReportIdle) return
+    this.#mustReportIdle = false
     this.#events.idle()
   }
 
@@ -84,13 +84,13 @@ export class Inbox {
         requests = readBatch(body)
         await this.#handler!(requests)
       } else {
-        // It may have given the shard work, or nothing at all: either way its owner has to look.
-        this.#asked = true
+        // It may have given the shard work, or not: in both cases the engine has to check.
+        this.#mustReportIdle = true
         await this.#events.message(channel.shard, body.message)
       }
     } catch (error) {
       this.#events.failed(error, requests)
     }
-    this.#events.taken(channel)
+    this.#events.processed(channel)
   }
 }

@@ -1,4 +1,4 @@
-/** The exchange of a shard that has a thread of its own: a mesh of ports, over which batches travel as text. */
+/** The exchange of a shard that runs in its own thread: a mesh of ports, over which batches travel as text. */
 
 import type { MessagePort, TransferListItem } from 'node:worker_threads'
 import { KumoError } from '../../errors.js'
@@ -6,36 +6,36 @@ import type { Exchange } from '../../exchange/contract.js'
 import type { Outbox } from '../../stores/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
-import { type Body, Channel, type ChannelEvents, requestsIn } from './channel.js'
+import { Channel, type ChannelEvents, type Payload, requestsIn } from './channel.js'
 import { Inbox } from './inbox.js'
 import { mayBeKnown, SentFilter } from './sent-filter.js'
 import type { IdleReport } from './termination-detector.js'
 
-/** Large enough that what a message costs vanishes, small enough that a receiver is not held up for long. */
+/** Large enough that the cost per message is negligible, small enough not to block the receiver for long. */
 const DEFAULT_BATCH = 1000
 const LONGEST_BATCH = 64 * 1024
-/** How long a request, or a receipt, waits for others. A page takes longer than this to be fetched. */
-const HOLD_MS = 5
+/** How long a request, or a receipt, waits for others. Fetching a page takes longer than this. */
+const MAX_DELAY_MS = 5
 
 export interface PortExchangeOptions {
-  /** The number of this shard, and of all. */
+  /** The number of this shard, and the number of shards. */
   readonly self: number
   readonly shards: number
   readonly clock: Clock
-  /** Where batches outlive a crash. Absent: they do not. */
+  /** Where batches survive a crash. Absent: they do not. */
   readonly outbox?: Outbox | undefined
   /** The largest number of requests in a batch. Default 1000. */
   readonly batch?: number | undefined
-  /** Whether links that were sent lately are not sent again. Default true. */
+  /** Whether links that were sent recently are not sent again. Default true. */
   readonly filter?: boolean | undefined
-  /** Told whenever this shard has come to rest. */
+  /** Called whenever this shard becomes idle. */
   report?(report: IdleReport): void
-  /** Whom to hand what another shard has sent by `post`. */
+  /** Receives what another shard has sent with `post`. */
   onMessage?(from: number, message: unknown): MaybePromise<void>
   /**
-   * Told when the handler of requests, or of messages, throws or rejects. What it was given counts as arrived;
-   * but with a outbox this shard no longer confirms then that it has anything for good, so that the outboxes of
-   * the others go on holding it. By default the error is thrown where no one catches it.
+   * Called when the handler of requests, or of messages, throws or rejects. What it was given counts as processed.
+   * With an outbox, however, this shard then stops confirming durability, so that the outboxes of the
+   * others keep everything. By default the error is thrown as an uncaught exception.
    */
   onError?(error: unknown, requests: readonly CrawlRequest[]): void
 }
@@ -43,15 +43,16 @@ export interface PortExchangeOptions {
 type Handler = (requests: readonly CrawlRequest[]) => MaybePromise<void>
 
 /**
- * One shard's end of all its channels. Each has a port of its own, so nobody routes and nobody waits for a third.
+ * One shard's end of its channels to all others. Each channel has its own port, so nothing is routed through a third
+ * shard.
  *
- * - It keeps the contract with one exception: a plain link that was sent to the same shard lately is dropped, as its
- *   owner's seen-set would drop it (see `SentFilter`). With `filter: false` there is none.
- * - What is sent waits for more, up to a batch or a few milliseconds. `flush` ends the waiting; there is no need for it
- *   but before a commit and before a sleep. `rest` includes it.
- * - What arrives is handed over one by one, in the order of arrival, and counts as taken once the handler is done.
- *   With a outbox, its sender is also told when the receiver has it for good.
- * - Messages of the owners travel between the batches, and keep their order.
+ * - It fulfils the contract with one exception: a plain link that was sent to the same shard recently is dropped, as
+ *   its owner's seen-set would drop it (see `SentFilter`). `filter: false` turns that off.
+ * - What is sent is held back until a batch is full or a few milliseconds have passed. `flush` sends it at once; that
+ *   is only needed before a commit and before a sleep. `rest` includes it.
+ * - What arrives is handed over one by one, in order of arrival, and counts as processed once the handler is done. With
+ *   an outbox, the sender also learns when the receiver has stored it durably.
+ * - Messages of the owners travel between the batches and keep their order.
  * - A shard that died is replaced by another with the same number: see `disconnect`.
  */
 export class PortExchange implements Exchange {
@@ -64,16 +65,19 @@ export class PortExchange implements Exchange {
   readonly #inbox: Inbox
   #nextBatch: number
   #timer: Timer | undefined = undefined
-  /** False once a batch has failed: it is not here, so none may count as kept. */
-  #keeps = true
+  /** False once a batch has failed: it is lost here, so nothing may be confirmed as durable. */
+  #confirms = true
   #closed = false
   #commands = 0
-  #rouse: () => void = () => {}
-  /** It said that it has nothing to do, and nothing has come or gone since; `over`: nor will anything. */
-  #state: 'active' | 'resting' | 'over' = 'active'
-  /** How often it has come to rest. */
-  #rests = 0
-  /** The shard holds something that its store does not have: until then nothing counts as kept. */
+  #wake: () => void = () => {}
+  /**
+   * `idle`: it has reported that it has nothing to do, and nothing was sent or received since. `over`: nothing ever
+   * will be.
+   */
+  #state: 'active' | 'idle' | 'over' = 'active'
+  /** How often it has become idle. */
+  #idlePeriods = 0
+  /** The shard holds something that its store does not have yet. Until it has, nothing counts as durable. */
   #isHolding = false
   readonly #afterHolding: (() => void)[] = []
 
@@ -86,15 +90,15 @@ export class PortExchange implements Exchange {
     this.#events = {
       arrived: (channel, body) => this.#arrive(channel, () => body),
       unreadable: (channel, error) => this.#arrive(channel, () => fail(error)),
-      kept: ({ batch }) => {
+      stored: ({ batch }) => {
         if (batch !== undefined) this.#options.outbox?.remove(batch)
       },
     }
     this.#inbox = new Inbox({
       message: (from, message) => options.onMessage?.(from, message),
-      taken: (channel) => this.#took(channel),
+      processed: (channel) => this.#processed(channel),
       failed: (error, requests) => this.#fail(error, requests),
-      idle: () => this.#rouse(),
+      idle: () => this.#wake(),
     })
     this.#channels = Array.from({ length: shards }, (_, shard) =>
       shard === self ? undefined : new Channel(shard, this.#events),
@@ -105,34 +109,34 @@ export class PortExchange implements Exchange {
     return this.#closed
   }
 
-  /** Opens the way to a shard. If there was one already, the shard has been replaced, and its successor is meant. */
+  /** Connects to a shard. If there was a connection already, that shard has been replaced. */
   connect(shard: number, port: MessagePort): void {
     if (this.#channelTo(shard).isConnected) this.disconnect(shard)
-    this.#stir()
+    this.#becomeActive()
     this.#channelTo(shard).connect(port)
-    this.#rouse()
+    this.#wake()
   }
 
   /**
-   * The shard died. Answers with the number of requests that it had been sent and had not, as far as is known, taken in.
-   * They, and what it had taken in but not for good, wait for its successor; with `resend` false they are given up, except
-   * that a outbox still holds them. Messages are not sent again.
+   * The shard died. Returns the number of requests that were sent to it and, as far as this side knows, not processed.
+   * They wait for its replacement, together with what it had processed but not stored durably,  With `resend` false they are dropped, except that an outbox still holds them. Messages are not sent
+   * again.
    */
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)
     if (!old.isConnected) return 0
-    this.#stir()
+    this.#becomeActive()
     old.disconnect()
-    const lost = requestsIn(old.untaken)
+    const lost = requestsIn(old.unprocessed)
     const next = new Channel(shard, this.#events, old.writer)
     this.#channels[shard] = next
     this.#filter?.forget(shard)
     if (resend) {
-      for (const outgoing of old.unkept) {
+      for (const outgoing of old.unstored) {
         if (outgoing.batch !== undefined) next.put(outgoing)
       }
     }
-    this.#rouse()
+    this.#wake()
     return lost
   }
 
@@ -142,16 +146,16 @@ export class PortExchange implements Exchange {
     for (const request of requests) {
       if (!isPassedOn && mayBeKnown(request) && this.#filter?.hasSent(shard, request.url)) continue
       writer.add(request)
-      this.#stir()
+      this.#becomeActive()
       if (writer.count >= this.#batch || writer.characters >= LONGEST_BATCH) this.#dispatch(channel)
     }
     if (writer.count > 0) this.#flushSoon()
   }
 
-  /** Sends a message to the owner of another exchange, behind all that was sent there before. */
+  /** Sends a message to the owner of another exchange, after everything that was sent there before. */
   post(shard: number, message: unknown, transfer: readonly TransferListItem[] = []): void {
     const channel = this.#channelTo(shard)
-    this.#stir()
+    this.#becomeActive()
     this.#dispatch(channel)
     channel.put({ body: { message }, transfer, requests: 0 })
   }
@@ -167,7 +171,7 @@ export class PortExchange implements Exchange {
       this.#dispatch(channel)
       channel.acknowledge()
     }
-    this.#askWhenKept()
+    this.#confirmWhenDurable()
   }
 
   rest(): boolean {
@@ -175,52 +179,53 @@ export class PortExchange implements Exchange {
     if (!this.#inbox.isIdle()) return false
     if (this.#state === 'active') {
       this.flush()
-      this.#state = 'resting'
-      this.#reportRest()
+      this.#state = 'idle'
+      this.#reportIdle()
     }
     return this.#isOver()
   }
 
-  /** Told by whoever has compared the reports of all shards: they rest, and nothing is on its way. */
-  end(): void {
-    if (this.#state !== 'resting') return
+  /** Called once the reports of all shards show that all are idle and nothing is in transit. */
+  finish(): void {
+    if (this.#state !== 'idle') return
     this.#state = 'over'
-    this.#rouse()
+    this.#wake()
   }
 
   /**
-   * An order of the main thread that may have given this shard work, or changed its connections, has been carried out.
-   * It counts in the next report: see `TerminationDetector`.
+   * A command of the main thread that may have given this shard work, or changed its connections, was carried out. It
+   * is counted in the next report: see `TerminationDetector`.
    */
-  orderDone(): void {
+  commandDone(): void {
     this.#commands++
-    this.#stir()
-    this.#rouse()
+    this.#becomeActive()
+    this.#wake()
   }
 
-  /** Called also when the shard, at rest, should ask again. */
+  /** Also called when the idle shard should check again. */
   watch(rouse: () => void): void {
-    this.#rouse = rouse
+    this.#wake = rouse
   }
 
   hold(isHolding: boolean): void {
     this.#isHolding = isHolding
     if (isHolding || this.#closed) return
     const { outbox } = this.#options
-    for (const then of this.#afterHolding.splice(0)) outbox?.whenKept(then)
-    if (outbox === undefined) for (const channel of this.#channels) if (channel) channel.kept = channel.taken
+    for (const then of this.#afterHolding.splice(0)) outbox?.whenDurable(then)
+    if (outbox === undefined)
+      for (const channel of this.#channels) if (channel) channel.stored = channel.processed
     this.#flushSoon()
   }
 
-  /** Calls back once all that this shard was given so far would survive a crash, as far as anything does. */
-  whenKept(then: () => void): void {
+  /** Calls back once everything that this shard was given so far would survive a crash, as far as its store allows. */
+  whenDurable(then: () => void): void {
     const { outbox } = this.#options
     if (outbox === undefined) then()
     else if (this.#isHolding) this.#afterHolding.push(then)
-    else outbox.whenKept(then)
+    else outbox.whenDurable(then)
   }
 
-  /** What is held back goes into the outbox, if there is one; without one it is gone. */
+  /** What is held back goes into the outbox if there is one; otherwise it is dropped. */
   close(): void {
     if (this.#closed) return
     if (this.#options.outbox !== undefined) this.flush()
@@ -241,23 +246,26 @@ export class PortExchange implements Exchange {
     throw new KumoError('KUMO_CONTRACT_BROKEN', `there is no channel to shard ${String(shard)}: ${known}`)
   }
 
-  /** With a outbox, once all is kept: who dies after the crawl is over must not take anything along. */
-  #reportRest(): void {
+  /**
+   * With an outbox, only once everything is durable: a worker that dies after the end of the crawl must not lose
+   * anything.
+   */
+  #reportIdle(): void {
     const { report, outbox } = this.#options
-    const rest = ++this.#rests
-    const tell = () => {
-      if (this.#state !== 'resting' || this.#rests !== rest) return
+    const period = ++this.#idlePeriods
+    const send = () => {
+      if (this.#state !== 'idle' || this.#idlePeriods !== period) return
       report?.({
         sent: this.#channels.map((channel) => channel?.sent ?? 0),
-        taken: this.#channels.map((channel) => channel?.taken ?? 0),
+        processed: this.#channels.map((channel) => channel?.processed ?? 0),
         commands: this.#commands,
       })
     }
-    if (outbox === undefined) tell()
-    else outbox.whenKept(tell)
+    if (outbox === undefined) send()
+    else outbox.whenDurable(send)
   }
 
-  /** Puts what is held back on its way. */
+  /** Sends what is held back. */
   #dispatch(channel: Channel): void {
     const requests = channel.writer.count
     if (requests === 0) return
@@ -270,20 +278,20 @@ export class PortExchange implements Exchange {
   #flushSoon(): void {
     if (this.#timer !== undefined || this.#closed) return
     const { clock } = this.#options
-    this.#timer = clock.wakeAt(clock.now() + HOLD_MS, () => {
+    this.#timer = clock.wakeAt(clock.now() + MAX_DELAY_MS, () => {
       this.#timer = undefined
       this.flush()
     })
   }
 
-  #arrive(channel: Channel, open: () => Body): void {
+  #arrive(channel: Channel, open: () => Payload): void {
     if (this.#closed) return
-    this.#stir()
+    this.#becomeActive()
     this.#inbox.put(channel, open)
   }
 
-  /** Something comes or goes: the rest is over. */
-  #stir(): void {
+  /** Something is sent or received: the shard is no longer idle. */
+  #becomeActive(): void {
     this.#state = 'active'
   }
 
@@ -291,28 +299,30 @@ export class PortExchange implements Exchange {
     return this.#state === 'over'
   }
 
-  #took(channel: Channel): void {
-    channel.taken++
-    if (this.#options.outbox === undefined && !this.#isHolding) channel.kept = channel.taken
+  #processed(channel: Channel): void {
+    channel.processed++
+    if (this.#options.outbox === undefined && !this.#isHolding) channel.stored = channel.processed
     this.#flushSoon()
   }
 
-  /** Lets the other shards know, once it is so, that this one has for good what it has taken in so far. */
-  #askWhenKept(): void {
+  /** Confirms to the other shards, once it is true, that what was processed so far is durable here. */
+  #confirmWhenDurable(): void {
     const { outbox } = this.#options
-    if (outbox === undefined || !this.#keeps || this.#isHolding) return
-    const asked = this.#channels.filter((channel) => channel !== undefined && channel.taken > channel.asked)
-    if (asked.length === 0) return
-    for (const channel of asked) channel!.asked = channel!.taken
-    const marks = asked.map((channel) => [channel!, channel!.taken] as const)
-    outbox.whenKept(() => {
-      for (const [channel, taken] of marks) channel.kept = Math.max(channel.kept, taken)
+    if (outbox === undefined || !this.#confirms || this.#isHolding) return
+    const unconfirmed = this.#channels.filter(
+      (channel) => channel !== undefined && channel.processed > channel.requested,
+    )
+    if (unconfirmed.length === 0) return
+    for (const channel of unconfirmed) channel!.requested = channel!.processed
+    const marks = unconfirmed.map((channel) => [channel!, channel!.processed] as const)
+    outbox.whenDurable(() => {
+      for (const [channel, taken] of marks) channel.stored = Math.max(channel.stored, taken)
       this.#flushSoon()
     })
   }
 
   #fail(error: unknown, requests: readonly CrawlRequest[]): void {
-    this.#keeps = false
+    this.#confirms = false
     const { onError = throwUncaught } = this.#options
     try {
       onError(error, requests)

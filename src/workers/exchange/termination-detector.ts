@@ -1,22 +1,25 @@
-/** What a shard tells when it rests: how much it has sent and taken in since it began, by the other's number. */
+/**
+ * Sent by a shard when it becomes idle: how much it has sent to and received from each other shard since it started.
+ */
 export interface IdleReport {
-  /** Batches and messages that it has sent to each shard since they were connected. */
+  /** Batches and messages sent to each shard since they were connected. */
   readonly sent: readonly number[]
-  /** Those of each shard that it has taken in. */
-  readonly taken: readonly number[]
-  /** Orders of the main thread that it has carried out. */
+  /** Batches and messages of each shard that it has processed. */
+  readonly processed: readonly number[]
+  /** Commands of the main thread that it has carried out. */
   readonly commands: number
 }
 
 /**
- * Whether all shards rest and nothing is on its way between them, seen from their reports alone: all have reported, and
- * for every two of them, the one has taken in as much as the other has sent.
+ * Detects from the shards' reports alone that all are idle and nothing is in transit between them: all have reported,
+ * and for every pair, one has processed as much as the other has sent.
  *
- * Then no shard is at work. Suppose some were, and look at the one that got work first after its report. It got it in
- * a batch, which is not counted in its own report, so not in the sender's either. The sender sent it after its report,
- * and so had got work even earlier: a contradiction. But work may also come from the main thread, which knows no
- * contradiction of this kind. So its commands are counted as well: whatever may give a shard work or change its
- * connections is announced by `ordered`, and counts until the shard reports that it has been carried out.
+ * Proof that no shard is working then: suppose some are, and consider the one that received work first after its
+ * report. The work came in a batch that its own report does not count, so the sender's report does not count it either.
+ * The sender therefore sent it after its report, and so had received work even earlier: a contradiction. Work may also
+ * come from the main thread, to which this argument does not apply. Its commands are therefore counted as well:
+ * whatever may give a shard work or change its connections is announced by `commandSent`, and counts until the shard
+ * reports that it was carried out.
  */
 export class TerminationDetector {
   readonly #reports: (IdleReport | undefined)[]
@@ -27,7 +30,7 @@ export class TerminationDetector {
     this.#commands = Array.from({ length: shards }, () => 0)
   }
 
-  /** To be called whenever this shard is sent something that it answers with `PortExchange.orderDone`. */
+  /** Call this whenever the shard is sent something that it confirms with `PortExchange.commandDone`. */
   commandSent(shard: number): void {
     this.#commands[shard]!++
   }
@@ -37,8 +40,8 @@ export class TerminationDetector {
   }
 
   /**
-   * The shard died, and another takes its place: it counts from the beginning. What the dead one still had to say is not
-   * to be passed in, and that the others are connected to the new one is an order to them.
+   * The shard died and is being replaced: its counts start from zero. Ignore late reports of the dead worker;
+   * connecting the others to the replacement is a command to them.
    */
   reset(shard: number): void {
     this.#reports[shard] = undefined
@@ -48,7 +51,7 @@ export class TerminationDetector {
   get isTerminated(): boolean {
     return this.#reports.every((report, shard) => {
       if (report?.commands !== this.#commands[shard]) return false
-      return report!.sent.every((sent, other) => sent === this.#reports[other]?.taken[shard])
+      return report!.sent.every((sent, other) => sent === this.#reports[other]?.processed[shard])
     })
   }
 }

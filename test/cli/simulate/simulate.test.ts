@@ -162,7 +162,7 @@ describe('kumo simulate', { timeout: 60_000 }, () => {
     const folder = await newFolder()
     const none = await simulate('--from', folder)
     expect(none.code).toBe(1)
-    expect(none.stderr).toBe(`KUMO_STORE_RESUME: ${folder} holds no crawl; is the path right?\n`)
+    expect(none.stderr).toBe(`KUMO_STORE_RESUME: ${folder} holds no crawl; check the path\n`)
     const { url } = await site(linkedPages(2))
     await new Crawler().seeds(url()).delay(0).robots(false).store(level(folder)).run()
     const plain = await simulate('--from', folder)

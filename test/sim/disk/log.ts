@@ -13,7 +13,7 @@ export class DiskLog {
   readonly #writeMs: () => number
   readonly #writers: (() => void)[] = []
   #stage: Change[] = []
-  #whenKept: (() => void)[] = []
+  #whenDurable: (() => void)[] = []
   #timer: Timer | undefined = undefined
   /** What is being written. */
   #writing: { changes: Change[]; kept: (() => void)[] } | undefined = undefined
@@ -35,13 +35,13 @@ export class DiskLog {
     this.#writers.push(write)
   }
 
-  whenKept(then: () => void): void {
-    this.#whenKept.push(then)
+  whenDurable(then: () => void): void {
+    this.#whenDurable.push(then)
     this.#arm()
   }
 
   flush(): Promise<void> {
-    return new Promise((resolve) => this.whenKept(resolve))
+    return new Promise((resolve) => this.whenDurable(resolve))
   }
 
   /** All that was changed so far is on disk when this returns. */
@@ -76,9 +76,9 @@ export class DiskLog {
     for (const write of this.#writers) write()
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#writing = { changes: this.#stage, kept: this.#whenKept }
+    this.#writing = { changes: this.#stage, kept: this.#whenDurable }
     this.#stage = []
-    this.#whenKept = []
+    this.#whenDurable = []
   }
 
   #written(): void {
@@ -87,6 +87,6 @@ export class DiskLog {
     if (writing === undefined || !this.#thread.acts()) return
     this.#disk.commit(this.#thread.shard, structuredClone(writing.changes))
     for (const then of writing.kept) then()
-    if (this.#stage.length > 0 || this.#whenKept.length > 0) this.#arm()
+    if (this.#stage.length > 0 || this.#whenDurable.length > 0) this.#arm()
   }
 }

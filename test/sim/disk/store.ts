@@ -63,7 +63,7 @@ export function diskStore(
       firstBatch: disk.writer(thread.shard).nextBatch,
       put: (batch, text) => log.record({ kind: 'outbox', batch, text }),
       remove: (batch) => log.record({ kind: 'outbox', batch, text: undefined }),
-      whenKept: (then) => log.whenKept(then),
+      whenDurable: (then) => log.whenDurable(then),
     },
     handover: diskHandover(handover, disk, delayMs, log, async () => {
       if (slowMs > 0) await thread.sleep(random.next() * slowMs)

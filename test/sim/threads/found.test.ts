@@ -12,7 +12,7 @@ import type { CrawlRequest } from '../../../src/types.js'
 import { PortExchange, type PortExchangeOptions } from '../../../src/workers/exchange/port-exchange.js'
 import type { ToWorker } from '../../../src/workers/messages.js'
 import { Moves } from '../../../src/workers/moves.js'
-import { budgetMemory, giveBackOf, SharedBudget } from '../../../src/workers/shared-budget.js'
+import { budgetMemory, returnClaims, SharedBudget } from '../../../src/workers/shared-budget.js'
 import { Delays, SimPort } from './ports.js'
 import { SimThread } from './sim-thread.js'
 
@@ -56,9 +56,9 @@ describe('a move', () => {
     all.start([1], 1, 0)
     all.released(1, PARCEL)
     all.died(0, 5000)
-    expect(all.onTheWayTo(0)).toMatchObject({ partitions: [1], from: 1 })
+    expect(all.inTransitTo(0)).toMatchObject({ partitions: [1], from: 1 })
     all.replaced(0)
-    expect(posted.at(-1)).toEqual([0, { kind: 'take', snapshot: PARCEL, version: 1, visitedUntil: 5000 }])
+    expect(posted.at(-1)).toEqual([0, { kind: 'adopt', snapshot: PARCEL, version: 1, visitedUntil: 5000 }])
   })
 
   it('changes the version of a table also where the version is known already', () => {
@@ -107,7 +107,7 @@ describe('the budget of several shards', () => {
     const dead = new SharedBudget(memory, 1, () => {})
     living.claim(1)
     expect(dead.claim(1)).toBe(0)
-    giveBackOf(memory, 1, false)
+    returnClaims(memory, 1, false)
     living.release(1)
     expect(told).toBe(0)
   })
@@ -133,7 +133,7 @@ describe('the exchange of a shard', () => {
       firstBatch: 0,
       put() {},
       remove: (batch: number) => void removed.push(batch),
-      whenKept: now,
+      whenDurable: now,
     })
     const { clock, a, b } = pair(outbox)
     const orders: string[] = []
@@ -144,7 +144,7 @@ describe('the exchange of a shard', () => {
     })
     a.send(1, [LINK])
     await clock.advance(1000)
-    b.whenKept(() => orders.push('kept'))
+    b.whenDurable(() => orders.push('kept'))
     expect([received, removed, orders]).toEqual([1, [], []])
     b.hold(false)
     await clock.advance(1000)
@@ -158,7 +158,7 @@ describe('the exchange of a shard', () => {
       firstBatch: 0,
       put() {},
       remove() {},
-      whenKept: (then: () => void) => void kept.push(then),
+      whenDurable: (then: () => void) => void kept.push(then),
     }
     const { a } = pair(
       () => outbox,
@@ -167,7 +167,7 @@ describe('the exchange of a shard', () => {
     a.rest()
     expect(reports).toEqual([])
     // An order came in between: that rest is over.
-    a.orderDone()
+    a.commandDone()
     for (const then of kept.splice(0)) then()
     expect(reports).toEqual([])
     a.rest()

@@ -41,7 +41,7 @@ export async function runCrew(scenario: CrewScenario): Promise<CrewRun> {
   const summary = await clock.run(crawl(), { withinMs: BOUND_MS })
   const { web, visits, delivered, deaths, replaced } = world
   const seen = { web, visits, delivered, deaths, replaced, summary, startedAt, endedAt: clock.now() }
-  return { ...seen, rouses: stage.count('rouse'), findings: holdings.findings }
+  return { ...seen, rouses: stage.count('budgetChanged'), findings: holdings.findings }
 }
 
 /** What a process answers that did not live to the end of its crawl. */
@@ -64,7 +64,7 @@ async function crawlOnce(
     adapt: (options, thread) => world.adapt(options, thread),
     died: (thread) => world.died(thread),
     posted(thread, { kind }) {
-      if (!hasBegun && kind !== 'go') return
+      if (!hasBegun && kind !== 'start') return
       if (!hasBegun) stage.play(scenario, cast)
       hasBegun = true
       stage.posted(kind, thread.shard)

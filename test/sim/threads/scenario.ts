@@ -66,7 +66,7 @@ interface Theme {
   readonly crashes?: boolean
 }
 
-const OF_MOVES: readonly Kind[] = ['give', 'expect', 'take', 'moved']
+const OF_MOVES: readonly Kind[] = ['release', 'expect', 'adopt', 'moved']
 
 const THEMES: readonly Theme[] = [
   { moves: 0, deaths: 0, withinMs: 1000, kinds: ['seeds'] },
@@ -75,13 +75,13 @@ const THEMES: readonly Theme[] = [
     moves: 10,
     deaths: 5,
     withinMs: 10_000,
-    kinds: [...OF_MOVES, 'seeds', 'peer', 'peerGone', 'leftover', 'requests'],
+    kinds: [...OF_MOVES, 'seeds', 'peer', 'peerLost', 'leftover', 'requests'],
   },
   { moves: 40, deaths: 5, withinMs: 3000, kinds: OF_MOVES },
   { moves: 40, deaths: 5, withinMs: 3000, kinds: OF_MOVES, store: 'disk' },
-  { moves: 3, deaths: 5, withinMs: 2000, kinds: ['seeds', 'peer', 'leftover', 'go'], store: 'disk' },
-  { moves: 3, deaths: 3, withinMs: 5000, kinds: ['over'] },
-  { moves: 5, deaths: 4, withinMs: 2000, kinds: ['rouse', 'peer'], course: pageLimit },
+  { moves: 3, deaths: 5, withinMs: 2000, kinds: ['seeds', 'peer', 'leftover', 'start'], store: 'disk' },
+  { moves: 3, deaths: 3, withinMs: 5000, kinds: ['finish'] },
+  { moves: 5, deaths: 4, withinMs: 2000, kinds: ['budgetChanged', 'peer'], course: pageLimit },
   { moves: 10, deaths: 1, withinMs: 3000, kinds: OF_MOVES, store: 'disk', course: toTheEnd, crashes: true },
 ]
 

@@ -165,7 +165,7 @@ class StartedThread implements Thread {
     posted?.(thread, message)
   }
 
-  async end(): Promise<void> {
+  async terminate(): Promise<void> {
     this.thread.die()
     await this.exited
   }

@@ -63,9 +63,9 @@ exchange.receive(async (arrived) => {
   ask()
 })
 main.on('message', (order: ThreadOrder) => {
-  if (order.kind === 'over') return exchange.end()
+  if (order.kind === 'over') return exchange.finish()
   exchange.connect(order.shard, order.port)
-  exchange.orderDone()
+  exchange.commandDone()
 })
 for (const [shard, port] of ports) exchange.connect(shard, port)
 

@@ -102,7 +102,7 @@ class ManualSpool implements Outbox {
     this.log.push(`remove ${batch}`)
   }
 
-  whenKept(then: () => void): void {
+  whenDurable(then: () => void): void {
     this.#waiting.push(then)
   }
 
@@ -134,7 +134,7 @@ describe('a mesh of ports with outboxes', () => {
         firstBatch: 0,
         put() {},
         remove() {},
-        whenKept: (then: () => void) => void setImmediate(then),
+        whenDurable: (then: () => void) => void setImmediate(then),
       },
     })).shards
   exchangeSuite({ it, create })
@@ -306,8 +306,8 @@ describe('messages', () => {
     finish()
     await until(() => over === 2)
     expect(reports.map((all) => all.at(-1))).toEqual([
-      { sent: [0, 2], taken: [0, 0], commands: 0 },
-      { sent: [0, 0], taken: [2, 0], commands: 0 },
+      { sent: [0, 2], processed: [0, 0], commands: 0 },
+      { sent: [0, 0], processed: [2, 0], commands: 0 },
     ])
   })
 
@@ -328,7 +328,7 @@ describe('messages', () => {
     const { shards, reports } = mesh(2)
     expect(() => shards[0]!.post(1, () => {})).toThrow(/could not be cloned/)
     shards[0]!.rest()
-    expect(reports[0]).toEqual([{ sent: [0, 0], taken: [0, 0], commands: 0 }])
+    expect(reports[0]).toEqual([{ sent: [0, 0], processed: [0, 0], commands: 0 }])
   })
 })
 
@@ -345,22 +345,22 @@ describe('rest', () => {
     await someTurns()
     expect(b.rest()).toBe(false)
     b.rest()
-    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], taken: [1, 0], commands: 0 }])
+    expect(reports[1]!.slice(1)).toEqual([{ sent: [0, 0], processed: [1, 0], commands: 0 }])
     b.send(0, requests(1))
     b.rest()
-    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], taken: [1, 0], commands: 0 }])
+    expect(reports[1]!.slice(2)).toEqual([{ sent: [1, 0], processed: [1, 0], commands: 0 }])
   })
 
   it('is over when the main thread says so, and not if something came first', async () => {
     const a = lone(0)
     let roused = 0
     a.watch(() => void roused++)
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 0])
     a.send(1, requests(1))
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 0])
-    a.end()
+    a.finish()
     expect([a.rest(), roused]).toEqual([true, 1])
   })
 
@@ -370,8 +370,8 @@ describe('rest', () => {
     let roused = 0
     a.watch(() => void roused++)
     a.rest()
-    a.orderDone()
-    a.end()
+    a.commandDone()
+    a.finish()
     expect([a.rest(), roused]).toEqual([false, 1])
     expect(reports).toEqual([0, 1])
   })
@@ -474,8 +474,8 @@ describe('a shard that died', () => {
     a.send(1, requests(1))
     a.rest()
     expect(reports[0]).toEqual([
-      { sent: [0, 1], taken: [0, 1], commands: 0 },
-      { sent: [0, 1], taken: [0, 0], commands: 0 },
+      { sent: [0, 1], processed: [0, 1], commands: 0 },
+      { sent: [0, 1], processed: [0, 0], commands: 0 },
     ])
   })
 

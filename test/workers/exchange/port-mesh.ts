@@ -25,7 +25,7 @@ export function portMesh(count: number, options: Options = {}): PortMesh {
       reports[self]!.push(told)
       setImmediate(() => {
         quiet.report(self, told)
-        if (quiet.isTerminated) for (const shard of shards) shard.end()
+        if (quiet.isTerminated) for (const shard of shards) shard.finish()
       })
     }
     const own = typeof options === 'function' ? options(self) : options

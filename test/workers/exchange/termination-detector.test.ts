@@ -4,7 +4,7 @@ import { type IdleReport, TerminationDetector } from '../../../src/workers/excha
 
 const report = (sent: number[], taken: number[], orders = 0): IdleReport => ({
   sent,
-  taken,
+  processed: taken,
   commands: orders,
 })
 
@@ -151,7 +151,11 @@ class World {
     const shard = this.#shards[number]!
     if (shard.work > 0 || shard.resting) return
     shard.resting = true
-    this.#reports[number]!.push({ sent: [...shard.sent], taken: [...shard.taken], commands: shard.orders })
+    this.#reports[number]!.push({
+      sent: [...shard.sent],
+      processed: [...shard.taken],
+      commands: shard.orders,
+    })
   }
 
   #hear(number: number): void {

@@ -1,6 +1,6 @@
-/** Reads numbers and pieces from a file's bytes in LevelDB's encoding. What does not fit throws. */
+/** Reads numbers and slices from bytes in LevelDB's encoding. Throws on anything that does not fit. */
 
-/** A number of 64 bits takes at most ten bytes of seven bits each. */
+/** A 64-bit number takes at most ten bytes of seven bits each. */
 const HIGHEST_FACTOR = 128 ** 9
 
 export class ByteReader {
@@ -18,7 +18,7 @@ export class ByteReader {
     return this.at >= this.end
   }
 
-  /** Seven bits to a byte, lowest first; a set highest bit says that more follow. */
+  /** Seven bits per byte, lowest first; the highest bit is set if more follow. */
   varint(): number {
     let value = 0
     for (let factor = 1; factor <= HIGHEST_FACTOR; factor *= 128) {
@@ -30,7 +30,7 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.at >= this.end) throw new Error('it ends too early')
+    if (this.at >= this.end) throw new Error('unexpected end of data')
     return this.bytes[this.at++]!
   }
 
@@ -53,12 +53,12 @@ export class ByteReader {
   }
 
   skip(length: number): void {
-    if (length > this.end - this.at) throw new Error('it ends too early')
+    if (length > this.end - this.at) throw new Error('unexpected end of data')
     this.at += length
   }
 }
 
-/** Lowest byte first. */
+/** Little-endian. */
 export function uint32(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
 }

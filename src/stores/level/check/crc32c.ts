@@ -1,16 +1,16 @@
 /**
- * CRC-32C, the checksum of LevelDB's files. Node has only the CRC of gzip, which uses another polynomial. Eight bytes at a
- * time by tables reach 1.8 GB/s, so that reading the disk takes longer than this.
+ * CRC-32C, the checksum of LevelDB's files. Node only has gzip's CRC, which uses a different polynomial. Table-driven,
+ * eight bytes at a time, it reaches 1.8 GB/s, so that reading the disk takes longer.
  */
 
-/** The polynomial of Castagnoli, lowest bit first. */
+/** Castagnoli's polynomial, lowest bit first. */
 const POLYNOMIAL = 0x82f63b78
 const AT_ONCE = 8
 const TABLE = 256
 
 const tables = makeTables()
 
-/** Of `bytes` from `from` up to and not including `to`. */
+/** The checksum of `bytes` from `from`, inclusive, to `to`, exclusive. */
 export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length): number {
   const t = tables
   let crc = -1
@@ -31,15 +31,15 @@ export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length): number {
   return ~crc >>> 0
 }
 
-/** What LevelDB adds to a checksum before it writes it, so that checksums of data with checksums in it stay good. */
+/** LevelDB adds this before it stores a checksum, so that checksums of data that contains checksums stay good. */
 const MASK = 0xa282ead8
 
-/** A checksum as LevelDB writes it. */
+/** A checksum as LevelDB stores it. */
 export function masked(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + MASK) >>> 0
 }
 
-/** Each table says what a byte comes to that is followed by one more byte than in the table before. */
+/** Table n gives the contribution of a byte that is followed by n more bytes. */
 function makeTables(): Int32Array {
   const made = new Int32Array(AT_ONCE * TABLE)
   for (let byte = 0; byte < TABLE; byte++) {

@@ -1,7 +1,7 @@
 /**
- * Looks whether the files of a database are whole, before LevelDB opens them: it takes what it finds in a table for true,
- * passes over what it cannot read in a log, removes tables that its list does not name, and ends the process where what it
- * finds is impossible.
+ * Checks whether the files of a database are intact, before LevelDB opens them. LevelDB trusts what it finds in tables,
+ * skips what it cannot read in logs, deletes tables that its list does not name, and aborts the process on impossible
+ * data.
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -17,39 +17,39 @@ export interface Fault {
   readonly what: string
 }
 
-/** A table to be read. */
+/** A table to read. */
 export interface TableFile {
   readonly name: string
-  /** What the list says of it; absent if there is no list. */
+  /** Its entry in the list of tables; absent if there is no list. */
   readonly listed?: ListedTable | undefined
 }
 
-/** What makes up a database. */
+/** The parts of a database. */
 export interface Examination {
   readonly faults: readonly Fault[]
-  /** The end of the last log is unreadable: what a power failure leaves behind, or damage to the last commits. */
+  /** The end of the last log is unreadable: left by a power failure, or damage to the last commits. */
   readonly tail: Fault | undefined
-  /** Those that belong to the database; all that are there, if the list of tables cannot be read. */
+  /** Tables that belong to the database; all existing ones, if the list of tables is unreadable. */
   readonly tables: readonly TableFile[]
-  /** Those that should be there and are not. */
+  /** Tables that should exist but do not. */
   readonly missing: readonly ListedTable[]
-  /** Logs that are not in tables yet, in order. */
+  /** Logs whose contents are not in tables yet, in order. */
   readonly logs: readonly string[]
 }
 
-/** Faults as a part of a sentence. */
+/** Describes faults, to be part of a sentence. */
 export function inWords([first, ...others]: readonly Fault[]): string {
   const more =
     others.length === 0 ? '' : ` (and ${counted(others.length, 'more fault')}, in ${filesOf(others)})`
   return `${first!.file}: ${first!.what}${more}`
 }
 
-/** As many names as one likes to read. */
-const NAMED = 5
+/** Number of files listed before "and others". */
+const LISTED_FILES = 5
 
 function filesOf(faults: readonly Fault[]): string {
   const files = [...new Set(faults.map(({ file }) => file))]
-  return files.slice(0, NAMED).join(', ') + (files.length > NAMED ? ' and others' : '')
+  return files.slice(0, LISTED_FILES).join(', ') + (files.length > LISTED_FILES ? ' and others' : '')
 }
 
 const LIST = 'CURRENT'
@@ -57,12 +57,12 @@ const TABLE = /^(\d+)\.(ldb|sst)$/
 const LOG = /^(\d+)\.log$/
 const MANIFEST = /^MANIFEST-\d+$/
 
-/** Files of a database that cannot be made again. */
+/** Files of a database that cannot be recreated. */
 export function isDatabaseFile(name: string): boolean {
   return name === LIST || TABLE.test(name) || LOG.test(name) || MANIFEST.test(name)
 }
 
-/** `tables`: whether the content of tables is looked at, not only their names and sizes. */
+/** `tables`: whether to check the contents of tables, not just their names and sizes. */
 export async function examine(folder: string, tables: boolean): Promise<Examination> {
   const names = await readdir(folder).catch(absent)
   if (names === undefined || !names.some(isDatabaseFile)) return NOTHING
@@ -89,8 +89,8 @@ async function readList(
   const manifests = names.filter((name) => MANIFEST.test(name))
   const isThere = named !== undefined && manifests.includes(named)
   if (current === undefined) faults.push({ file: LIST, what: 'it is missing' })
-  else if (!isThere) faults.push({ file: LIST, what: 'it does not name a list of tables that is there' })
-  // If there is only one it can be no other.
+  else if (!isThere) faults.push({ file: LIST, what: 'it does not name an existing list of tables' })
+  // If there is only one manifest, it must be the right one.
   const manifest = isThere ? named : manifests.length === 1 ? manifests[0] : undefined
   const content = manifest && (await bytesOf(join(folder, manifest)))
   if (!manifest || !content) return undefined
@@ -127,7 +127,7 @@ function listed(names: readonly string[], list: TableList, faults: Fault[]): Bel
     }
   }
   const logs = logsFrom(names, (number) => number >= list.log || number === list.previousLog)
-  // A log goes only when a table has taken its place. If that table is not listed, the list has lost its end.
+  // A log is deleted only when a table has replaced it. If no such table is listed, the list has lost its end.
   const isLogMissing = list.log > 0 && !names.includes(nameOf(list.log, 'log'))
   if (isLogMissing && there.size > 0) {
     const what = `it is missing, and the list of tables does not name ${[...there.values()].join(', ')}`
@@ -141,7 +141,7 @@ function logsFrom(names: readonly string[], belongs: (number: number) => boolean
   return names.filter((name) => LOG.test(name) && belongs(number(name))).sort((a, b) => number(a) - number(b))
 }
 
-/** LevelDB writes six digits, more if it must. */
+/** LevelDB writes at least six digits. */
 function nameOf(number: number, ending: string): string {
   return `${String(number).padStart(6, '0')}.${ending}`
 }
@@ -152,15 +152,15 @@ async function faultIn(folder: string, table: TableFile, content: boolean): Prom
   return table.listed !== undefined && size < table.listed.bytes ? 'it is cut short' : undefined
 }
 
-/** What is behind the bytes that the list speaks of, nobody reads. */
+/** Bytes beyond the size given in the list are not part of the table. */
 export async function tableIn(folder: string, { name, listed }: TableFile): Promise<Uint8Array> {
   const file = await bytesOf(join(folder, name))
   return file?.subarray(0, listed?.bytes) ?? new Uint8Array(0)
 }
 
 /**
- * Answers with what is wrong with the end of the last, which may have lost its end in a crash. Behind it there may be empty
- * ones, of processes that were killed before they wrote anything.
+ * Returns what is wrong with the end of the last log, which may be incomplete after a crash. It may be followed by
+ * empty logs of processes that were killed before they wrote anything.
  */
 async function examineLogs(
   folder: string,
@@ -172,16 +172,16 @@ async function examineLogs(
   for (const file of [...logs].reverse()) {
     const { records, holes, end } = await logIn(join(folder, file))
     const [hole] = holes
-    const what = `commits at byte ${hole?.at} cannot be read, so that URLs may be missing`
+    const what = `commits at byte ${hole?.at} cannot be read, so URLs may be missing`
     if (hole !== undefined) faults.push({ file, what })
-    else if (!isLast && end !== 'whole') faults.push({ file, what: 'it lacks its end' })
+    else if (!isLast && end !== 'whole') faults.push({ file, what: 'its end is missing' })
     else if (end === 'unreadable') tail = { file, what: 'its end cannot be read' }
     if (records.length > 0) isLast = false
   }
   return tail
 }
 
-/** One that went since it was listed is empty. */
+/** A log that was deleted since it was listed counts as empty. */
 export async function logIn(path: string): Promise<LogContent> {
   return readLog((await bytesOf(path)) ?? new Uint8Array(0))
 }

@@ -1,33 +1,33 @@
 /**
- * Reads a log of LevelDB: what was written lately (`*.log`), or the list of tables (`MANIFEST-*`). A log is made of blocks
- * of 32 KiB, in which records lie one after the other, cut where a block ends. Each piece has a checksum.
+ * Reads a log of LevelDB: recent writes (`*.log`), or the list of tables (`MANIFEST-*`). A log consists of blocks of 32
+ * KiB that contain records one after the other, split at the end of a block. Each fragment has a checksum.
  *
- * LevelDB passes over what it cannot read in a log, and reads on. So what is missing must be found out here.
+ * LevelDB silently skips what it cannot read in a log, so missing records have to be detected here.
  */
 
 import { uint32 } from './bytes.js'
 import { crc32c, masked } from './crc32c.js'
 
 const BLOCK_BYTES = 32_768
-/** Before each piece: its checksum, its length in two bytes, and which piece it is. */
+/** Before each fragment: its checksum, its length in two bytes, and its kind. */
 const HEADER_BYTES = 7
-/** All of a record; between its first piece, which is 2, and its last; its last. */
+/** A complete record; a fragment between the first (which is 2) and the last; the last fragment. */
 const WHOLE = 1
 const MIDDLE = 3
 const LAST = 4
 
-/** A place that cannot be read, followed by records that can. */
+/** An unreadable place that is followed by readable records. */
 export interface Hole {
   readonly at: number
-  /** The first record behind it. */
+  /** Index of the first record after it. */
   readonly record: number
 }
 
 export interface LogContent {
-  /** All records that can be read, in order. */
+  /** All readable records, in order. */
   readonly records: readonly Uint8Array[]
   readonly holes: readonly Hole[]
-  /** `cut`: in the middle of a record, as it ends when its writer is killed. `unreadable`: its last bytes are wrong. */
+  /** `cut`: ends within a record, as when its writer was killed. `unreadable`: its last bytes are wrong. */
   readonly end: 'whole' | 'cut' | 'unreadable'
 }
 
@@ -38,7 +38,7 @@ interface Piece {
   readonly end: number
 }
 
-/** Reads all of a log. Never throws. */
+/** Reads a whole log. Never throws. */
 export function readLog(file: Uint8Array): LogContent {
   const records: Uint8Array[] = []
   const holes: Hole[] = []
@@ -54,7 +54,7 @@ export function readLog(file: Uint8Array): LogContent {
     if (piece === undefined) {
       const next = nextPiece(file, at)
       if (next === undefined) break
-      // What could not be read was more than the rest of a block, which is too short for a piece.
+      // More was unreadable than the end of a block that is too short for a fragment.
       if (!isPadding(at, next)) lose(at)
       at = next
       continue
@@ -75,7 +75,7 @@ export function readLog(file: Uint8Array): LogContent {
   return { records, holes, end }
 }
 
-/** The piece that begins there, if it can be read. */
+/** The fragment at this offset, if it is readable. */
 function pieceAt(file: Uint8Array, from: number): Piece | undefined {
   const start = from + HEADER_BYTES
   if (start > blockEnd(file, from)) return undefined
@@ -86,7 +86,7 @@ function pieceAt(file: Uint8Array, from: number): Piece | undefined {
   return { from, kind, content: file.subarray(start, end), end }
 }
 
-/** Where the next piece begins that can be read. */
+/** The offset of the next readable fragment. */
 function nextPiece(file: Uint8Array, after: number): number | undefined {
   for (let at = after + 1; at < file.length; at++) if (pieceAt(file, at) !== undefined) return at
   return undefined
@@ -96,21 +96,21 @@ function blockEnd(file: Uint8Array, at: number): number {
   return Math.min(file.length, at - (at % BLOCK_BYTES) + BLOCK_BYTES)
 }
 
-/** Whether these bytes mean nothing, because no piece has room there before its block ends. */
+/** Whether these bytes are padding, because no fragment fits before the end of the block. */
 function isPadding(from: number, to: number): boolean {
   return from === to || (to % BLOCK_BYTES === 0 && to - from < HEADER_BYTES)
 }
 
-/** How a file ends behind its last piece that can be read. A writer that is killed leaves the beginning of a piece. */
+/** What follows the last readable fragment. A writer that is killed leaves the beginning of a fragment. */
 function restOf(file: Uint8Array, from: number): 'cut' | 'unreadable' {
-  // Where the next piece would have begun.
+  // Where the next fragment would have started.
   const at = isPadding(from, blockEnd(file, from)) ? blockEnd(file, from) : from
   const start = at + HEADER_BYTES
   if (start > file.length) return 'cut'
   const kind = file[at + 6]!
   const end = start + (file[at + 4]! | (file[at + 5]! << 8))
   const isCut = kind >= WHOLE && kind <= LAST && end > file.length && file.length % BLOCK_BYTES !== 0
-  // All of it is there, and only its length is wrong.
+  // The fragment is complete, and only its length is wrong.
   const isWhole = masked(crc32c(file, at + 6, file.length)) === uint32(file, at)
   return isCut && !isWhole ? 'cut' : 'unreadable'
 }

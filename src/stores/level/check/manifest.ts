@@ -1,10 +1,10 @@
-/** Reads the list of tables (`MANIFEST-*`): a log of changes, from which follows which files make up the database. */
+/** Reads the list of tables (`MANIFEST-*`): a log of changes that determines which files make up the database. */
 
 import { ByteReader } from './bytes.js'
 import { readLog } from './log.js'
 import { userKey } from './table.js'
 
-/** What a change of the list begins with, by kind. */
+/** The kinds of fields in a change. */
 const COMPARATOR = 1
 const LOG_NUMBER = 2
 const NEXT_FILE = 3
@@ -14,7 +14,7 @@ const DELETED_FILE = 6
 const NEW_FILE = 7
 const PREVIOUS_LOG = 9
 
-/** A table as the list has it. */
+/** A table according to the list. */
 export interface ListedTable {
   readonly number: number
   readonly bytes: number
@@ -26,21 +26,21 @@ export interface TableList {
   readonly tables: readonly ListedTable[]
   /** Logs from this number on are not in tables yet. */
   readonly log: number
-  /** A log before that of which the same is true; 0 if none. */
+  /** An earlier log that is not in tables yet either; 0 if there is none. */
   readonly previousLog: number
 }
 
-/** Throws if not all of it can be read. A last change that was not written to its end was never made. */
+/** Throws if it is not completely readable. A last change that is incomplete was never made. */
 export function readManifest(file: Uint8Array): TableList {
   const { records, holes, end } = readLog(file)
   const hole = holes[0]
-  if (hole !== undefined) throw new Error(`it cannot be read at ${hole.at}`)
+  if (hole !== undefined) throw new Error(`it cannot be read at byte ${hole.at}`)
   if (end === 'unreadable') throw new Error('its end cannot be read')
   const tables = new Map<string, ListedTable>()
   const numbers = new Map<number, number>()
   for (const record of records) apply(new ByteReader(record), tables, numbers)
   if (![NEXT_FILE, LOG_NUMBER, LAST_SEQUENCE].every((kind) => numbers.has(kind)))
-    throw new Error('it lacks its beginning')
+    throw new Error('its beginning is missing')
   return {
     tables: [...tables.values()],
     log: numbers.get(LOG_NUMBER)!,
@@ -48,9 +48,9 @@ export function readManifest(file: Uint8Array): TableList {
   }
 }
 
-/** Tables are known by their level and number: one that moves to another level is removed there and added here. */
+/** Tables are identified by level and number: a table that moves to another level is deleted there and added here. */
 function apply(change: ByteReader, tables: Map<string, ListedTable>, numbers: Map<number, number>): void {
-  // LevelDB removes first, whatever comes first in the record.
+  // LevelDB applies deletions first, whatever the order in the record.
   const added: [string, ListedTable][] = []
   while (!change.isAtEnd) {
     const kind = change.varint()
@@ -80,7 +80,7 @@ function apply(change: ByteReader, tables: Map<string, ListedTable>, numbers: Ma
         break
       }
       default:
-        throw new Error('it makes no sense')
+        throw new Error('it contains an unknown kind of change')
     }
   }
   for (const [name, table] of added) tables.set(name, table)

@@ -1,6 +1,6 @@
 /**
- * Reads all that can be read of a damaged database: of every key what was written to it last. What lies in a table beside
- * a damaged block is not lost with it.
+ * Reads everything readable in a damaged database: for every key its latest value. A damaged block does not affect the
+ * rest of its table.
  */
 
 import { join } from 'node:path'
@@ -8,30 +8,32 @@ import { ByteReader } from './bytes.js'
 import { type Examination, logIn, type TableFile, tableIn } from './examine.js'
 import { type BlockPlace, type Entry, entriesOf, isPut, readTable } from './table.js'
 
-/** Entries that are handed over at once. */
-const STRIDE = 1000
-/** Before the changes of a commit: the sequence number of the first, and how many there are. LevelDB skips less. */
+/** Entries returned at a time. */
+const CHUNK = 1000
+/**
+ * Before the changes of a commit: the sequence number of the first, and their number. LevelDB skips shorter records.
+ */
 const COMMIT_HEADER_BYTES = 12
 
 /** What could not be read. */
 export interface Losses {
-  /** Tables that are missing, or of which not all can be read. */
+  /** Tables that are missing or not completely readable. */
   tables: number
-  /** Changes in a log that cannot be read. */
+  /** Unreadable changes in logs. */
   changes: number
-  /** Entries that are there, but that may have been changed or removed by something that is not. */
+  /** Entries that exist, but that a lost change may have updated or removed. */
   doubtful: number
 }
 
-/** Keys of which something is lost, ends included. Absent: from the first, to the last. */
+/** A range of keys in which something is lost, both ends included. Absent: from the first key, to the last. */
 interface LostRange {
   readonly from?: Uint8Array | undefined
   readonly to?: Uint8Array | undefined
 }
 
 /**
- * Tells each entry once, in the order of keys, some at a time, and adds to `losses` what it could not read. Of doubtful
- * entries it counts those whose key `matters`.
+ * Yields each entry once, in key order, in chunks, and adds what it could not read to `losses`. Doubtful entries are
+ * counted only if `matters` returns true for their key.
  */
 export async function* salvage(
   folder: string,
@@ -52,19 +54,19 @@ export async function* salvage(
     if (entry.value === undefined) continue
     if (matters(entry.key) && ranges.some((range) => isIn(range, entry.key))) losses.doubtful++
     batch.push(entry)
-    if (batch.length < STRIDE) continue
+    if (batch.length < CHUNK) continue
     yield batch
     batch = []
   }
   yield batch
   losses.changes += log.lost
   if (!log.lacksStart) return
-  // The tables hold what was written before the log, up to its beginning.
+  // The tables hold everything written before the log starts.
   const before = sources.reduce((most, source) => Math.max(most, source.sequence), 0)
   losses.changes += Math.max(0, log.from - 1 - before)
 }
 
-/** By key; of one key what was written last comes first. */
+/** By key; for the same key, the latest change first. */
 function inOrder(a: Entry, b: Entry): number {
   return Buffer.compare(a.key, b.key) || b.sequence - a.sequence
 }
@@ -76,18 +78,18 @@ function isIn({ from, to }: LostRange, key: Uint8Array): boolean {
   )
 }
 
-/** Entries in order, read when they are needed. */
+/** Sorted entries, read on demand. */
 interface Source {
-  /** The next entry; before `open`, one that comes no later. */
+  /** The next entry; before `open`, one that does not sort after it. */
   head: Entry | undefined
-  /** The largest sequence number that was read from a table. */
+  /** The largest sequence number read from a table. */
   readonly sequence: number
   open(): Promise<void>
-  /** Goes to the next entry. */
+  /** Moves on to the next entry. */
   advance(): void
 }
 
-/** Few sources overlap, so that few are open at a time. */
+/** Few sources overlap, so few are open at a time. */
 async function* merge(sources: readonly Source[]): AsyncGenerator<Entry> {
   const waiting = sources
     .filter(({ head }) => head !== undefined)
@@ -135,12 +137,12 @@ class LogSource implements Source {
 class TableSource implements Source {
   readonly #folder: string
   readonly #table: TableFile
-  readonly #nonsense: () => void
+  readonly #invalid: () => void
   #entries: Iterator<Entry> | undefined
   head: Entry | undefined
   sequence = 0
 
-  /** Adds what is lost of the table. */
+  /** Adds what is lost in the table to `ranges` and `losses`. */
   static async of(folder: string, table: TableFile, ranges: LostRange[], losses: Losses): Promise<Source> {
     const file = await tableIn(folder, table)
     const { lost, blocks } = readTable(file)
@@ -163,9 +165,9 @@ class TableSource implements Source {
   ) {
     this.#folder = folder
     this.#table = table
-    this.#nonsense = nonsense
+    this.#invalid = nonsense
     this.#read(file, blocks)
-    // Until it is needed, nothing of the file but the first key is kept in memory.
+    // Until it is needed, only the first key of the file is kept in memory.
     this.#entries = undefined
     if (this.head !== undefined) this.head = { ...this.head, key: this.head.key.slice(), value: undefined }
   }
@@ -180,8 +182,8 @@ class TableSource implements Source {
       const { done, value } = this.#entries!.next()
       this.head = done ? undefined : value
     } catch {
-      // Its checksum is right: it was nonsense when it was written.
-      this.#nonsense()
+      // Its checksum is correct, so it was already wrong when it was written.
+      this.#invalid()
       this.head = undefined
     }
     this.sequence = Math.max(this.sequence, this.head?.sequence ?? 0)
@@ -199,9 +201,9 @@ function* entriesOfAll(file: Uint8Array, blocks: readonly BlockPlace[]): Generat
 
 interface LogEntries {
   readonly entries: Entry[]
-  /** The sequence number of the first. */
+  /** Sequence number of the first entry. */
   readonly from: number
-  /** Changes that are missing between others: each has a number of its own. */
+  /** Changes missing between others, known from gaps in the sequence numbers. */
   readonly lost: number
   readonly lacksStart: boolean
 }
@@ -230,7 +232,7 @@ async function readLogs(folder: string, logs: readonly string[]): Promise<LogEnt
   return { entries, from, lost, lacksStart }
 }
 
-/** A change as a commit wrote it to a log. */
+/** A change as written to a log by a commit. */
 function changeIn(reader: ByteReader, sequence: number): Entry {
   const isValue = isPut(reader.byte())
   const key = reader.piece(reader.varint())

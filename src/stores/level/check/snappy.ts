@@ -1,15 +1,15 @@
 import { ByteReader } from './bytes.js'
 
-/** The lowest two bits of an element say what it is: bytes as they are, or a copy with an offset of 1, 2 or 4 bytes. */
+/** The lowest two bits of an element give its kind: literal bytes, or a copy with an offset of 1, 2 or 4 bytes. */
 const LITERAL = 0
 const NEAR_COPY = 1
 const MIDDLE_COPY = 2
-/** Literals up to this length have it in their first byte; beyond, one to four bytes follow with it. */
+/** A literal up to this length has its length in the first byte; for a longer one, one to four length bytes follow. */
 const SHORT_LITERAL = 60
-/** No block of LevelDB is larger: what says so is not one. */
+/** No block of LevelDB is larger. */
 const MOST_BYTES = 2 ** 30
 
-/** Unpacks what Snappy packed, as LevelDB's blocks are: github.com/google/snappy, format_description.txt. */
+/** Decompresses Snappy data, as used in LevelDB's blocks: github.com/google/snappy, format_description.txt. */
 export function unsnappy(packed: Uint8Array): Uint8Array {
   const reader = new ByteReader(packed)
   const length = reader.varint()
@@ -33,8 +33,9 @@ export function unsnappy(packed: Uint8Array): Uint8Array {
     const offset = isNear
       ? ((tag >>> 5) << 8) | reader.byte()
       : littleEndian(reader, kind === MIDDLE_COPY ? 2 : 4)
-    if (offset === 0 || offset > at || count > length - at) throw new Error('it copies what is not there')
-    // Byte by byte: a copy may run into what it makes.
+    if (offset === 0 || offset > at || count > length - at)
+      throw new Error('it copies from outside of its output')
+    // Byte by byte: a copy may overlap its own output.
     for (const end = at + count; at < end; at++) out[at] = out[at - offset]!
   }
   if (at !== length) throw new Error('it is shorter than it says')

@@ -1,6 +1,6 @@
 /**
- * Reads a table of LevelDB (`*.ldb`, formerly `*.sst`): blocks of sorted entries, an index of them, a filter, and a footer
- * that says where index and filter are. Each block has a checksum, which LevelDB itself does not look at.
+ * Reads a table of LevelDB (`*.ldb`, formerly `*.sst`): blocks of sorted entries, an index of them, a filter, and a
+ * footer that locates index and filter. Each block has a checksum, which LevelDB itself does not verify.
  */
 
 import { ByteReader, uint32 } from './bytes.js'
@@ -10,28 +10,28 @@ import { unsnappy } from './snappy.js'
 const FOOTER_BYTES = 48
 const MAGIC_LOW = 0x8b80fb57
 const MAGIC_HIGH = 0xdb477524
-/** After each block: how it is packed, and its checksum. */
+/** After each block: its compression, and its checksum. */
 const PACKING_BYTES = 1
 const CHECKSUM_BYTES = 4
 const PLAIN = 0
 const SNAPPY = 1
-/** After each key: its sequence number, and whether it was put or removed. */
+/** After each key: its sequence number, and whether it was put or deleted. */
 const STAMP_BYTES = 8
 
-/** Where a block lies. */
+/** The location of a block. */
 export interface BlockPlace {
   readonly from: number
   readonly length: number
 }
 
-/** A block that cannot be read, and the keys between which its entries lay. Absent: from the first, to the last. */
+/** An unreadable block, and the keys between which its entries were. Absent: from the first key, to the last. */
 export interface LostBlock {
   readonly what: string
   readonly after?: Uint8Array | undefined
   readonly upTo?: Uint8Array | undefined
 }
 
-/** What can be read of a table. */
+/** What is readable in a table. */
 export interface TableContent {
   /** What is wrong with it. */
   readonly faults: readonly string[]
@@ -39,16 +39,16 @@ export interface TableContent {
   readonly blocks: readonly BlockPlace[]
 }
 
-/** Something that was put under a key, or removed. */
+/** A value that was put under a key, or a deletion. */
 export interface Entry {
   readonly key: Uint8Array
-  /** Larger for what was written later. */
+  /** Greater for later writes. */
   readonly sequence: number
-  /** Undefined: removed. */
+  /** Undefined: deleted. */
   readonly value: Uint8Array | undefined
 }
 
-/** Checks all of a table. Never throws. */
+/** Checks a whole table. Never throws. */
 export function readTable(file: Uint8Array): TableContent {
   const faults: string[] = []
   const lost: LostBlock[] = []
@@ -58,7 +58,7 @@ export function readTable(file: Uint8Array): TableContent {
   try {
     const footer = readFooter(file)
     meta = footer.meta
-    // A key of the index is no smaller than any in its block, and smaller than all in the next.
+    // An index key is no less than any key in its block, and less than all in the next.
     index = Array.from(entriesIn(unpack(file, footer.index)), ([key, place]) => ({
       upTo: userKey(key),
       place: placeIn(new ByteReader(place)),
@@ -79,7 +79,7 @@ export function readTable(file: Uint8Array): TableContent {
     }
     after = upTo
   }
-  // A filter that is wrong hides entries that are there.
+  // A wrong filter hides existing entries.
   try {
     for (const [, place] of entriesIn(unpack(file, meta))) check(file, placeIn(new ByteReader(place)))
   } catch (error) {
@@ -88,7 +88,7 @@ export function readTable(file: Uint8Array): TableContent {
   return { faults, lost, blocks }
 }
 
-/** The entries of a block, by key, later ones of a key first. Throws if they make no sense. */
+/** The entries of a block, by key, the latest of a key first. Throws if they are invalid. */
 export function* entriesOf(file: Uint8Array, place: BlockPlace): Generator<Entry> {
   for (const [stamped, value] of entriesIn(unpack(file, place))) {
     const key = userKey(stamped)
@@ -98,9 +98,9 @@ export function* entriesOf(file: Uint8Array, place: BlockPlace): Generator<Entry
   }
 }
 
-/** Whether an entry with this mark was put; throws if it was not removed either. */
+/** Whether an entry with this mark was put; throws if it was not deleted either. */
 export function isPut(mark: number): boolean {
-  if (mark > 1) throw new Error('it is neither put nor removed')
+  if (mark > 1) throw new Error('an entry is neither put nor deleted')
   return mark === 1
 }
 
@@ -109,7 +109,7 @@ function readFooter(file: Uint8Array): { meta: BlockPlace; index: BlockPlace } {
   const from = file.length - FOOTER_BYTES
   const magic = file.length - 8
   if (uint32(file, magic) !== MAGIC_LOW || uint32(file, magic + 4) !== MAGIC_HIGH)
-    throw new Error('the file does not end as a table does')
+    throw new Error('the file does not end like a table')
   const reader = new ByteReader(file, from, magic)
   return { meta: placeIn(reader), index: placeIn(reader) }
 }
@@ -120,7 +120,7 @@ function placeIn(reader: ByteReader): BlockPlace {
 
 function check(file: Uint8Array, { from, length }: BlockPlace): void {
   const end = from + length + PACKING_BYTES
-  if (end + CHECKSUM_BYTES > file.length - FOOTER_BYTES) throw new Error(`no block can lie at ${from}`)
+  if (end + CHECKSUM_BYTES > file.length - FOOTER_BYTES) throw new Error(`there cannot be a block at ${from}`)
   if (masked(crc32c(file, from, end)) !== uint32(file, end))
     throw new Error(`the block at ${from} does not match its checksum`)
 }
@@ -132,12 +132,12 @@ function unpack(file: Uint8Array, place: BlockPlace): Uint8Array {
   const packing = file[from + length]
   if (packing === PLAIN) return content
   if (packing === SNAPPY) return unsnappy(content)
-  throw new Error(`the block at ${from} is packed in an unknown way`)
+  throw new Error(`the block at ${from} uses an unknown compression`)
 }
 
 /**
- * The entries of a block: keys share beginnings with the key before. After them comes a list of keys that do not, for
- * searching.
+ * The entries of a block. A key omits the prefix that it shares with the previous one. A list of keys that omit nothing
+ * follows, for searching.
  */
 function* entriesIn(block: Uint8Array): Generator<[key: Uint8Array, value: Uint8Array]> {
   if (block.length < 4) throw new Error('a block is too short')
@@ -148,7 +148,7 @@ function* entriesIn(block: Uint8Array): Generator<[key: Uint8Array, value: Uint8
     const shared = reader.varint()
     const fresh = reader.varint()
     const length = reader.varint()
-    if (shared > key.length) throw new Error('a key begins like one that is not there')
+    if (shared > key.length) throw new Error('a key shares a prefix that does not exist')
     const next = new Uint8Array(shared + fresh)
     next.set(key.subarray(0, shared))
     next.set(reader.piece(fresh), shared)
@@ -157,7 +157,7 @@ function* entriesIn(block: Uint8Array): Generator<[key: Uint8Array, value: Uint8
   }
 }
 
-/** A key of LevelDB's without the stamp at its end. */
+/** A LevelDB key without the stamp at its end. */
 export function userKey(stamped: Uint8Array): Uint8Array {
   if (stamped.length < STAMP_BYTES) throw new Error('a key is too short')
   return stamped.subarray(0, stamped.length - STAMP_BYTES)

@@ -5,7 +5,7 @@ import { KumoError, messageOf } from '../../../errors.js'
 import { examine, inWords } from '../check/examine.js'
 import { INTERRUPTED, isRebuilding } from '../opening/rebuild.js'
 import { Database } from './database.js'
-import { damaged, explained } from './errors.js'
+import { damaged, toStoreError } from './errors.js'
 import { isAlive } from './folder.js'
 
 /** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
@@ -17,12 +17,12 @@ export interface FolderCopy {
 }
 
 /**
- * A copy of a database's folder as it is at one moment, while somebody may be writing to it. Tables are never changed
- * once they are written, so that a second name for each will do; the log and the list of tables are copied. If files came
- * or went meanwhile, it begins again.
+ * A consistent copy of a database folder that may be in use. Tables are never changed once written, so a hard link is
+ * enough for each; the log and the list of tables are copied. If files appeared or disappeared in the meantime, it
+ * starts over.
  *
- * A table that is younger than the log may still be unknown to the list. Whoever opens the copy could choose its name for
- * a table of its own, and write over it: so it gets no second name, but is copied.
+ * A table newer than the log may not be in the list yet. Opening the copy could reuse its name for a new table and
+ * overwrite it, so such a table is copied, not linked.
  */
 export async function copyOf(folder: string): Promise<FolderCopy> {
   let reason = ''
@@ -45,7 +45,7 @@ export async function copyOf(folder: string): Promise<FolderCopy> {
   throw damaged(folder, `it could not be copied: ${reason}`)
 }
 
-/** Lets somebody read a crawl in a folder as it is at one moment. What is damaged is refused, as when it is opened. */
+/** Reads a consistent snapshot of the crawl in a folder. A damaged crawl is refused, as it would be when opened. */
 export async function withCopy<T>(folder: string, read: (database: Database) => Promise<T>): Promise<T> {
   const copy = await copyOf(folder)
   try {
@@ -57,7 +57,7 @@ export async function withCopy<T>(folder: string, read: (database: Database) => 
       await database.close()
     }
   } catch (error) {
-    // Whoever reads it has never heard of the copy.
+    // The caller only knows the original folder, so messages must not mention the copy.
     if (!(error instanceof KumoError)) throw error
     throw new KumoError(error.code, error.message.replaceAll(copy.path, folder), { cause: error })
   } finally {
@@ -67,13 +67,13 @@ export async function withCopy<T>(folder: string, read: (database: Database) => 
 
 async function assertWhole(folder: string, copy: string): Promise<void> {
   const { faults } = await examine(copy, true).catch((error) => {
-    throw explained(folder, error)
+    throw toStoreError(folder, error)
   })
   if (faults.length > 0) throw damaged(folder, inWords(faults))
   if (await isRebuilding(folder)) throw damaged(folder, INTERRUPTED)
 }
 
-/** Where links to the original are possible, if that may be written to. */
+/** Next to the original, where hard links work, unless that folder is not writable. */
 async function besides(folder: string): Promise<string> {
   try {
     return await newFolder(dirname(folder))
@@ -82,9 +82,9 @@ async function besides(folder: string): Promise<string> {
   }
 }
 
-/** Copies are named after the process that made them, so that the next one can remove what a killed process left. */
+/** Copies are named after the process that made them, so that later processes can remove those of a killed one. */
 const NAME = '.kumo-inspect-'
-/** Process numbers are of one machine or container, and a volume may be shared by several. */
+/** Process IDs are only valid on one machine or container, and several may share a volume. */
 const MACHINE = hostname().replace(/[^A-Za-z0-9]/g, '_')
 const LEFT_BEHIND = new RegExp(`^\\${NAME}${MACHINE}-(\\d+)-`)
 
@@ -97,7 +97,7 @@ async function newFolder(parent: string): Promise<string> {
   return path
 }
 
-/** The list of tables first: what it names then is there when its turn comes, or the copy is begun again. */
+/** The list of tables first: the tables it names are still there when their turn comes, or the copy starts over. */
 function inOrder(names: readonly string[]): string[] {
   const rank = (name: string) =>
     name === 'CURRENT' ? 0 : name.startsWith('MANIFEST') ? 1 : isTable(name) ? 3 : 2
@@ -112,7 +112,7 @@ function isList(name: string): boolean {
   return name === 'CURRENT' || name.startsWith('MANIFEST-') || name.endsWith('.log')
 }
 
-/** Files are numbered in the order in which they are begun. */
+/** Files are numbered in order of creation. */
 function numberOf(name: string): number {
   return Number.parseInt(name, 10)
 }
@@ -136,7 +136,7 @@ async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
 }
 
-/** Bytes of the files in a folder, with those that were set aside. */
+/** Total size of the files in a folder, including damaged ones that were set aside. */
 export async function sizeOf(folder: string): Promise<number> {
   const sizes = (await readdir(folder, { recursive: true })).map((name) =>
     stat(join(folder, name)).then(

@@ -1,6 +1,6 @@
 /**
- * The database under the store: opening it, reading ranges, writing commits, and opening it again after a write has
- * failed, for LevelDB writes nothing more after that. Errors of the database become errors that a user can act on.
+ * The database below the store: opens it, reads ranges, writes commits, and reopens it after a failed write, because
+ * LevelDB accepts no writes after one has failed. Converts LevelDB's errors into errors that a user can act on.
  */
 
 import { mkdir, realpath } from 'node:fs/promises'
@@ -10,44 +10,44 @@ import { require } from '../../../require.js'
 import { kindOf } from '../format/keys.js'
 import type { ReopenBarrier } from '../threads/reopen-barrier.js'
 import { SharedDatabase, type Sharing } from '../threads/shared-database.js'
-import { damaged, explained, gone, isLocked, isOfTheDisk, locked, openError } from './errors.js'
+import { damaged, folderGone, isDiskError, isLocked, locked, openError, toStoreError } from './errors.js'
 import { OpenFolder } from './folder.js'
 import { isLeftOpen } from './left-open.js'
 
-/** Something that is written down when its commit is. */
+/** A value that is serialized when its commit is written. */
 export interface Writable {
   write(): string
 }
 
-/** Null: to be removed. */
+/** Null: remove the key. */
 export type Staged = string | Uint8Array | Writable | null
 
-/** Something with a key of its own that is written once and never changed. */
-export interface Once extends Writable {
+/** A value with its own key that is written once and never changes. */
+export interface WriteOnce extends Writable {
   readonly key: string
-  /** The commit that takes it to disk; `WITHDRAWN` if none is to. */
+  /** The commit that writes it; `WITHDRAWN` if none does. */
   commit: number
 }
 
 export const WITHDRAWN = -1
 
-/** What one commit writes. */
+/** The contents of one commit. */
 export interface Changes {
   readonly values: ReadonlyMap<string, Staged>
-  readonly once: readonly Once[]
+  readonly once: readonly WriteOnce[]
 }
 
-/** From `from` on, up to and not including `to`. */
+/** From `from`, inclusive, to `to`, exclusive. */
 export interface Range {
   readonly from: string
   readonly to: string
   readonly limit?: number
 }
 
-/** LevelDB maps tables of 2 MB into memory, as many as are open: at most so much counts as the process's own. */
+/** LevelDB maps each open table (2 MB) into memory; this limits how much of that counts as the process's own. */
 const OPEN_FILES = 100
-/** Entries that are handed over at once when a long range is read. */
-const STRIDE = 1000
+/** Entries returned at a time when a long range is read. */
+const CHUNK = 1000
 
 const SETTINGS = {
   keyEncoding: 'utf8',
@@ -57,78 +57,78 @@ const SETTINGS = {
 
 export class Database {
   readonly #path: string
-  /** The same without links. */
-  readonly #place: string
+  /** The path with symbolic links resolved. */
+  readonly #realPath: string
   readonly #sync: boolean
   readonly #level: LevelDatabase<string, string>
   readonly #folder: OpenFolder
-  /** Present: other threads have it open too. */
-  readonly #hold: SharedDatabase | undefined
-  /** Whether nobody else in this thread may open it. */
-  readonly #isGuarded: boolean
-  /** Waits until the disk is well again after this error, or throws it. Whoever writes knows. */
+  /** Present: other threads have the database open too. */
+  readonly #shared: SharedDatabase | undefined
+  /** Whether no other crawl on this thread may open it. */
+  readonly #isExclusive: boolean
+  /** Waits until the disk has recovered from this error, or throws it. Set by the journal. */
   recovered: (error: unknown) => Promise<void> = async (error) => {
-    throw this.explain(error)
+    throw this.toStoreError(error)
   }
 
-  /** Called when something could be read that could not be before. */
+  /** Called when a read succeeds after one has failed. */
   onRead: () => void = () => {}
 
   private constructor(
     path: string,
-    place: string,
+    realPath: string,
     sync: boolean,
     level: LevelDatabase<string, string>,
     sharing: Sharing | undefined,
   ) {
     this.#path = path
-    this.#place = place
+    this.#realPath = realPath
     this.#sync = sync
     this.#level = level
-    this.#folder = new OpenFolder(place)
-    this.#hold = sharing && new SharedDatabase(path, place, this.#folder, level, sharing)
-    this.#isGuarded = isGuard(sharing)
-    if (this.#isGuarded) inUse.add(place)
+    this.#folder = new OpenFolder(realPath)
+    this.#shared = sharing && new SharedDatabase(path, realPath, this.#folder, level, sharing)
+    this.#isExclusive = isExclusive(sharing)
+    if (this.#isExclusive) inUse.add(realPath)
   }
 
   /**
-   * `sync`: a commit has reached the disk, not only the operating system, before it counts as written. With `sharing` it
-   * is one of several that have the database open, each in a thread of its own; the keeper is the first and the last.
+   * `sync`: a commit counts as written once it has reached the disk, not just the operating system. `sharing`: several
+   * threads have the database open; the keeper opens it first and closes it last.
    */
   static async open(path: string, sync: boolean, sharing?: Sharing): Promise<Database> {
     // Loaded here, because it is a native module that most programs never need.
     const { Level } = require('level') as typeof import('level')
     try {
-      const createIfMissing = isGuard(sharing)
+      const createIfMissing = isExclusive(sharing)
       if (createIfMissing) await mkdir(path, { recursive: true })
-      const place = await realpath(path)
-      if (isGuard(sharing) && inUse.has(place)) throw locked(path)
-      if (sharing?.barrier.isKeeper === false) await comeIn(path, sharing.barrier)
-      const multithreading = sharing !== undefined || isLeftOpen(place)
+      const realPath = await realpath(path)
+      if (isExclusive(sharing) && inUse.has(realPath)) throw locked(path)
+      if (sharing?.barrier.isKeeper === false) await enterBarrier(path, sharing.barrier)
+      const multithreading = sharing !== undefined || isLeftOpen(realPath)
       const open = async () => {
-        // Those who share it find each other by the spelling of its path.
-        const location = multithreading ? place : path
+        // Threads that share the database find each other by the exact spelling of its path.
+        const location = multithreading ? realPath : path
         const level = new Level<string, string>(location, { ...SETTINGS, multithreading, createIfMissing })
         await level.open()
         return level
       }
       const level = await (sharing?.barrier.call(open) ?? open())
-      return new Database(path, place, sync, level, sharing)
+      return new Database(path, realPath, sync, level, sharing)
     } catch (error) {
       sharing?.barrier.leave()
       throw openError(path, error)
     }
   }
 
-  /** Whether a crawl of this thread that is over had to leave it open. */
+  /** Whether an earlier crawl on this thread had to leave it open. */
   static async isLeftOpen(path: string): Promise<boolean> {
-    const place = await realpath(path).catch(() => undefined)
-    return place !== undefined && isLeftOpen(place)
+    const realPath = await realpath(path).catch(() => undefined)
+    return realPath !== undefined && isLeftOpen(realPath)
   }
 
   /**
-   * Throws if somebody has the database in this folder open. LevelDB looks for that first, before it reads any file, and
-   * then refuses what exists.
+   * Throws if the database in this folder is open elsewhere. LevelDB checks the lock before it reads any file, and then
+   * refuses because the database exists.
    */
   static async assertFree(path: string): Promise<void> {
     if (inUse.has(await realpath(path))) throw locked(path)
@@ -142,7 +142,7 @@ export class Database {
     }
   }
 
-  /** Puts entries as they are into a database that nobody else uses. */
+  /** Writes raw entries into a database that is not in use. */
   async load(
     entries: readonly { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[],
   ): Promise<void> {
@@ -151,27 +151,27 @@ export class Database {
     await batch.write()
   }
 
-  /** All or nothing. `sync`: it has reached the disk, and so has all that was written before. */
+  /** All or nothing. `sync`: also waits until it has reached the disk, with everything written before. */
   async write(changes: Changes, sync = this.#sync): Promise<void> {
-    const generation = this.#hold?.beginWriting() ?? 0
+    const generation = this.#shared?.beginWriting() ?? 0
     try {
       await this.#write(changes, sync)
     } catch (error) {
-      this.#assertThere()
-      this.#hold?.trouble(error, generation)
+      this.#assertFolderExists()
+      this.#shared?.failed(error, generation)
       throw error
     }
-    this.#assertThere()
+    this.#assertFolderExists()
   }
 
-  /** What was written to a folder that was deleted under the crawl was written nowhere. */
-  #assertThere(): void {
-    if (this.#folder.isGone()) throw gone(this.#path)
+  /** Writes to a folder that was deleted during the crawl are lost. */
+  #assertFolderExists(): void {
+    if (this.#folder.isGone()) throw folderGone(this.#path)
   }
 
-  /** What was written last must still be there when the database is opened anew. */
+  /** Must still be there when the database is reopened. */
   set lastWritten(key: string) {
-    if (this.#hold !== undefined) this.#hold.lastWritten = key
+    if (this.#shared !== undefined) this.#shared.lastWritten = key
   }
 
   async #write(changes: Changes, sync: boolean): Promise<void> {
@@ -187,17 +187,17 @@ export class Database {
   }
 
   get(key: string): Promise<string | undefined> {
-    return this.#patiently(() => this.#level.get(key))
+    return this.#retrying(() => this.#level.get(key))
   }
 
   getMany(keys: string[]): Promise<(Uint8Array | undefined)[]> {
-    return this.#patiently(() => this.#level.getMany<string, Uint8Array>(keys, BYTES))
+    return this.#retrying(() => this.#level.getMany<string, Uint8Array>(keys, BYTES))
   }
 
   /** The first entries of a range, at most `limit`. */
-  read({ from, to, limit = STRIDE }: Range): Promise<[key: string, value: string][]> {
-    return this.#patiently(async () => {
-      const iterator = this.#level.iterator({ gte: from, lt: to, limit, ...AT_ONCE })
+  read({ from, to, limit = CHUNK }: Range): Promise<[key: string, value: string][]> {
+    return this.#retrying(async () => {
+      const iterator = this.#level.iterator({ gte: from, lt: to, limit, ...IN_ONE_CALL })
       try {
         return await iterator.all()
       } finally {
@@ -206,12 +206,12 @@ export class Database {
     })
   }
 
-  /** All entries of a range, some at a time. */
+  /** All entries of a range, in chunks. */
   async *scan({ from, to }: Range): AsyncGenerator<[key: string, value: string][]> {
     for (let next = from; ; ) {
       const entries = await this.read({ from: next, to })
       if (entries.length > 0) yield entries
-      if (entries.length < STRIDE) return
+      if (entries.length < CHUNK) return
       next = `${entries.at(-1)![0]}\0`
     }
   }
@@ -219,12 +219,12 @@ export class Database {
   /** The same, with values as bytes. */
   async *scanBytes({ from, to }: Range): AsyncGenerator<[key: string, value: Uint8Array][]> {
     for (let next = from; ; ) {
-      const entries = await this.#patiently(async () => {
+      const entries = await this.#retrying(async () => {
         const iterator = this.#level.iterator<string, Uint8Array>({
           gte: next,
           lt: to,
-          limit: STRIDE,
-          ...AT_ONCE,
+          limit: CHUNK,
+          ...IN_ONE_CALL,
           ...BYTES,
         })
         try {
@@ -234,7 +234,7 @@ export class Database {
         }
       })
       if (entries.length > 0) yield entries
-      if (entries.length < STRIDE) return
+      if (entries.length < CHUNK) return
       next = `${entries.at(-1)![0]}\0`
     }
   }
@@ -242,8 +242,8 @@ export class Database {
   /** The same, without values. */
   async *scanKeys({ from, to }: Range): AsyncGenerator<string[]> {
     for (let next = from; ; ) {
-      const keys = await this.#patiently(async () => {
-        const iterator = this.#level.keys({ gte: next, lt: to, limit: STRIDE, ...AT_ONCE })
+      const keys = await this.#retrying(async () => {
+        const iterator = this.#level.keys({ gte: next, lt: to, limit: CHUNK, ...IN_ONE_CALL })
         try {
           return await iterator.all()
         } finally {
@@ -251,12 +251,12 @@ export class Database {
         }
       })
       if (keys.length > 0) yield keys
-      if (keys.length < STRIDE) return
+      if (keys.length < CHUNK) return
       next = `${keys.at(-1)!}\0`
     }
   }
 
-  /** How many entries a range has, as far as `limit`. */
+  /** Number of entries in a range, counted up to `limit`. */
   async count({ from, to, limit = Number.POSITIVE_INFINITY }: Range): Promise<number> {
     let count = 0
     for await (const keys of this.scanKeys({ from, to })) {
@@ -266,47 +266,47 @@ export class Database {
     return count
   }
 
-  /** Reads again after the disk has recovered. */
-  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+  /** Retries a read after the disk has recovered. */
+  async #retrying<T>(read: () => Promise<T>): Promise<T> {
     for (let failed = false; ; failed = true) {
-      const generation = this.#hold?.begin() ?? 0
+      const generation = this.#shared?.begin() ?? 0
       try {
         const answer = await this.#call(read)
         if (failed) this.onRead()
         return answer
       } catch (error) {
-        this.#assertThere()
-        if (!isOfTheDisk(error)) throw this.explain(error)
-        this.#hold?.trouble(error, generation)
+        this.#assertFolderExists()
+        if (!isDiskError(error)) throw this.toStoreError(error)
+        this.#shared?.failed(error, generation)
         await this.recovered(error)
       }
     }
   }
 
   #call<T>(act: () => Promise<T>): Promise<T> {
-    return this.#hold?.call(act) ?? act()
+    return this.#shared?.call(act) ?? act()
   }
 
-  /** After a failed write nothing can be written until this. */
+  /** After a failed write, nothing can be written until this has succeeded. */
   async reopen(): Promise<void> {
-    if (this.#hold !== undefined) return this.#hold.renewed()
-    this.#assertThere()
+    if (this.#shared !== undefined) return this.#shared.reopened()
+    this.#assertFolderExists()
     await this.#level.close()
     await this.#level.open()
   }
 
   async close(): Promise<void> {
-    await (this.#hold ?? this.#level).close()
-    if (this.#isGuarded) inUse.delete(this.#place)
-    this.#assertThere()
+    await (this.#shared ?? this.#level).close()
+    if (this.#isExclusive) inUse.delete(this.#realPath)
+    this.#assertFolderExists()
   }
 
-  /** What is read makes no sense. */
-  damaged(what: string, cause?: unknown): KumoError {
-    return damaged(this.#path, what, cause)
+  /** The error for data that makes no sense. */
+  damaged(problem: string, cause?: unknown): KumoError {
+    return damaged(this.#path, problem, cause)
   }
 
-  /** What a record says: all that is read from disk goes through here. One that makes no sense is damage. */
+  /** Decodes a record; everything read from disk goes through here. A record that cannot be decoded is damage. */
   decode<Args extends unknown[], T>(key: string, read: (...args: Args) => T, ...args: Args): T {
     try {
       return read(...args)
@@ -316,28 +316,28 @@ export class Database {
     }
   }
 
-  /** An error of the database in terms of this store. */
-  explain(error: unknown): KumoError {
-    return explained(this.#path, error)
+  /** Converts an error of the database into one of this store. */
+  toStoreError(error: unknown): KumoError {
+    return toStoreError(this.#path, error)
   }
 }
 
-/** All entries by one call of native code, which begins where no thread is ended: see `Gate.call`. */
-const AT_ONCE = { highWaterMarkBytes: 2 ** 30 } as const
+/** All entries in one native call, which starts while the thread is safe from termination: see `ReopenBarrier.call`. */
+const IN_ONE_CALL = { highWaterMarkBytes: 2 ** 30 } as const
 const BYTES = { valueEncoding: 'view' } as const
 const RAW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 
 /**
- * Folders that this thread has open. LevelDB's own lock is one of the operating system's, which a process loses when it
- * tries to take it a second time: so it must not try. Shards are let in by whoever opened for them.
+ * Folders that this thread has open. LevelDB's lock belongs to the operating system, and a process loses it by trying
+ * to acquire it a second time, so a second attempt must be prevented here. Shards are admitted by the keeper.
  */
 const inUse = new Set<string>()
 
-/** The keeper may be opening it anew: its buffers must be the database's own. */
-async function comeIn(path: string, barrier: ReopenBarrier): Promise<void> {
-  if (!(await barrier.comeIn(() => barrier.isRuined))) throw damaged(path, 'it cannot be opened again')
+/** The keeper may be reopening it, and must be the first to do so. */
+async function enterBarrier(path: string, barrier: ReopenBarrier): Promise<void> {
+  if (!(await barrier.enterWhenOpen(() => barrier.hasFailed))) throw damaged(path, 'it cannot be reopened')
 }
 
-function isGuard(sharing: Sharing | undefined): boolean {
+function isExclusive(sharing: Sharing | undefined): boolean {
   return sharing === undefined || sharing.barrier.isKeeper
 }

@@ -1,15 +1,15 @@
-/** Errors of the database in terms that a user can act on. */
+/** Converts errors of the database into errors that a user can act on. */
 
 import { KumoError, messageOf, sentence } from '../../../errors.js'
 
-/** While a database is opened again, its readers find it closed. */
+/** While a database is being reopened, its readers find it closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN'])
 
-/** A file of the database that is gone or empty: no trouble of the disk, and nothing to wait for. */
-const GONE = /^IO error: .*(No such file or directory|Invalid argument)/
+/** A database file is missing or empty: that is damage, not a disk error that passes. */
+const MISSING_FILE = /^IO error: .*(No such file or directory|Invalid argument)/
 
-/** Errors of the disk that may be over in a while: LevelDB tells them in words. */
-export function isOfTheDisk(error: unknown): boolean {
+/** Disk errors that may pass. LevelDB reports them as text. */
+export function isDiskError(error: unknown): boolean {
   return (
     !isDamage(error) &&
     causes(error).some(
@@ -18,17 +18,17 @@ export function isOfTheDisk(error: unknown): boolean {
   )
 }
 
-/** It is closed, for the moment or for good. */
+/** Closed, temporarily or for good. */
 export function isClosed(error: unknown): boolean {
   return causes(error).some(({ code }) => CLOSED.has(code))
 }
 
 function isDamage(error: unknown): boolean {
-  return causes(error).some(({ code, message }) => code === 'LEVEL_CORRUPTION' || GONE.test(message))
+  return causes(error).some(({ code, message }) => code === 'LEVEL_CORRUPTION' || MISSING_FILE.test(message))
 }
 
 export function openError(path: string, error: unknown): KumoError {
-  return isLocked(error) ? locked(path, error) : explained(path, error)
+  return isLocked(error) ? locked(path, error) : toStoreError(path, error)
 }
 
 export function isLocked(error: unknown): boolean {
@@ -37,31 +37,35 @@ export function isLocked(error: unknown): boolean {
 
 export function locked(path: string, cause?: unknown): KumoError {
   const message =
-    `${path} is in use by another crawl; wait until it has ended, stop it, or choose another folder ` +
-    '(to look into a crawl that is running: kumo inspect)'
+    `${path} is in use by another crawl; wait until it ends, stop it, or choose another folder ` +
+    '(to inspect a running crawl: kumo inspect)'
   return new KumoError('KUMO_STORE_LOCKED', message, { cause })
 }
 
-export function explained(path: string, error: unknown): KumoError {
+export function toStoreError(path: string, error: unknown): KumoError {
   if (error instanceof KumoError) return error
-  const told = causes(error).at(-1)?.message ?? messageOf(error)
-  if (isDamage(error)) return damaged(path, told, error)
-  return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${told}`, { cause: error })
+  const message = causes(error).at(-1)?.message ?? messageOf(error)
+  if (isDamage(error)) return damaged(path, message, error)
+  return new KumoError('KUMO_STORE_FAILED', `the level store at ${path}: ${message}`, { cause: error })
 }
 
-/** The folder is not there any more, or another one is. */
-export function gone(path: string): KumoError {
+export function noCrawl(path: string): KumoError {
+  return new KumoError('KUMO_STORE_RESUME', `${path} holds no crawl; check the path`)
+}
+
+/** The folder no longer exists, or has been replaced. */
+export function folderGone(path: string): KumoError {
   const message =
-    `${path} was deleted, moved or replaced while the crawl ran; nothing that it finds can be stored any more. ` +
-    'Put the folder back, or begin again in a new one'
+    `${path} was deleted, moved or replaced while the crawl was running, so nothing more can be stored. ` +
+    'Put the folder back, or start again in a new one'
   return new KumoError('KUMO_STORE_FAILED', message)
 }
 
-/** What is said of a folder whose content cannot be trusted. */
-export function damaged(path: string, what: string, cause?: unknown): KumoError {
+/** For a folder whose contents cannot be trusted. */
+export function damaged(path: string, problem: string, cause?: unknown): KumoError {
   const message =
-    `the crawl in ${path} is damaged: ${sentence(what)} Restore the folder from a copy, begin anew in another folder, or go on ` +
-    'with what can be read: level(path, { repair: true })'
+    `the crawl in ${path} is damaged: ${sentence(problem)} Restore the folder from a backup, start again in another folder, or resume ` +
+    'with what can be recovered: level(path, { repair: true })'
   return new KumoError('KUMO_STORE_DAMAGED', message, { cause })
 }
 

@@ -13,13 +13,13 @@ import { dirname, join } from 'node:path'
 import { FIRST_WRITER } from '../format/keys.js'
 
 const FILE = 'kumo-commits'
-/** As many as the largest number that can be counted exactly; a process number has fewer. */
+/** Enough for the largest safe integer; a process ID is shorter. */
 const DIGITS = 16
 
 /**
- * A file beside the database that says how many commits of a writer it must hold, and which process writes them. LevelDB
- * makes a new, empty database where it does not find its files, and passes over the end of a log that it cannot read: this
- * notices both.
+ * A file next to the database that records how many commits of a writer it must contain, and which process writes them.
+ * LevelDB creates an empty database where it does not find its files, and silently skips the unreadable end of a log.
+ * This file reveals both.
  */
 export class CommitCount {
   readonly #path: string
@@ -30,24 +30,24 @@ export class CommitCount {
     this.#path = join(folder, writer === FIRST_WRITER ? FILE : `${FILE}-${writer}`)
   }
 
-  /** Those of all writers that have one, by writer. */
+  /** The files of all writers that have one, by writer. */
   static allIn(folder: string): Map<number, CommitCount> {
     const counts = new Map([[FIRST_WRITER, new CommitCount(folder)]])
     for (const writer of writersWithFile(folder)) counts.set(writer, new CommitCount(folder, writer))
     return counts
   }
 
-  /** Commits that were told; 0 for a new folder, and if what is there cannot be believed. */
+  /** The recorded number of commits; 0 for a new folder, and if the file is unreadable. */
   read(): number {
     return this.#content()?.commits ?? 0
   }
 
-  /** Whether the last who wrote here did not close; also if what is there cannot be believed. */
-  get wasCut(): boolean {
+  /** Whether the last writer did not close; also true if the file is unreadable. */
+  get crashed(): boolean {
     return this.#text() !== '' && this.#content()?.owner !== 0
   }
 
-  /** Whether the process that writes here is alive. One that was killed is not, and one that closed says so. */
+  /** Whether the process that writes here is alive. A killed process is not, and one that closed has removed its ID. */
   isOwned(): boolean {
     const owner = this.#content()?.owner ?? 0
     return owner !== 0 && isAlive(owner)
@@ -62,12 +62,12 @@ export class CommitCount {
     this.#put(commits, process.pid)
   }
 
-  /** The same; but a crawl does without this second pair of eyes rather than fail. */
-  tell(commits: number): void {
+  /** The same, ignoring errors: a crawl can do without this extra check. */
+  tryWrite(commits: number): void {
     try {
       this.write(commits)
     } catch {
-      // The disk is full or the file is not ours to write.
+      // The disk is full, or the file is not writable.
     }
   }
 
@@ -76,25 +76,25 @@ export class CommitCount {
     this.abandon()
   }
 
-  /** Closes the file as if whoever writes here had been cut. */
+  /** Closes the file as if the writer had crashed. */
   abandon(): void {
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
   }
 
-  /** What it says is said elsewhere. */
+  /** Its contents are recorded elsewhere. */
   remove(): void {
     this.abandon()
     rmSync(this.#path, { force: true })
   }
 
-  /** Always as long as before, so that it needs no new space on a full disk. */
+  /** Of constant length, so that it needs no additional space on a full disk. */
   #put(commits: number, owner: number): void {
     const text = String(commits).padStart(DIGITS, '0') + String(owner).padStart(DIGITS, '0')
     writeSync(this.#file!, text, 0)
   }
 
-  /** Undefined: there is no such file, or it is damaged. */
+  /** Undefined: the file is missing or damaged. */
   #content(): { commits: number; owner: number } | undefined {
     const [, commits, owner] = CONTENT.exec(this.#text()) ?? []
     return commits === undefined ? undefined : { commits: Number(commits), owner: Number(owner) }
@@ -109,7 +109,7 @@ export class CommitCount {
   }
 }
 
-/** Whether there is a process of this number on this machine. */
+/** Whether a process with this ID exists on this machine. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -118,27 +118,27 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Commits, and who writes them. */
+/** The number of commits, and the ID of the process that writes them. */
 const CONTENT = /^(\d{16})(\d{16})$/
 
-const LANE_FILE = new RegExp(`^${FILE}-(\\d+)$`)
+const WRITER_FILE = new RegExp(`^${FILE}-(\\d+)$`)
 
 function writersWithFile(folder: string): number[] {
   let names: string[] = []
   try {
     names = readdirSync(folder)
   } catch {
-    // There is no folder: whoever makes it tells why it cannot.
+    // There is no folder. Whatever creates it reports the error.
   }
   return names.flatMap((name) => {
-    const writer = LANE_FILE.exec(name)?.[1]
+    const writer = WRITER_FILE.exec(name)?.[1]
     return writer === undefined ? [] : [Number(writer)]
   })
 }
 
-const LIST = 'CURRENT'
+const CURRENT = 'CURRENT'
 
-/** The folder of a database that is open. LevelDB goes on writing to files that nobody will find again. */
+/** The folder of an open database. If it is deleted, LevelDB keeps writing to files that can no longer be found. */
 export class OpenFolder {
   readonly #path: string
   readonly #inode: bigint
@@ -148,29 +148,29 @@ export class OpenFolder {
     this.#inode = statSync(path, { bigint: true }).ino
   }
 
-  /** Whether it was deleted, moved or replaced since. */
+  /** Whether it was deleted, moved or replaced in the meantime. */
   isGone(): boolean {
     try {
       const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false })
-      return now?.ino !== this.#inode || !existsSync(join(this.#path, LIST))
+      return now?.ino !== this.#inode || !existsSync(join(this.#path, CURRENT))
     } catch {
-      // A disk that does not answer has lost nothing yet; a path through what is no folder gives no entry.
+      // A disk that does not respond has not lost anything yet. A missing folder does not end up here.
       return false
     }
   }
 }
 
-/** Whether there is a database in the folder, or what is left of one. */
+/** Whether the folder contains a database, or remains of one. */
 export function holdsDatabase(folder: string): boolean {
-  return existsSync(join(folder, LIST)) || hasLostItsList(folder)
+  return existsSync(join(folder, CURRENT)) || lacksCurrent(folder)
 }
 
 /**
- * Whether LevelDB was killed while it made a database here. It writes its first list of tables, then names it in CURRENT;
- * only then there are logs and tables. So nothing is lost, and it begins again.
+ * Whether LevelDB was killed while creating a database here. It writes its first list of tables, then names it in
+ * CURRENT, and only then creates logs and tables. So nothing is lost, and it starts over.
  */
-export function isUnborn(folder: string): boolean {
-  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+export function isUncreated(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
   return !readdirSync(folder).some(
     (name) => /\.(ldb|sst|log)$/.test(name) || (name.startsWith('MANIFEST-') && name !== FIRST_MANIFEST),
   )
@@ -178,8 +178,8 @@ export function isUnborn(folder: string): boolean {
 
 const FIRST_MANIFEST = 'MANIFEST-000001'
 
-/** Whether there are files of a database, but not the one that it begins with. */
-export function hasLostItsList(folder: string): boolean {
-  if (!existsSync(folder) || existsSync(join(folder, LIST))) return false
+/** Whether there are database files, but not the one that LevelDB starts from. */
+export function lacksCurrent(folder: string): boolean {
+  if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
   return readdirSync(folder).some((name) => name.startsWith(FILE) || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
 }

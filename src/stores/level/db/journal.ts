@@ -2,25 +2,25 @@ import { KumoError, sentence } from '../../../errors.js'
 import type { Clock, Timer } from '../../../time.js'
 import type { StoreCondition, StoreEvent } from '../../contract.js'
 import { commitKey } from '../format/keys.js'
-import { type Changes, type Database, type Once, type Staged, WITHDRAWN } from './database.js'
-import { isOfTheDisk } from './errors.js'
+import { type Changes, type Database, type Staged, WITHDRAWN, type WriteOnce } from './database.js'
+import { isDiskError } from './errors.js'
 
-/** So many changes are committed without waiting for the time to be up. */
-const MANY = 2048
-/** With so many changes waiting for the disk, no new visits start: some megabytes, soon to be garbage. */
-const TOO_MANY = 4 * MANY
-/** How long after a failed write it is tried again. */
+/** This many changes are committed without waiting for the timer. */
+const COMMIT_SIZE = 2048
+/** With this many changes waiting for the disk, no new visits start. They take a few megabytes. */
+const BACKLOG_LIMIT = 4 * COMMIT_SIZE
+/** How long to wait after a failed write before retrying. */
 const RETRY_MS = 1000
-/** Marks of commits that are kept: more than fit into the log that LevelDB reads back after a crash. */
+/** Commit marks kept: more than fit into the log that LevelDB replays after a crash. */
 export const MARKS_KEPT = 65_536
 
 export interface JournalOptions {
   readonly database: Database
-  /** Whose commits these are. */
+  /** The writer whose commits these are. */
   readonly writer: number
   readonly clock: Clock
   readonly commitMs: number
-  /** The number of the last commit that is on disk. */
+  /** Number of the last commit on disk. */
   readonly lastCommit: number
   /** Called with the number of a commit once it is on disk. */
   committed(commit: number): void
@@ -28,52 +28,52 @@ export interface JournalOptions {
 }
 
 /**
- * Group commit: what changes is kept here and written together, every 100 ms or when it has become much. One turn of the
- * program is never cut in two: commits are cut between turns. Filled by everybody who changes something, emptied by the
- * commit; while one is being written the next is filled.
+ * Group commit: collects changes and writes them together, every 100 ms or when there are many. Changes made in one
+ * turn of the event loop are never split between commits. Filled by everything that changes the store, emptied by the
+ * commit; while one commit is being written, the next one is filled.
  *
- * A write that fails because of the disk is tried again until it succeeds or the store is closed: what it was to write
- * is still here, so that nothing is lost but time.
+ * A write that fails because of the disk is retried until it succeeds or the store is closed. Its changes are still
+ * here, so that nothing is lost but time.
  */
 export class Journal {
   readonly #options: JournalOptions
-  #stage = new Map<string, Staged>()
-  /** Requests, which make up most of a commit: a list takes them faster than a map. */
-  #once: Once[] = []
+  #values = new Map<string, Staged>()
+  /** Requests, which make up most of a commit. Appending to an array is faster than to a map. */
+  #once: WriteOnce[] = []
   #writing: Changes | undefined = undefined
   #writingCommit = 0
   #timer: Timer | undefined = undefined
-  #cutting = false
+  #isCommitScheduled = false
   #isRetrying = false
   #cannotRead = false
-  #trouble: string | undefined = undefined
+  #problem: string | undefined = undefined
   #fatal: KumoError | undefined = undefined
   #closed = false
-  /** Readers that wait for the disk. */
+  /** Readers waiting for the disk. */
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
-  #meta: () => void = () => {}
-  /** Who is to be called back, in order: `commit` is the one that must be on disk. */
-  #keepers: { commit: number; then: () => void }[] = []
-  /** The commit that takes what is changed now. */
+  #writeMeta: () => void = () => {}
+  /** Callbacks in order; `commit` is the one that must be on disk. */
+  #durableCallbacks: { commit: number; then: () => void }[] = []
+  /** The commit that will contain what is changed now. */
   commit: number
-  /** The last commit that is on disk. */
+  /** The last commit on disk. */
   flushed: number
-  /** Called when something waits no longer for the disk. */
+  /** Called when a commit has been written, or the disk has recovered or failed. */
   onFlushed: () => void = () => {}
 
   constructor(options: JournalOptions) {
     this.#options = options
     this.flushed = options.lastCommit
     this.commit = options.lastCommit + 1
-    options.database.recovered = (error) => this.#recovered(error)
-    options.database.onRead = () => this.#well()
+    options.database.recovered = (error) => this.#whenRecovered(error)
+    options.database.onRead = () => this.#recover()
   }
 
-  /** True: no new visits, the disk is behind. */
+  /** True: the disk is behind, and no new visits may start. */
   get isBehind(): boolean {
-    return this.#trouble !== undefined || this.#size >= TOO_MANY
+    return this.#problem !== undefined || this.#size >= BACKLOG_LIMIT
   }
 
   /** Why nothing can be written any more. */
@@ -84,51 +84,51 @@ export class Journal {
   get condition(): StoreCondition {
     if (this.#fatal !== undefined)
       return { state: 'paused', message: this.#fatal.message, failure: this.#fatal }
-    if (this.#trouble !== undefined) return { state: 'paused', message: this.#trouble }
+    if (this.#problem !== undefined) return { state: 'paused', message: this.#problem }
     return { state: this.isBehind ? 'busy' : 'ok' }
   }
 
-  /** Who has something to add to each commit. */
+  /** Registers a function that adds to each commit. */
   beforeCommit(contribute: () => void): void {
     this.#contributors.push(contribute)
   }
 
-  /** Who writes down, last of all, what each commit makes of the counts. */
+  /** Registers the function that writes the writer's meta, after everything else in a commit. */
   beforeWrite(write: () => void): void {
-    this.#meta = write
+    this.#writeMeta = write
   }
 
   put(key: string, value: Staged): void {
-    this.#stage.set(key, value)
-    this.#arm()
+    this.#values.set(key, value)
+    this.#scheduleCommit()
   }
 
   remove(key: string): void {
     this.put(key, null)
   }
 
-  putOnce(what: Once): void {
-    what.commit = this.commit
-    this.#once.push(what)
-    this.#arm()
+  putOnce(record: WriteOnce): void {
+    record.commit = this.commit
+    this.#once.push(record)
+    this.#scheduleCommit()
   }
 
-  /** Removes it again; what is not on disk yet need not get there. */
-  withdraw(what: Once): void {
-    if (what.commit === this.commit) what.commit = WITHDRAWN
-    else this.remove(what.key)
+  /** Removes it again; what is not on disk yet is not written at all. */
+  withdraw(record: WriteOnce): void {
+    if (record.commit === this.commit) record.commit = WITHDRAWN
+    else this.remove(record.key)
   }
 
-  /** What is about to be written for a key: null if it is to be removed, undefined if nothing is. */
+  /** The value about to be written for a key: null if it is being removed, undefined if there is none. */
   staged(key: string): Staged | undefined {
-    const staged = this.#stage.get(key)
+    const staged = this.#values.get(key)
     return staged === undefined ? this.#writing?.values.get(key) : staged
   }
 
-  /** Undefined, or the promise that the disk has caught up: for those who can wait. */
+  /** A promise that resolves when the disk has caught up; undefined if it has. For callers that can wait. */
   room(): Promise<void> | undefined {
-    // While nothing can be written nobody is held up: a crawl must be able to stop.
-    return this.#trouble === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
+    // While nothing can be written callers are not blocked: it must be possible to stop the crawl.
+    return this.#problem === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
   }
 
   /** Resolves once all changes so far are on disk. */
@@ -137,37 +137,37 @@ export class Journal {
     if (this.#size === 0 && this.#writing === undefined) return Promise.resolve()
     const commit = this.#size > 0 ? this.commit : this.#writingCommit
     const flushing = new Promise<void>((resolve, reject) => this.#waiters.push({ commit, resolve, reject }))
-    this.#cutSoon()
+    this.#commitSoon()
     return flushing
   }
 
-  /** Calls back once all changes so far are on disk, in the order of the calls. Hurries nothing. */
-  whenKept(then: () => void): void {
+  /** Calls back once all changes so far are on disk, in the order of the calls. Does not speed anything up. */
+  whenDurable(then: () => void): void {
     const commit = this.#size > 0 ? this.commit : this.#writingCommit
-    this.#keepers.push({ commit, then })
-    if (commit <= this.flushed) queueMicrotask(() => this.#tellKeepers())
+    this.#durableCallbacks.push({ commit, then })
+    if (commit <= this.flushed) queueMicrotask(() => this.#callDurable())
   }
 
-  /** Writes what is left. Rejects if that is not possible; what was committed before stays as it is. */
+  /** Writes what is left. Rejects if that is not possible; earlier commits are not affected. */
   async close(): Promise<void> {
     if (this.#closed) return
     for (const contribute of this.#contributors) contribute()
     const flushing = this.flush()
     this.#closed = true
     this.#stopTimer()
-    // One last try, at once, unless one is under way.
-    if (this.#trouble !== undefined && !this.#isRetrying) void this.#retry()
+    // One last attempt, immediately, unless one is in progress.
+    if (this.#problem !== undefined && !this.#isRetrying) void this.#retry()
     await flushing
   }
 
   get #size(): number {
-    return this.#stage.size + this.#once.length
+    return this.#values.size + this.#once.length
   }
 
-  #arm(): void {
-    if (this.#size >= MANY) this.#cutSoon()
+  #scheduleCommit(): void {
+    if (this.#size >= COMMIT_SIZE) this.#commitSoon()
     else if (
-      this.#trouble === undefined &&
+      this.#problem === undefined &&
       this.#timer === undefined &&
       this.#writing === undefined &&
       !this.#closed
@@ -175,33 +175,33 @@ export class Journal {
       const { clock, commitMs } = this.#options
       this.#timer = clock.wakeAt(clock.now() + commitMs, () => {
         this.#timer = undefined
-        this.#cut()
+        this.#startCommit()
       })
     }
   }
 
-  /** After the code that is running: what it does together stays together. */
-  #cutSoon(): void {
-    if (this.#cutting || this.#writing !== undefined) return
-    this.#cutting = true
+  /** After the running code: changes that it makes together stay together. */
+  #commitSoon(): void {
+    if (this.#isCommitScheduled || this.#writing !== undefined) return
+    this.#isCommitScheduled = true
     queueMicrotask(() => {
-      this.#cutting = false
-      this.#cut()
+      this.#isCommitScheduled = false
+      this.#startCommit()
     })
   }
 
-  #cut(): void {
+  #startCommit(): void {
     if (this.#writing !== undefined || this.#fatal !== undefined || this.#size === 0) return
     for (const contribute of this.#contributors) contribute()
-    this.#meta()
-    // Not before: what is contributed would set it again.
+    this.#writeMeta()
+    // Not earlier: contributing would start it again.
     this.#stopTimer()
     const { writer } = this.#options
     const commit = this.commit++
-    this.#stage.set(commitKey(writer, commit), '')
-    if (commit > MARKS_KEPT) this.#stage.set(commitKey(writer, commit - MARKS_KEPT), null)
-    this.#writing = { values: this.#stage, once: this.#once }
-    this.#stage = new Map()
+    this.#values.set(commitKey(writer, commit), '')
+    if (commit > MARKS_KEPT) this.#values.set(commitKey(writer, commit - MARKS_KEPT), null)
+    this.#writing = { values: this.#values, once: this.#once }
+    this.#values = new Map()
     this.#once = []
     this.#writingCommit = commit
     void this.#write()
@@ -224,35 +224,36 @@ export class Journal {
     this.#writing = undefined
     database.lastWritten = commitKey(writer, this.flushed)
     committed(this.flushed)
-    // That writing is possible says nothing about reading.
-    if (!this.#cannotRead) this.#well()
+    // A successful write does not mean that reading works.
+    if (!this.#cannotRead) this.#recover()
     const waiters = this.#waiters
     this.#waiters = waiters.filter(({ commit }) => commit > this.flushed)
     for (const { commit, resolve } of waiters) if (commit <= this.flushed) resolve()
-    if (this.#waiters.length > 0) this.#cutSoon()
-    else if (this.#size > 0) this.#arm()
-    this.#tellKeepers()
+    if (this.#waiters.length > 0) this.#commitSoon()
+    else if (this.#size > 0) this.#scheduleCommit()
+    this.#callDurable()
     this.onFlushed()
   }
 
-  #tellKeepers(): void {
-    while (this.#keepers.length > 0 && this.#keepers[0]!.commit <= this.flushed) this.#keepers.shift()!.then()
+  #callDurable(): void {
+    while (this.#durableCallbacks.length > 0 && this.#durableCallbacks[0]!.commit <= this.flushed)
+      this.#durableCallbacks.shift()!.then()
   }
 
   #failed(error: unknown): void {
     const { database, clock, report } = this.#options
-    const explained = database.explain(error)
-    if (this.#closed || !isOfTheDisk(error)) {
-      const message = `${sentence(explained.message)} ${STATE_IS_WHOLE}`
+    const explained = database.toStoreError(error)
+    if (this.#closed || !isDiskError(error)) {
+      const message = `${sentence(explained.message)} ${STATE_IS_INTACT}`
       this.#fatal =
         error instanceof KumoError ? error : new KumoError(explained.code, message, { cause: error })
       for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
       this.onFlushed()
       return
     }
-    const message = `${sentence(explained.message)} The crawl pauses, and goes on when writing is possible again`
-    if (this.#trouble === undefined) report({ kind: 'paused', message, cause: error })
-    this.#trouble = message
+    const message = `${sentence(explained.message)} The crawl is paused, and resumes when writing succeeds again`
+    if (this.#problem === undefined) report({ kind: 'paused', message, cause: error })
+    this.#problem = message
     this.#stopTimer()
     this.#timer = clock.wakeAt(clock.now() + RETRY_MS, () => void this.#retry())
   }
@@ -272,28 +273,28 @@ export class Journal {
       await this.#write()
       return
     }
-    // Whether all is well, those who read will find out; until then nothing new begins.
+    // The readers will find out whether the disk works; until then nothing new starts.
     const readers = this.#readers.splice(0)
     for (const { resolve } of readers) resolve()
-    if (readers.length === 0) this.#well()
+    if (readers.length === 0) this.#recover()
   }
 
-  #well(): void {
+  #recover(): void {
     for (const { resolve } of this.#readers.splice(0)) resolve()
     this.#cannotRead = false
-    if (this.#trouble === undefined) return
-    this.#trouble = undefined
+    if (this.#problem === undefined) return
+    this.#problem = undefined
     this.#stopTimer()
-    this.#options.report({ kind: 'resumed', message: 'the store works again; the crawl goes on' })
+    this.#options.report({ kind: 'resumed', message: 'the store can write again; the crawl resumes' })
     this.onFlushed()
-    this.#arm()
+    this.#scheduleCommit()
   }
 
-  /** For a reader that met an error of the disk: resolves when it may try again. */
-  #recovered(error: unknown): Promise<void> {
+  /** For a reader that got a disk error: resolves when it may try again. */
+  #whenRecovered(error: unknown): Promise<void> {
     if (this.#fatal !== undefined || this.#closed) return Promise.reject(this.#fatal ?? error)
-    // While it is opened again, what reads finds it closed, and waits.
-    const isKnown = this.#isRetrying || (this.#trouble !== undefined && this.#timer !== undefined)
+    // While the database is being reopened, readers find it closed, and wait.
+    const isKnown = this.#isRetrying || (this.#problem !== undefined && this.#timer !== undefined)
     if (!isKnown && (this.#writing === undefined || this.#cannotRead)) {
       this.#cannotRead = true
       this.#failed(error)
@@ -309,5 +310,5 @@ export class Journal {
   }
 }
 
-const STATE_IS_WHOLE =
-  'What was committed before is whole: run the same program again once the cause is mended'
+const STATE_IS_INTACT =
+  'Everything committed before is intact: fix the cause, then run the same program again'

@@ -1,11 +1,14 @@
-/** What the partitions of a writer hold: so a crawl that several threads have stored can be opened by any number of them. */
+/**
+ * What the partitions of a writer hold, recorded per partition, so that a crawl stored by several threads can be opened
+ * by any number of them.
+ */
 
 /** What one partition holds. */
 export interface PartitionCount {
   readonly partition: number
-  /** Requests pending, those included that are leased. */
+  /** Pending requests, including leased ones. */
   readonly pending: number
-  /** Names known to the seen-set, with a request that is or was pending. */
+  /** URLs in the seen-set whose request is or was pending. */
   readonly known: number
 }
 
@@ -13,9 +16,9 @@ const ENTRY_END = ','
 const FIELD_END = ' '
 
 /**
- * Counts by partition. Filled by the frontier and the seen-set as requests come and go; written with every commit, into
- * the same commit as what they count. They are in one place on disk at any moment: in the meta of the writer whose
- * partition it is, or, while it moves from one writer to another, in a record of its own.
+ * Counts by partition. Updated by the frontier and the seen-set; written with every commit, in the same commit as what
+ * they count. At any time they are in one place on disk: in the meta of the writer that owns the partition or, while
+ * the partition moves between writers, in a record of its own.
  */
 export class Counts {
   readonly #pending: Float64Array
@@ -24,14 +27,14 @@ export class Counts {
   #totalPending = 0
   #totalKnown = 0
 
-  /** `partitions` is the number of all, whosever they are. */
+  /** `partitions` is the total number, whatever their owner. */
   constructor(partitions: number) {
     this.#pending = new Float64Array(partitions)
     this.#known = new Float64Array(partitions)
     this.#owned = new Uint8Array(partitions)
   }
 
-  /** Requests pending in all partitions of this writer, those included that are leased. */
+  /** Pending requests in all partitions of this writer, including leased ones. */
   get pending(): number {
     return this.#totalPending
   }
@@ -51,7 +54,7 @@ export class Counts {
     return this.#owned[partition] === OWNED
   }
 
-  /** The partition is this writer's from now on. */
+  /** This writer owns the partition from now on. */
   own({ partition, pending, known }: PartitionCount): void {
     this.#owned[partition] = OWNED
     this.#pending[partition] = pending
@@ -60,7 +63,7 @@ export class Counts {
     this.#totalKnown += known
   }
 
-  /** It is not, and this is what it held. */
+  /** This writer no longer owns the partition. Returns what it held. */
   disown(partition: number): PartitionCount {
     const count = this.of(partition)
     this.#owned[partition] = 0
@@ -75,7 +78,7 @@ export class Counts {
     return { partition, pending: this.#pending[partition]!, known: this.#known[partition]! }
   }
 
-  /** A request is pending from now on. */
+  /** A request has become pending. */
   added(partition: number): void {
     this.#pending[partition]!++
     this.#totalPending++
@@ -92,13 +95,13 @@ export class Counts {
     this.#totalKnown++
   }
 
-  /** So many names fewer are known than were counted. */
+  /** Corrects the count of seen URLs downwards. */
   forgot(partition: number, known: number): void {
     this.#known[partition]! -= known
     this.#totalKnown -= known
   }
 
-  /** All of them as text, without those that hold nothing and those that are written elsewhere. */
+  /** All counts as text, except empty partitions and those that are written elsewhere. */
   write(isElsewhere: (partition: number) => boolean): string {
     let text = ''
     for (let i = 0; i < this.#owned.length; i++) {
@@ -122,7 +125,11 @@ export function writeCounts(counts: Iterable<PartitionCount>): string {
   return text
 }
 
-/** As `write` made them. */
+export function totalOf(counts: readonly PartitionCount[], field: 'pending' | 'known'): number {
+  return counts.reduce((sum, count) => sum + count[field], 0)
+}
+
+/** Reads what `write` has written. */
 export function readCounts(text: string): PartitionCount[] {
   return text
     .split(ENTRY_END)
@@ -133,7 +140,7 @@ export function readCounts(text: string): PartitionCount[] {
     })
 }
 
-/** A partition on its way: what it holds, and a number larger than that of any request of it. */
+/** A partition in transit: what it holds, and a number greater than that of any of its requests. */
 export interface MoveRecord extends PartitionCount {
   readonly seq: number
 }

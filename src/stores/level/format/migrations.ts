@@ -1,24 +1,24 @@
-/** How stores of earlier formats become stores of this one. */
+/** Migrates stores of earlier formats to this one. */
 
 import type { Database } from '../db/database.js'
 import { countAll } from '../opening/recount.js'
 import { writeCounts } from './counts.js'
 import { META } from './keys.js'
 
-/** To be raised with every change of keys or records, together with a step below. */
+/** Increase it with every change of keys or records, and add a step below. */
 export const FORMAT = 3
 
 /** A meta of any format. */
 type AnyMeta = { readonly format: number }
 
 interface Migrated {
-  /** Changes of one commit. */
+  /** Changes, written as one commit. */
   readonly changes: Map<string, string | null>
-  /** Absent: it stays as it was, but for the format. */
+  /** Absent: unchanged, apart from the format. */
   readonly meta?: object
 }
 
-/** The step from a format to the next one. */
+/** The step from one format to the next. */
 type Step = (database: Database, meta: AnyMeta) => Promise<Migrated>
 
 /** By the format that they start from. */
@@ -33,7 +33,7 @@ export async function migrate(
   let now = meta
   while (now.format < target) {
     const step = steps[now.format]
-    if (step === undefined) throw new Error(`no way leads from format ${now.format} to ${target}`)
+    if (step === undefined) throw new Error(`there is no migration from format ${now.format} to ${target}`)
     const { changes, meta: changed = now } = await step(database, now)
     now = { ...changed, format: now.format + 1 }
     changes.set(META, JSON.stringify(now))
@@ -43,8 +43,8 @@ export async function migrate(
 }
 
 /**
- * From 1 to 2: what the partitions hold is counted one by one. Lists of fingerprints, which had the numbers of commits,
- * have those of requests: the next of these must be larger than any of those.
+ * From 1 to 2: what the partitions hold is counted per partition. Lists of fingerprints used to be numbered like
+ * commits and are now numbered like requests, so the next number must be greater than both.
  */
 async function toWriters(database: Database, meta: AnyMeta): Promise<Migrated> {
   const { pending: _, known: __, ...kept } = meta as AnyMeta & Record<string, unknown>
@@ -56,7 +56,7 @@ async function toWriters(database: Database, meta: AnyMeta): Promise<Migrated> {
   }
 }
 
-/** From 2 to 3: entries of hosts may have a turn. Those without one can still be read; their hosts get one by and by. */
+/** From 2 to 3: entries of hosts may have a turn. Those without one can still be read, and get one when rewritten. */
 async function toTurns(): Promise<Migrated> {
   return { changes: new Map() }
 }

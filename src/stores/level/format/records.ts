@@ -1,6 +1,6 @@
 /**
- * How requests and hosts are written down. A request's host stands in its key, so that its URL and its parent's need
- * only what differs: some 40 bytes a request before compression.
+ * Encodes requests and hosts. A request's host is part of its key, so its URL and its parent's only store what differs:
+ * about 40 bytes per request before compression.
  */
 
 import type { CrawlRequest, HostTrouble } from '../../../types.js'
@@ -9,10 +9,10 @@ const LINE = '\n'
 const HTTPS = 'https://'
 const HTTP = 'http://'
 
-/** Fields that nearly no request has. */
+/** Fields that hardly any request has. */
 type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> & { priority?: number; at?: number }
 
-/** `at` is for a request that has a time of its own, on the store's scale of time. */
+/** `at`: when the request is due, for one that is scheduled for later, on the store's time scale. */
 export function writeRequest(request: CrawlRequest, at?: number): string {
   const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint, revisit } = request
   const isCommon = priority === 0 && at === undefined && !purpose && !via && !hint && !revisit
@@ -30,7 +30,7 @@ export function writeRequest(request: CrawlRequest, at?: number): string {
   return `${start}${LINE}${JSON.stringify(rare)}`
 }
 
-/** A request as it was written, and its own time if it has one. */
+/** A request, and when it is due if it is scheduled for later. */
 export function readRequest(record: string, host: string): { request: CrawlRequest; at: number | undefined } {
   const [counts, url, parent, rare] = cut(record)
   const [depth, attempt = '0', redirects = '0'] = counts.split(' ')
@@ -45,7 +45,7 @@ export function readRequest(record: string, host: string): { request: CrawlReque
     parent: parent === '' ? undefined : lengthen(parent, host),
     ...more,
   }
-  // A number that is none makes the sum one that is none.
+  // If one of them is NaN, the sum is too.
   if (url === '' || !Number.isInteger(request.depth + request.attempt + request.redirects))
     throw notARequest(record)
   return { request, at }
@@ -83,13 +83,13 @@ function isOf(url: string, scheme: string, host: string): boolean {
   )
 }
 
-/** What a store keeps of a host besides its requests. Instants are on the store's scale of time. */
+/** What a store keeps about a host besides its requests. Instants are on the store's time scale. */
 export interface HostRecord {
   readonly resting: readonly number[]
   readonly notBefore: number
   readonly delayMs: number
   readonly trouble: HostTrouble | undefined
-  /** Whether some of its requests have a time of their own. */
+  /** Whether some of its requests are scheduled for later. */
   readonly hasLater: boolean
 }
 

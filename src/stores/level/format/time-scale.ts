@@ -1,26 +1,26 @@
 import type { Clock } from '../../../time.js'
 
-/** What a commit remembers of time. */
+/** The time of a commit. */
 export interface TimeMark {
   /** The instant of the commit, on the store's scale. */
   readonly at: number
-  /** The same as the system clock told it. */
+  /** The same according to the system clock. */
   readonly wall?: number | undefined
-  /** The same on a scale that nobody can set, if the clock has one. */
+  /** The same according to a monotonic clock, if there is one. */
   readonly steady?: { readonly scale: string; readonly ms: number } | undefined
 }
 
 /**
- * Time as a store tells it: it goes on smoothly from one run to the next, whatever happened to the system clock between
- * them. Without this, a clock that is set back by an hour would leave every host resting for an hour, and one that is
- * set forward would cut every pause short.
+ * The time scale of a store: it continues smoothly from run to run, whatever happens to the system clock in between.
+ * Without it, setting the clock back by an hour would leave every host resting for an hour, and setting it forward
+ * would cut every delay short.
  */
 export class TimeScale {
   readonly #clock: Clock
-  /** How far the clock is ahead of the store's time: for the scale of another thread, whose clock agrees with this. */
+  /** How far the clock is ahead of the store's time. Other threads, whose clocks agree with this one, use the same. */
   readonly offset: number
 
-  /** Goes on from the last commit, or, with an offset, as the scale that has it. */
+  /** Continues from the last commit; or uses the offset of an existing scale. */
   constructor(clock: Clock, last: TimeMark | number | undefined) {
     this.#clock = clock
     if (typeof last === 'number') this.offset = last
@@ -43,8 +43,8 @@ export class TimeScale {
 }
 
 /**
- * How long ago the last commit was. Since the machine was started there is a clock that cannot be set; otherwise the
- * system clock must be believed, unless it says that the commit is still to come.
+ * The time since the last commit. As long as the machine has not restarted, a monotonic clock tells; otherwise the
+ * system clock is used, unless it claims that the commit is in the future.
  */
 function offsetFrom(clock: Clock, { at, wall = at, steady: then }: TimeMark): number {
   const { now, steady } = bothOf(clock)
@@ -53,11 +53,14 @@ function offsetFrom(clock: Clock, { at, wall = at, steady: then }: TimeMark): nu
   return now - (at + Math.max(0, elapsed))
 }
 
-/** Two readings that are further apart were not made at one moment. */
+/** Two readings further apart than this were not made at the same moment. */
 const ONE_MOMENT_MS = 0.1
 const TRIES = 10
 
-/** Both clocks at one moment: a thread that has to wait for its turn between two questions would take that for time. */
+/**
+ * Both clocks at the same moment: a thread that was preempted between the two readings would mistake that for elapsed
+ * time.
+ */
 function bothOf(clock: Clock): { now: number; steady: TimeMark['steady'] } {
   for (let i = 1; ; i++) {
     const now = clock.now()

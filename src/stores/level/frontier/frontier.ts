@@ -7,7 +7,7 @@ import type { Journal } from '../db/journal.js'
 import type { Counts } from '../format/counts.js'
 import { partitionText, rangesOf } from '../format/keys.js'
 import type { TimeScale } from '../format/time-scale.js'
-import { type Carried, LevelMoves } from '../threads/moves.js'
+import { LevelMoves, type MovedFrontier } from '../threads/moves.js'
 import { HostRecords, isActive } from './host-records.js'
 import { HostsOnDisk } from './hosts-on-disk.js'
 import { LevelHost, RequestOnDisk, StoredRequest } from './level-host.js'
@@ -24,24 +24,24 @@ export interface LevelFrontierParts {
   partitionOf(host: string): number
   readonly hostsInMemory: number
   readonly requestsInMemory: number
-  /** What its partitions hold; it changes what is pending. */
+  /** What its partitions hold; the frontier updates the number of pending requests. */
   readonly counts: Counts
-  /** The number of the next request. */
+  /** Number of the next request. */
   readonly seq: number
-  /** All hosts are to rest when the store is opened, for nobody knows which were visited last. */
+  /** No host may be visited for one delay after opening, because it is unknown which were visited last. */
   readonly isCautious: boolean
-  /** A request is pending for good: its name is known from the commit on that brings it to disk. */
-  taken(request: CrawlRequest, partition: number): void
+  /** A request was added: from the commit that stores it, its URL counts as seen. */
+  added(request: CrawlRequest, partition: number): void
 }
 
-const NOBODY = { name: '', partition: 0, text: '' }
+const NO_HOST = { name: '', partition: 0, text: '' }
 
 /**
- * The memory frontier over a disk. All decisions are made in memory and answered at once; what they change goes into the
- * journal. Memory holds the hosts of the working window, and of each host the head of its requests.
+ * The memory frontier on top of a disk. All decisions are made in memory, synchronously; their effects go into the
+ * journal. Memory holds the hosts of the working window, and the first requests of each.
  *
- * A request lies on disk from the commit after `add` until the commit after it was settled for good. A lease leaves no
- * trace there: who crashes finds its requests pending.
+ * A request is on disk from the commit after `add` until the commit after it was settled for good. A lease is not
+ * recorded there: after a crash, leased requests are pending.
  */
 export class LevelFrontier implements Frontier {
   readonly #parts: LevelFrontierParts
@@ -51,17 +51,19 @@ export class LevelFrontier implements Frontier {
   readonly #window: HostWindow
   readonly #records: HostRecords
   readonly moves: LevelMoves
-  #rouse: () => void = () => {}
+  #wake: () => void = () => {}
   #leased = 0
-  /** Partitions that are being taken in. */
-  #taking = 0
+  /** Calls of `adopt` in progress. */
+  #adopting = 0
   #seq: number
   #now = 0
-  /** Places in the line of hosts that were given so far. */
+  /** Turns given to hosts so far. */
   #turns = 0
-  /** The host on disk that was added to last, within one call: links to one host often stand together. */
-  #lastCold = NOBODY
-  /** Nothing is handed out before this. */
+  /**
+   * The host on disk that the last request was added to, within one call: links to the same host tend to be adjacent.
+   */
+  #lastOnDisk = NO_HOST
+  /** Nothing is leased before this. */
   #restUntil = 0
   #failure: { readonly error: unknown } | undefined = undefined
   #closed = false
@@ -88,24 +90,24 @@ export class LevelFrontier implements Frontier {
       changed: (host) => this.#refilled(host),
       failed,
     })
-    const { counts, hostsInMemory: most, partitionOf } = parts
+    const { counts, hostsInMemory, partitionOf } = parts
     const [onDisk, buffers, mayGrow] = [this.#onDisk, this.#buffers, connections > 1]
     const window = new HostWindow({
       ...{
         database,
         journal,
         workbench,
-        onDisk: onDisk,
-        buffers: buffers,
+        onDisk,
+        buffers,
         scale,
-        most,
+        hostsInMemory,
         mayGrow,
         partitionOf,
       },
       leased: () => this.#leased,
       isLeaving: (partition) => this.moves.isLeaving(partition),
       entered: (host, since) => this.#refilled(host, since),
-      loaded: () => this.#rouse(),
+      loaded: () => this.#wake(),
       failed,
     })
     this.#window = window
@@ -119,7 +121,7 @@ export class LevelFrontier implements Frontier {
       now: () => this.#now,
     })
     this.#records = new HostRecords(journal, scale, (partition) => this.moves.touched(partition))
-    journal.onFlushed = () => this.#rouse()
+    journal.onFlushed = () => this.#wake()
   }
 
   get pending(): number {
@@ -134,18 +136,18 @@ export class LevelFrontier implements Frontier {
     return this.#workbench.activeHosts + this.#onDisk.size
   }
 
-  /** Whether the disk is being read, or is behind with writing: more may be due when that is done. */
+  /** Whether the disk is being read, or is behind with writing: more requests may be due when that is done. */
   get isReading(): boolean {
     const { journal } = this.#parts
-    return this.#buffers.isReading || this.#window.isLoading || this.#taking > 0 || journal.isBehind
+    return this.#buffers.isReading || this.#window.isLoading || this.#adopting > 0 || journal.isBehind
   }
 
-  /** The number of the next request. */
+  /** Number of the next request. */
   get seq(): number {
     return this.#seq
   }
 
-  /** Takes up what is on disk. */
+  /** Loads what is on disk. */
   async open(now: number): Promise<void> {
     const { journal, isCautious, politeness, counts } = this.#parts
     const { partitions } = counts
@@ -170,30 +172,30 @@ export class LevelFrontier implements Frontier {
     }
   }
 
-  /** Goes on with hosts of partitions, ascending, that another thread had. */
-  async take(partitions: readonly number[], { seq, restUntil, ...baggage }: Carried): Promise<void> {
+  /** Loads the hosts of partitions, ascending, that another thread had. */
+  async adopt(partitions: readonly number[], { seq, restUntil, ...baggage }: MovedFrontier): Promise<void> {
     this.#seq = Math.max(this.#seq, seq)
     this.#restUntil = Math.max(this.#restUntil, restUntil)
-    this.moves.unpack(partitions, baggage)
-    this.#taking++
+    this.moves.restore(partitions, baggage)
+    this.#adopting++
     await this.#load(partitions, this.#now)
-    this.#taking--
-    this.#rouse()
+    this.#adopting--
+    this.#wake()
   }
 
-  /** Forgets the hosts that `moves` holds. */
-  drop(): Carried {
+  /** Forgets the hosts of departing partitions. */
+  release(): MovedFrontier {
     return { ...this.moves.drop(), seq: this.#seq, restUntil: this.#restUntil }
   }
 
   watch(rouse: () => void): void {
-    this.#rouse = rouse
+    this.#wake = rouse
   }
 
   add(requests: readonly CrawlRequest[]): Promise<void> | undefined {
-    this.#lastCold = NOBODY
+    this.#lastOnDisk = NO_HOST
     for (const request of requests) this.#add(request)
-    return this.moves.whenToGoOn() ?? this.#parts.journal.room()
+    return this.moves.backPressure() ?? this.#parts.journal.room()
   }
 
   lease(max: number, now: number): CrawlRequest[] {
@@ -201,12 +203,12 @@ export class LevelFrontier implements Frontier {
     if (now > this.#now) this.#now = now
     const leases: CrawlRequest[] = []
     if (this.#parts.journal.isBehind || now < this.#restUntil) return leases
-    this.#window.look(now, max)
+    this.#window.loadIfLow(now, max)
     while (leases.length < max) {
       const host = this.#workbench.acquire(now, this.#window.isHeldBack)
       if (host === undefined) break
       if (this.moves.isLeaving(host.partitionNumber)) {
-        // It stands nowhere from now on.
+        // From now on it is in no queue.
         this.#workbench.release(host, undefined)
         continue
       }
@@ -215,24 +217,24 @@ export class LevelFrontier implements Frontier {
       host.leased.push(request)
       if (request.at === undefined) host.dueHeld--
       this.#leased++
-      if (!this.#window.isWantedByOthers(now)) this.#buffers.refill(host)
+      if (!this.#window.shouldYield(now)) this.#buffers.refill(host)
       this.#workbench.place(host, now)
       leases.push(request)
     }
     this.#window.handedOut(leases.length)
-    if (leases.length < max) this.#window.look(now, max - leases.length)
+    if (leases.length < max) this.#window.loadIfLow(now, max - leases.length)
     if (leases.length === 0) this.#assertFound()
     return leases
   }
 
-  /** Requests that are counted and cannot be found would be waited for for ever. */
+  /** Requests that are counted but do not exist would be waited for forever. */
   #assertFound(): void {
     if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
-    throw this.#parts.database.damaged(`${this.pending} pending URLs are counted and cannot be found`)
+    throw this.#parts.database.damaged(`${this.pending} pending URLs are counted but cannot be found`)
   }
 
   settle(settlements: readonly Settlement[]): Promise<void> | undefined {
-    this.#lastCold = NOBODY
+    this.#lastOnDisk = NO_HOST
     for (const settlement of settlements) {
       const { request, visitedAt } = settlement
       if (!(request instanceof StoredRequest) || !request.leased) continue
@@ -254,11 +256,11 @@ export class LevelFrontier implements Frontier {
       this.#released(host)
       if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
     }
-    return this.moves.whenToGoOn()
+    return this.moves.backPressure()
   }
 
   nextDue(): number {
-    // The journal rouses who waits for it.
+    // The journal wakes the engine.
     if (this.#parts.journal.isBehind) return Number.POSITIVE_INFINITY
     return Math.max(this.#restUntil, this.#window.nextDue)
   }
@@ -271,8 +273,8 @@ export class LevelFrontier implements Frontier {
   #add(request: CrawlRequest): void {
     const { journal, partitionOf, counts } = this.#parts
     const name = request.host
-    if (name === this.#lastCold.name) {
-      this.#addCold(request)
+    if (name === this.#lastOnDisk.name) {
+      this.#addOnDisk(request)
       return
     }
     let host = this.#workbench.find(name)
@@ -285,13 +287,13 @@ export class LevelFrontier implements Frontier {
         const turn = ++this.#turns
         if (isCold) this.#onDisk.wake(name, partition, now, turn)
         else this.#onDisk.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
-        this.#lastCold = { name, partition, text: partitionText(partition) }
-        this.#addCold(request)
+        this.#lastOnDisk = { name, partition, text: partitionText(partition) }
+        this.#addOnDisk(request)
         return
       }
       host = this.#workbench.host(name)
     }
-    this.#takeIn(request, host.partitionNumber)
+    this.#added(request, host.partitionNumber)
     if (host.turn === 0) host.turn = ++this.#turns
     this.#workbench.activate(host)
     const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
@@ -301,15 +303,15 @@ export class LevelFrontier implements Frontier {
     this.#workbench.place(host, this.#now)
   }
 
-  #addCold(request: CrawlRequest): void {
-    const { partition, text } = this.#lastCold
-    this.#takeIn(request, partition)
+  #addOnDisk(request: CrawlRequest): void {
+    const { partition, text } = this.#lastOnDisk
+    this.#added(request, partition)
     this.#parts.journal.putOnce(new RequestOnDisk(request, text, this.#seq++))
   }
 
-  #takeIn(request: CrawlRequest, partition: number): void {
+  #added(request: CrawlRequest, partition: number): void {
     this.#parts.counts.added(partition)
-    this.#parts.taken(request, partition)
+    this.#parts.added(request, partition)
     this.moves.touched(partition)
   }
 
@@ -327,15 +329,15 @@ export class LevelFrontier implements Frontier {
     if (hostTrouble !== undefined) host.trouble = hostTrouble.incidents > 0 ? hostTrouble : undefined
   }
 
-  /** A connection of the host was given back: what was learned of it is written, and it takes its next place. */
+  /** A connection to the host was released: its new state is written, and it is queued again. */
   #released(host: LevelHost): void {
     const now = this.#now
     host.turn = ++this.#turns
     if (host.pending === 0 && host.acquired === 0) this.#records.writeIdle(host)
     else this.#records.writeActive(host, now)
-    if (this.moves.sendAway(host)) return
+    if (this.moves.evict(host)) return
     if (host.isDry && !this.moves.isLeaving(host.partitionNumber)) {
-      if (this.#window.mayLeave(host) && this.#window.isWantedByOthers(now)) {
+      if (this.#window.mayLeave(host) && this.#window.shouldYield(now)) {
         this.#window.leave(host, Math.max(now, this.#workbench.connectionFreeAt(host)))
         return
       }
@@ -344,15 +346,15 @@ export class LevelFrontier implements Frontier {
     this.#workbench.place(host, now)
   }
 
-  /** The host may have more to hand out than before. One that comes from disk has been ready since `since`. */
+  /** The host may have more requests ready than before. One that comes from disk has been ready since `since`. */
   #refilled(host: LevelHost, since = this.#now): void {
     if (this.#closed) return
     if (host.pending === 0 && host.acquired === 0) {
       this.#workbench.deactivate(host)
       this.#records.writeIdle(host)
     }
-    if (!this.moves.sendAway(host)) this.#workbench.place(host, this.#now, since)
-    this.#rouse()
+    if (!this.moves.evict(host)) this.#workbench.place(host, this.#now, since)
+    this.#wake()
   }
 
   #check(): void {
@@ -363,15 +365,15 @@ export class LevelFrontier implements Frontier {
   #fail(error: unknown): void {
     if (this.#closed) return
     const { database } = this.#parts
-    // What is read and cannot be understood was not written so.
+    // A record that cannot be decoded was not written that way.
     const known = error instanceof KumoError ? error : database.damaged(messageOf(error), error)
     this.#failure ??= { error: known }
-    this.#rouse()
+    this.#wake()
   }
 }
 
-/** Another thread visits that host: two that did not know of each other would visit it at the same time. */
+/** Another thread visits that host; two threads would visit it at the same time. */
 function foreign({ url }: CrawlRequest, partition: number): KumoError {
-  const message = `${url} was added to a shard's frontier, but its partition, ${partition}, is not that shard's`
+  const message = `${url} was added to the frontier of a shard that does not own its partition, ${partition}`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -3,20 +3,20 @@ import { entryKey, idleKey } from '../format/keys.js'
 import type { TimeScale } from '../format/time-scale.js'
 import type { LevelHost } from './level-host.js'
 
-/** Where the records of hosts in memory lie on disk. Each has one: among the hosts with requests, or among the idle. */
+/** The records of hosts in memory. Each host has one: among the hosts with requests, or among the idle ones. */
 export class HostRecords {
   readonly #journal: Journal
   readonly #scale: TimeScale
   readonly #touched: (partition: number) => void
 
-  /** `touched` is told the partition of whatever is about to be written. */
+  /** `touched` is called with the partition of whatever is about to be written. */
   constructor(journal: Journal, scale: TimeScale, touched: (partition: number) => void) {
     this.#journal = journal
     this.#scale = scale
     this.#touched = touched
   }
 
-  /** It has requests. Where it has had some all the time its record stays where it is. */
+  /** The host has requests. If it already had some, its record stays where it is. */
   writeActive(host: LevelHost, now: number): void {
     if (!isActive(host)) {
       if (host.key !== undefined) this.#journal.remove(host.key)
@@ -26,7 +26,7 @@ export class HostRecords {
     this.#touched(host.partitionNumber)
   }
 
-  /** A host without requests is kept until its pause is over: then it is forgotten, and `remove` is called. */
+  /** A host without requests is kept until its delay is over; then it is forgotten, and `remove` is called. */
   writeIdle(host: LevelHost): void {
     this.remove(host)
     host.key = idleKey(host.partition, host.host)
@@ -40,7 +40,7 @@ export class HostRecords {
   }
 }
 
-/** Whether its record lies among those of hosts with requests. */
+/** Whether its record is among those of hosts with requests. */
 export function isActive(host: LevelHost): boolean {
   return host.key?.startsWith('q') === true
 }

@@ -16,81 +16,82 @@ import {
   wakeKey,
 } from '../format/keys.js'
 
-/** An entry of a host on disk. */
+/** The entry of a host on disk. */
 export interface HostEntry {
   readonly key: string
   readonly host: string
   readonly record: string
-  /** The key of the entry that woke it, if one did. */
+  /** The key of the entry that woke it, if any. */
   readonly wake?: string
 }
 
-/** A host that goes to disk. */
+/** A host that moves to disk. */
 export interface HostOnDisk {
   readonly host: string
   readonly partition: number
   /** When it may be visited. */
   readonly due: number
-  /** Its place among those that are due at the same instant. */
+  /** Its position among hosts that are due at the same instant. */
   readonly turn: number
-  /** What is written of it. */
+  /** Its serialized state. */
   readonly record: string
-  /** It could be visited, but its requests are not due. */
+  /** It may be visited, but none of its requests is due. */
   readonly sleeps: boolean
 }
 
-/** Entries that memory holds beyond those that were asked for, over all partitions: some megabytes at most. */
+/** Entries read ahead, over all partitions: a few megabytes at most. */
 const READ_AHEAD = 8192
-/** Entries that are read of a partition at once: no fewer, so that reading is worth it. */
-const SHORTEST_STRIDE = 8
+/** Entries read from a partition at a time, at least: fewer would not be worth a read. */
+const MIN_CHUNK = 8
 
-/** The next entries of a partition, as they lie on disk. Never empty. */
-interface Read {
+/** The next entries of a partition, as stored. Never empty. */
+interface ReadAhead {
   readonly entries: [key: string, record: string][]
-  /** Behind them nothing comes before this. */
+  /** No entry after them comes before this. */
   next: Place
 }
 
-/** A place in the line of hosts: by the instant from which they may be visited, then first come. */
+/** A position in the queue of hosts: by the time from which they may be visited, then first come, first served. */
 export interface Place {
   readonly due: number
   readonly turn: number
 }
 
 /**
- * Hosts with requests that are on disk only, in one line over all partitions: by the time from which they may be visited,
- * then first come. Of each, memory holds a fingerprint of its name, some ten bytes, and of each partition the place of
- * its first and the few entries behind it that were read with it. Filled when a new host finds the working window full
- * and when a host has to leave it; emptied by `take`.
+ * Hosts with requests that are on disk only, in one queue over all partitions, ordered by the time from which they may
+ * be visited, then first come, first served. Memory holds a fingerprint of each host's name, about ten bytes, and for
+ * each partition the position of its first host and a few entries read ahead. Filled when a new host finds the working
+ * window full and when a host has to leave it; emptied by `take`.
  *
- * An entry stays on disk while its host is in memory, so that a crash finds all hosts. Reading goes on in each partition
- * where it ended, so that entries of hosts in memory are passed only once; it goes back for what is added before that.
+ * An entry stays on disk while its host is in memory, so that after a crash all hosts are found. In each partition
+ * reading continues where it ended, so that entries of hosts in memory are skipped only once; it goes back for entries
+ * added before that.
  *
- * A host may *sleep*: it could be visited, but its requests are not due. A request that is added to it meanwhile may be,
- * and then a second entry is made that wakes it.
+ * A host may be *asleep*: it may be visited, but none of its requests is due. If a request is added that may be due, a
+ * second entry is written that wakes the host.
  *
  * Instants are on the store's scale, in whole milliseconds.
  */
 export class HostsOnDisk {
   readonly #names: Names
-  /** Those that sleep. */
+  /** Hosts that are asleep. */
   readonly #sleepers: Names
   readonly #journal: Journal
-  /** For each partition, before which place there is nothing. */
+  /** By partition, the position before which there is nothing. */
   readonly #firstDue: Float64Array
   readonly #firstTurn: Float64Array
-  /** For each partition, what was read of it and not taken. */
-  readonly #read = new Map<number, Read>()
-  /** For each partition, from which key on there are entries that were not read. */
+  /** By partition, entries that were read and not taken. */
+  readonly #read = new Map<number, ReadAhead>()
+  /** By partition, the first key that was not read. */
   readonly #unread: string[]
-  readonly #stride: number
-  /** Partitions of which nothing is taken any more. */
+  readonly #chunk: number
+  /** Partitions from which nothing is taken any more. */
   readonly #held = new Set<number>()
-  /** Entries that are added while hosts are taken: the disk may not have them yet, so they count from then on. */
+  /** Entries added while hosts are being taken. They may not be on disk yet, so they take effect afterwards. */
   #addedMeanwhile: { partition: number; key: string }[] | undefined = undefined
   /** Hosts among them: an older entry of theirs that is read now is about to be removed. */
-  readonly #cameMeanwhile = new Set<string>()
-  /** The partition with the first of all. */
+  readonly #hostsAddedMeanwhile = new Set<string>()
+  /** The partition with the very first host. */
   #earliest = 0
 
   constructor(partitions: number, journal: Journal) {
@@ -101,7 +102,7 @@ export class HostsOnDisk {
     this.#firstDue = new Float64Array(partitions).fill(Number.POSITIVE_INFINITY)
     this.#firstTurn = new Float64Array(partitions)
     this.#unread = Array.from({ length: partitions }, (_, i) => firstKey(i))
-    this.#stride = Math.max(SHORTEST_STRIDE, Math.ceil(READ_AHEAD / partitions))
+    this.#chunk = Math.max(MIN_CHUNK, Math.ceil(READ_AHEAD / partitions))
   }
 
   get size(): number {
@@ -112,17 +113,17 @@ export class HostsOnDisk {
     return this.#names.sizeOf(partition)
   }
 
-  /** Those that have something due, as far as is known. */
+  /** Hosts that are awake, as far as is known. */
   awakeIn(partition: number): number {
     return this.#names.sizeOf(partition) - this.#sleepers.sizeOf(partition)
   }
 
-  /** Before this instant none may be visited. */
+  /** No host may be visited before this. */
   get earliestDue(): number {
     return this.#firstDue[this.#earliest]!
   }
 
-  /** Nobody here has a place before this. */
+  /** No host has a position before this. */
   get first(): Place {
     return { due: this.earliestDue, turn: this.#firstTurn[this.#earliest]! }
   }
@@ -131,12 +132,12 @@ export class HostsOnDisk {
     return this.#names.has(host, partition)
   }
 
-  /** Takes a host in. */
+  /** Adds a host. */
   add({ host, partition, due, turn, record, sleeps }: HostOnDisk): void {
     const at = partitionText(partition)
     const key = entryKey(at, due, host, turn)
     this.#names.add(host, partition)
-    if (this.#addedMeanwhile !== undefined) this.#cameMeanwhile.add(host)
+    if (this.#addedMeanwhile !== undefined) this.#hostsAddedMeanwhile.add(host)
     this.#journal.put(key, record)
     this.#note(partition, key)
     if (!sleeps) return
@@ -144,7 +145,7 @@ export class HostsOnDisk {
     this.#journal.put(sleeperKey(at, host), key)
   }
 
-  /** A request of a host here may be due: if the host sleeps, it is woken. */
+  /** A request of this host may be due: if the host is asleep, it is woken. */
   wake(host: string, partition: number, now: number, turn: number): void {
     if (!this.#sleepers.delete(host, partition)) return
     const key = wakeKey(partitionText(partition), now, host, turn)
@@ -159,12 +160,12 @@ export class HostsOnDisk {
     this.#journal.remove(sleeperKey(partitionText(partition), host))
     if (wake === undefined) return
     this.#journal.remove(wake)
-    // Its own entry may have been read: nobody must take it for that of its next stay here.
+    // Its own entry may have been read ahead, and must not be mistaken for that of its next stay here.
     const first = this.#read.get(partition)?.entries[0]
     if (first !== undefined) this.#readAgain(partition, first[0])
   }
 
-  /** Takes up the entries of partitions, ascending, that are on disk. */
+  /** Loads the entries of partitions, ascending, from disk. */
   async load(
     database: Database,
     partitions: readonly number[],
@@ -188,7 +189,7 @@ export class HostsOnDisk {
     }
   }
 
-  /** From now on nothing of these partitions is taken. */
+  /** Stops taking from these partitions. */
   hold(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       this.#held.add(partition)
@@ -208,7 +209,7 @@ export class HostsOnDisk {
     }
   }
 
-  /** Hosts that may be visited at `now`, in their order, a slice at a time; at most so many. */
+  /** Hosts that may be visited at `now`, in order, in slices; at most `most`. */
   async *take(database: Database, now: number, most: number, slice: number): AsyncGenerator<HostEntry[]> {
     this.#addedMeanwhile = []
     try {
@@ -221,7 +222,7 @@ export class HostsOnDisk {
     } finally {
       const added = this.#addedMeanwhile
       this.#addedMeanwhile = undefined
-      this.#cameMeanwhile.clear()
+      this.#hostsAddedMeanwhile.clear()
       for (const { partition, key } of added) this.#note(partition, key)
     }
   }
@@ -237,9 +238,10 @@ export class HostsOnDisk {
       }
       const [key, record] = read.entries.shift()!
       const { host, wakes } = entryOf(key)
-      this.#passed(partition, read)
+      this.#advanced(partition, read)
       const entry = wakes ? await this.#woken(database, partition, key, host) : { key, host, record }
-      const isHere = this.has(host, partition) && !this.#held.has(partition) && !this.#cameMeanwhile.has(host)
+      const isHere =
+        this.has(host, partition) && !this.#held.has(partition) && !this.#hostsAddedMeanwhile.has(host)
       if (entry !== undefined && isHere) found.push(entry)
     }
     return found
@@ -248,8 +250,8 @@ export class HostsOnDisk {
   /** Reads the next entries of a partition that may be visited at `now`. */
   async #readOn(database: Database, partition: number, now: number): Promise<void> {
     const to = `q${partitionText(partition)}${END}`
-    const found = await database.read({ from: this.#unread[partition]!, to, limit: this.#stride })
-    // It is leaving, or has left.
+    const found = await database.read({ from: this.#unread[partition]!, to, limit: this.#chunk })
+    // The partition is leaving, or has left.
     if (this.#held.has(partition)) return
     const isLater = ([key]: [string, string]) => entryOf(key).due > now
     const later = found.findIndex(isLater)
@@ -258,21 +260,21 @@ export class HostsOnDisk {
     if (last !== undefined) this.#unread[partition] = `${last}\0`
     let next = NEVER
     if (later >= 0) next = placeIn(found[later]![0])
-    else if (found.length === this.#stride) next = placeIn(last!)
-    const entries = due.filter(([key]) => this.#isEntryOfOneHere(key, partition))
+    else if (found.length === this.#chunk) next = placeIn(last!)
+    const entries = due.filter(([key]) => this.#isOnDiskOnly(key, partition))
     const read = { entries, next }
     this.#read.set(partition, read)
-    this.#passed(partition, read)
+    this.#advanced(partition, read)
   }
 
   /** Entries of hosts in memory stay where they are. */
-  #isEntryOfOneHere(key: string, partition: number): boolean {
+  #isOnDiskOnly(key: string, partition: number): boolean {
     const { host, wakes } = entryOf(key)
-    return wakes || (this.has(host, partition) && !this.#cameMeanwhile.has(host))
+    return wakes || (this.has(host, partition) && !this.#hostsAddedMeanwhile.has(host))
   }
 
-  /** What comes first in a partition has changed. */
-  #passed(partition: number, { entries, next }: Read): void {
+  /** The first entry of a partition has changed. */
+  #advanced(partition: number, { entries, next }: ReadAhead): void {
     const { due, turn } = entries.length > 0 ? placeIn(entries[0]![0]) : next
     if (entries.length === 0) this.#read.delete(partition)
     this.#firstDue[partition] = due
@@ -280,7 +282,7 @@ export class HostsOnDisk {
     this.#findEarliest()
   }
 
-  /** The entry of a host that is to be woken; undefined if it has been. */
+  /** The entry of a host that is to be woken; undefined if it has been woken already. */
   async #woken(
     database: Database,
     partition: number,
@@ -321,7 +323,7 @@ export class HostsOnDisk {
     else if (read !== undefined && isBefore(place, read.next)) read.next = place
   }
 
-  /** Goes back in a partition to a key, or to the first that was not taken if that comes before it. */
+  /** Goes back to a key, or to the first entry that was not taken if that comes before it. */
   #readAgain(partition: number, key: string): void {
     const first = this.#read.get(partition)?.entries[0]?.[0]
     this.#unread[partition] = first !== undefined && first < key ? first : key
@@ -339,10 +341,10 @@ function isBefore(one: Place, other: Place): boolean {
   return one.due < other.due || (one.due === other.due && one.turn < other.turn)
 }
 
-/** With fewer partitions each may hold so many names that growing in one piece would take long. */
+/** With fewer partitions, each may hold so many names that growing in one piece would block the event loop. */
 const MANY_PARTITIONS = 64
 
-/** Names of hosts, kept apart by partition. */
+/** Names of hosts, by partition. */
 class Names {
   readonly #sets = new Map<number, FingerprintSet>()
   readonly #print = new Uint32Array(2)
@@ -401,7 +403,7 @@ function firstKey(partition: number): string {
 
 function misplaced(host: string, kept: number, now: number): KumoError {
   const message =
-    `the store keeps ${host} in partition ${kept}, but partition() puts it into ${now}; ` +
-    'use the partitioner that the crawl was begun with, or another folder'
+    `the store has ${host} in partition ${kept}, but the partitioner assigns it to ${now}; ` +
+    'use the partitioner that the crawl was started with, or another folder'
   return new KumoError('KUMO_STORE_MISMATCH', message)
 }

@@ -1,23 +1,23 @@
-/** Hosts and requests of the level frontier: those of the memory frontier, and what of them lies on disk. */
+/** Hosts and requests of the level frontier: those of the memory frontier, plus what is on disk. */
 
 import { type Due, PendingRequest } from '../../../frontier/host-queue.js'
 import { Host } from '../../../frontier/workbench.js'
 import type { CrawlRequest } from '../../../types.js'
-import type { Once, Writable } from '../db/database.js'
+import type { Writable, WriteOnce } from '../db/database.js'
 import { duePrefix, laterPlaceOf, laterPrefix, partitionText, placeOf } from '../format/keys.js'
 import { type HostRecord, writeHost, writeRequest } from '../format/records.js'
 import type { TimeScale } from '../format/time-scale.js'
 
 /** A request in memory that is also on disk, or about to be. */
-export class StoredRequest extends PendingRequest implements Once {
+export class StoredRequest extends PendingRequest implements WriteOnce {
   declare readonly owner: LevelHost
-  /** A number that no other request of this store has or had; later ones have larger ones. */
+  /** Unique in this store; later requests have greater numbers. */
   readonly seq: number
-  /** It was handed out before, and goes ahead of its equals. */
+  /** It was leased before, and goes ahead of its equals. */
   readonly again: boolean
-  /** A time of its own that had not come when it was written: then it lies among its host's later requests. */
+  /** When it is due, if it was scheduled for later; it is then stored among its host's later requests. */
   readonly at: number | undefined
-  /** From disk, unless the journal says otherwise. */
+  /** 0 for a request read from disk. */
   commit = 0
 
   constructor(
@@ -35,7 +35,7 @@ export class StoredRequest extends PendingRequest implements Once {
     this.at = at
   }
 
-  /** Its place among the requests of its host. */
+  /** Its position among the requests of its host. */
   get place(): string {
     if (this.at === undefined) return placeOf(this.priority, this.again, this.seq)
     return laterPlaceOf(this.owner.scale.toStore(this.at), this.seq)
@@ -51,8 +51,8 @@ export class StoredRequest extends PendingRequest implements Once {
   }
 }
 
-/** A request on its way to disk, of a host that is there. */
-export class RequestOnDisk implements Once {
+/** A request to be written, of a host that is on disk only. */
+export class RequestOnDisk implements WriteOnce {
   readonly #request: CrawlRequest
   readonly #partition: string
   readonly #seq: number
@@ -75,18 +75,18 @@ export class RequestOnDisk implements Once {
 }
 
 /**
- * The part of a host's requests that is on disk only: all that come after `bound`. Filled by requests that find the head
- * in memory full, emptied by refilling the head.
+ * The requests of a host that are on disk only: everything after `bound`. Filled by requests that do not fit into
+ * memory, emptied by refilling.
  */
 export class Tail {
   count = 0
-  /** False for a host that came back from disk: there are so many at least. */
+  /** False for a host that came back from disk: `count` is then a lower bound. */
   isExact = true
-  /** The place of the last request that is, or was, in memory. It means something only while `count` is not 0. */
+  /** The position of the last request that is, or was, in memory. Only meaningful while `count` is not 0. */
   bound = ''
-  /** The commit that brings the last of them to disk. */
+  /** The commit that writes the last of them. */
   commit = 0
-  /** The head is being refilled; meanwhile arrivals wait in `arrived`, for nobody knows the new bound. */
+  /** Requests are being read; until the new bound is known, new ones wait in `arrived`. */
   isLoading = false
   readonly arrived: StoredRequest[] = []
 
@@ -97,25 +97,25 @@ export class Tail {
 
 export class LevelHost extends Host implements Writable {
   readonly partitionNumber: number
-  /** The same, as it stands in keys. */
+  /** The same, as written in keys. */
   readonly partition: string
   readonly scale: TimeScale
-  /** Requests that are due, in the order of their places. */
+  /** Requests that are due, by position. */
   readonly due = new Tail()
-  /** Requests that have a time of their own, in the order of their times. */
+  /** Requests scheduled for later, by time. */
   readonly later = new Tail()
-  /** Requests that are handed out. They lie on disk until they are settled, maybe beyond a bound. */
+  /** Leased requests. They stay on disk until they are settled, possibly beyond a bound. */
   readonly leased: StoredRequest[] = []
-  /** Requests in the queue that lie on disk among the due ones. */
+  /** Requests in the queue that are stored among the due ones. */
   dueHeld = 0
   /**
-   * Requests in memory, leased ones included, that lie on disk among the later ones. Some of them stand in the queue by
-   * now, for their time has come.
+   * Requests in memory, including leased ones, that are stored among the later ones. Some are in the queue by now,
+   * because they have become due.
    */
   laterHeld = 0
-  /** It comes from disk, and waits for those that come with it. */
+  /** It comes from disk, and waits for the others of its slice. */
   isEntering = false
-  /** Where its record lies: among the hosts with requests or among the idle ones; undefined: it has none yet. */
+  /** The key of its record, among the hosts with requests or the idle ones; undefined: it has none yet. */
   key: string | undefined = undefined
 
   constructor(host: string, workbench: object, delayMs: number, partition: number, scale: TimeScale) {
@@ -129,7 +129,7 @@ export class LevelHost extends Host implements Writable {
     return this.queue.size + this.due.size + this.later.size
   }
 
-  /** Whether it waits for the disk: nothing of one kind is in memory, and something is on disk that might go first. */
+  /** Whether it waits for the disk: memory has no requests of one kind, and the disk has some that might go first. */
   get isDry(): boolean {
     const { due, later } = this
     return (due.count > 0 && this.dueHeld === 0) || (later.count > 0 && this.queue.laterCount === 0)
@@ -139,7 +139,7 @@ export class LevelHost extends Host implements Writable {
     return this.isDry || this.isEntering ? Number.POSITIVE_INFINITY : this.queue.dueAt
   }
 
-  /** What of its later requests is on disk only comes after what is in memory: if all of that is due, it may be too. */
+  /** Later requests on disk come after those in memory: if all of those are due, the others may be too. */
   override dueBy(now: number): Due {
     const { count, next } = this.queue.dueBy(now)
     const unknown = next === Number.POSITIVE_INFINITY ? this.later.size : 0
@@ -150,7 +150,7 @@ export class LevelHost extends Host implements Writable {
     return this.due.isLoading || this.later.isLoading || this.isEntering
   }
 
-  /** Goes on from what was written of it. */
+  /** Restores the stored state. */
   restore({ resting, notBefore, delayMs, trouble }: HostRecord): void {
     const { scale } = this
     if (resting.length > 0) this.resting = resting.map((until) => scale.fromStore(until))

@@ -5,11 +5,13 @@ import { duePrefix, fromOrdered, laterPrefix } from '../format/keys.js'
 import { readRequest } from '../format/records.js'
 import { type LevelHost, StoredRequest, type Tail } from './level-host.js'
 
-/** The head of a host's requests in memory: no fewer, so that reading is worth it, and no more, so that memory is shared. */
-const SHORTEST_HEAD = 4
-const LONGEST_HEAD = 4096
-/** Heads that are read from disk at the same time; LevelDB has four threads for it. */
-const AT_ONCE = 32
+/**
+ * Requests of a host held in memory: at least so many that a read is worth it, at most so many that memory is shared.
+ */
+const MIN_LENGTH = 4
+const MAX_LENGTH = 4096
+/** Concurrent reads; LevelDB uses four threads for them. */
+const CONCURRENT_READS = 32
 
 export interface RequestBuffersParts {
   readonly database: Database
@@ -17,18 +19,18 @@ export interface RequestBuffersParts {
   readonly workbench: Workbench<LevelHost>
   /** Over all hosts. */
   readonly requestsInMemory: number
-  /** Connections to one host beyond one depend on how many requests wait: as far as this, they are counted. */
+  /** The number of connections to a host depends on its waiting requests; they are counted up to this. */
   readonly countUpTo: number
-  /** The number of the next request: what has a larger one came later. */
+  /** Number of the next request: requests with a greater number arrived later. */
   nextSeq(): number
-  /** A host has more to hand out than before. */
+  /** A host has more requests ready than before. */
   changed(host: LevelHost): void
   failed(error: unknown): void
 }
 
 /**
- * The buffers of the hosts' requests: which are in memory, which on disk only. A head is refilled when half of it is
- * gone, beside the loop, so that it need not run dry.
+ * Decides which of a host's requests are in memory and which on disk only. A buffer is refilled when half of it is
+ * used, in the background, so that it does not run dry.
  */
 export class RequestBuffers {
   readonly #parts: RequestBuffersParts
@@ -39,18 +41,18 @@ export class RequestBuffers {
     this.#parts = parts
   }
 
-  /** Whether something is being read, or is to be. */
+  /** Whether a read is in progress or queued. */
   get isReading(): boolean {
     return this.#reading > 0
   }
 
-  /** How many requests of a host are to be in memory, as things stand. */
+  /** How many requests of a host to hold in memory, at the current number of hosts. */
   get length(): number {
     const share = Math.floor(this.#parts.requestsInMemory / Math.max(1, this.#parts.workbench.knownHosts))
-    return Math.min(Math.max(share, SHORTEST_HEAD), LONGEST_HEAD)
+    return Math.min(Math.max(share, MIN_LENGTH), MAX_LENGTH)
   }
 
-  /** Puts a request where it belongs: into memory if it comes before what is on disk only. */
+  /** Keeps a request in memory if it comes before those on disk only. */
   keep(host: LevelHost, request: StoredRequest): void {
     const tail = request.at === undefined ? host.due : host.later
     if (tail.isLoading) tail.arrived.push(request)
@@ -64,11 +66,11 @@ export class RequestBuffers {
   /** A request was settled, and is about to be removed from disk. */
   gone(host: LevelHost, request: StoredRequest): void {
     const tail = request.at === undefined ? host.due : host.later
-    // It was handed out before the head was cut: nobody must read it again.
+    // It was leased before the buffer was cut, and must not be read again.
     if (tail.count > 0 && request.place > tail.bound) tail.commit = this.#parts.journal.commit
   }
 
-  /** Begins to refill what has become short. */
+  /** Starts refilling buffers that have become short. */
   refill(host: LevelHost): void {
     const { due, later, queue } = host
     if (due.count === 0 && later.count === 0) return
@@ -77,19 +79,19 @@ export class RequestBuffers {
     if (later.count > 0 && !later.isLoading && queue.laterCount < half) this.#load(host, [later])
   }
 
-  /** Reads the buffers of a host that comes back from disk: both, before it hands out anything, for the order's sake. */
+  /** Fills the buffers of a host that comes back from disk: both, before it hands out anything, to keep the order. */
   enter(host: LevelHost, hasLater: boolean): Promise<void> {
     const tails = hasLater ? [host.due, host.later] : [host.due]
     for (const tail of tails) {
       tail.count = 1
       tail.isExact = false
-      // What was added while it was on disk may still be on its way there.
+      // Requests added while it was on disk may not have been written yet.
       tail.commit = this.#parts.journal.commit
     }
     return new Promise((entered) => this.#load(host, tails, entered))
   }
 
-  /** Reads what comes after the bounds. Until it is there, arrivals wait. */
+  /** Reads what comes after the bounds. Until it has arrived, new requests wait. */
   #load(host: LevelHost, tails: readonly Tail[], loaded = () => this.#parts.changed(host)): void {
     for (const tail of tails) tail.isLoading = true
     const before = this.#parts.nextSeq()
@@ -119,7 +121,7 @@ export class RequestBuffers {
     let taken = 0
     for (const [key, record] of entries) {
       const seq = seqOf(key)
-      // It arrived while this was on its way, and waits in `arrived`; or it is handed out.
+      // It was added after this read started, and waits in `arrived`; or it is leased.
       if (seq >= before || leased.has(seq)) continue
       taken++
       const again = isDue && key[key.length - SEQ_DIGITS - 1] === '0'
@@ -135,7 +137,7 @@ export class RequestBuffers {
     this.#fit(host)
   }
 
-  /** How many requests lie there, as far as anybody needs to know, without those that came since. */
+  /** The number of requests in a range, as far as it matters, without those added since. */
   async #count(from: string, to: string, before: number): Promise<number> {
     const { database, countUpTo } = this.#parts
     let count = 0
@@ -153,7 +155,7 @@ export class RequestBuffers {
     return new StoredRequest(request, host, request.attempt, seq, again, own)
   }
 
-  /** A head of twice its length is cut back to its length. */
+  /** A buffer of twice its length is cut back to its length. */
   #fit(host: LevelHost): void {
     const { queue, due, later } = host
     const most = 2 * this.length
@@ -185,7 +187,7 @@ export class RequestBuffers {
 
   #enqueue(job: () => Promise<void>): void {
     this.#queue.push(job)
-    if (this.#reading < AT_ONCE) void this.#work()
+    if (this.#reading < CONCURRENT_READS) void this.#work()
   }
 
   async #work(): Promise<void> {
@@ -207,19 +209,19 @@ function push(host: LevelHost, request: StoredRequest): void {
   else queue.push(request)
 }
 
-/** As many as `ordered` makes. */
+/** As many as `ordered` writes. */
 const SEQ_DIGITS = 9
 
 function seqOf(key: string): number {
   return fromOrdered(key.slice(-SEQ_DIGITS))
 }
 
-/** A request whose own time has come stands in the queue, but lies on disk among the later ones. */
+/** A request scheduled for later that has become due is in the queue, but stored among the later ones. */
 function isAmongDue(request: StoredRequest): boolean {
   return request.at === undefined
 }
 
-/** Behind all keys with a prefix that ends with NUL. */
+/** The first key after all that start with a prefix that ends with NUL. */
 function endOf(prefix: string): string {
   return `${prefix.slice(0, -1)}\x01`
 }

@@ -8,15 +8,15 @@ import type { HostEntry, HostsOnDisk, Place } from './hosts-on-disk.js'
 import type { LevelHost } from './level-host.js'
 import type { RequestBuffers } from './request-buffers.js'
 
-/** Hosts that are brought in at once, unless that is more than this share of the window. */
+/** Hosts loaded at a time, unless that is more than this share of the window. */
 const LOAD = 1000
 const LOAD_SHARE = 0.25
-/** Of those, so many take their places together: the first need not wait for the last to be read. */
+/** Hosts that are queued together: the first need not wait until the last is read. */
 const SLICE = 250
-/** With fewer than this ahead of those on disk, more are brought in: what a crawl visits while the disk is read. */
+/** With fewer hosts than this ahead of those on disk, more are loaded: enough for the time a read takes. */
 const LOW = 2000
 const LOW_SHARE = 0.5
-/** From this share of the window on, there is not room for all. */
+/** From this share on, the window counts as crowded. */
 const CROWDED = 0.9
 
 export interface WindowParts {
@@ -26,51 +26,51 @@ export interface WindowParts {
   readonly onDisk: HostsOnDisk
   readonly buffers: RequestBuffers
   readonly scale: TimeScale
-  /** Hosts in memory. */
-  readonly most: number
-  /** Whether the connections to a host depend on its requests. */
+  /** The most hosts in memory. */
+  readonly hostsInMemory: number
+  /** Whether the number of connections to a host depends on its requests. */
   readonly mayGrow: boolean
-  /** Requests that are handed out. */
+  /** Number of leased requests. */
   leased(): number
   partitionOf(host: string): number
-  /** Whether a partition is about to go to another thread. */
+  /** Whether a partition is about to move to another thread. */
   isLeaving(partition: number): boolean
-  /** A host is in memory, and may have been visited since that instant. */
+  /** A host has been loaded that could have been visited since that instant. */
   entered(host: LevelHost, since: number): void
-  /** Hosts were brought in, or none were found: when the next are due has changed. */
+  /** Loading is finished: the time when the next hosts are due has changed. */
   loaded(): void
   failed(error: unknown): void
 }
 
 /**
- * The working window: the hosts that are in memory. Others wait on disk. Both stand in one line, by the time from which
- * they may be visited and then first come, as if all were in memory: hosts are brought in before those ahead of them are
- * used up, and while that is done nobody goes who stands behind them. To make room, those that stand last go to disk.
- * A host also goes when what memory holds of it is used up and others have waited longer.
+ * The working window: the hosts in memory. The others wait on disk. Both form one queue, ordered by the time from which
+ * they may be visited and then first come, first served, as if all were in memory: hosts are loaded before those ahead
+ * of them are used up, and in the meantime no host behind them is visited. To make room, the last in the queue go to
+ * disk. A host also goes to disk when its requests in memory are used up and others have waited longer.
  */
 export class HostWindow {
   readonly #parts: WindowParts
   readonly #load: number
   readonly #low: number
   #loading: Promise<void> | undefined = undefined
-  /** While hosts are brought in: the first place of those that are not here yet. */
-  #arriving: Place = NOWHERE
-  /** At least so many stood ahead of those on disk when they were counted, less those that were handed out since. */
+  /** While hosts are being loaded: the first position of those that have not arrived yet. */
+  #arriving: Place = NEVER
+  /** A lower bound of the hosts ahead of those on disk: their number when last counted, less those leased since. */
   #ahead = 0
-  /** By partition, when it was opened after a crash; absent if it had been closed. */
+  /** By partition, when it was opened after a crash; absent if it had been closed properly. */
   readonly cautiousSince = new Map<number, number>()
 
   constructor(parts: WindowParts) {
     this.#parts = parts
-    this.#load = Math.min(LOAD, Math.ceil(parts.most * LOAD_SHARE))
-    this.#low = Math.min(LOW, parts.most * LOW_SHARE)
+    this.#load = Math.min(LOAD, Math.ceil(parts.hostsInMemory * LOAD_SHARE))
+    this.#low = Math.min(LOW, parts.hostsInMemory * LOW_SHARE)
   }
 
   get isLoading(): boolean {
     return this.#loading !== undefined
   }
 
-  /** Resolves once nothing is being brought in that was begun before. */
+  /** Resolves once loading that has started is finished. */
   async settled(): Promise<void> {
     await this.#loading
   }
@@ -79,13 +79,16 @@ export class HostWindow {
     return this.#room <= 0
   }
 
-  /** Hosts that are being visited do not count: the crawl's concurrency bounds them. */
+  /** Hosts that are being visited do not count: the crawl's concurrency limits them. */
   get #room(): number {
-    const { workbench, most } = this.#parts
-    return most - workbench.activeHosts + this.#parts.leased()
+    const { workbench, hostsInMemory } = this.#parts
+    return hostsInMemory - workbench.activeHosts + this.#parts.leased()
   }
 
-  /** When a host may be handed out or brought in; Infinity while others are brought in first: whoever waits is roused. */
+  /**
+   * When a host may be leased or loaded; Infinity while hosts are loaded that go first, since the engine is woken after
+   * that.
+   */
   get nextDue(): number {
     const { workbench, buffers, scale, onDisk } = this.#parts
     const here = workbench.nextDue()
@@ -94,23 +97,23 @@ export class HostWindow {
     return Math.min(here, scale.fromStore(onDisk.earliestDue))
   }
 
-  /** Whether others are being brought in that go before this host. */
+  /** Whether hosts are being loaded that go before this one. */
   readonly isHeldBack = (host: LevelHost): boolean => {
     return this.#loading !== undefined && this.#isBehind(host, this.#arriving)
   }
 
-  /** Whether a host should make room for others, which have waited longer. */
-  isWantedByOthers(now: number): boolean {
-    return this.#isDue(now) && this.#room <= this.#parts.most * (1 - CROWDED)
+  /** Whether a host should make room for others that have waited longer. */
+  shouldYield(now: number): boolean {
+    return this.#isDue(now) && this.#room <= this.#parts.hostsInMemory * (1 - CROWDED)
   }
 
-  /** So many hosts that stood ahead of those on disk were handed out. */
+  /** Hosts ahead of those on disk were leased. */
   handedOut(count: number): void {
     this.#ahead -= count
   }
 
-  /** Brings hosts in, if few stand ahead of them: fewer than are asked for now, or than will be soon. */
-  look(now: number, wanted: number): void {
+  /** Loads hosts if few are ahead of them: fewer than are wanted now, or will be soon. */
+  loadIfLow(now: number, wanted: number): void {
     const { workbench } = this.#parts
     if (this.isLoading || !this.#isDue(now)) return
     const enough = Math.max(this.#low, wanted)
@@ -122,17 +125,17 @@ export class HostWindow {
     if (this.#room > 0) void this.load(now, wanted)
   }
 
-  /** Brings in hosts that may be visited at `now`, as many as there is room for; the first `wanted` together. */
+  /** Loads hosts that may be visited at `now`, as many as there is room for; the first `wanted` together. */
   load(now: number, wanted = 0): Promise<void> {
     const room = Math.min(Math.max(this.#load, wanted), this.#room)
-    this.#loading = this.#bringIn(now, room, Math.max(SLICE, wanted)).then(() => {
+    this.#loading = this.#loadSlices(now, room, Math.max(SLICE, wanted)).then(() => {
       this.#loading = undefined
       this.#parts.loaded()
     })
     return this.#loading
   }
 
-  async #bringIn(now: number, most: number, slice: number): Promise<void> {
+  async #loadSlices(now: number, most: number, slice: number): Promise<void> {
     const { database, onDisk, scale } = this.#parts
     this.#arriving = onDisk.first
     try {
@@ -145,10 +148,10 @@ export class HostWindow {
     }
   }
 
-  /** Sends a host to disk, for it is not due before that. Its requests are there already, or on their way. */
+  /** Moves a host to disk, since it is not due before then. Its requests are there already, or in the journal. */
   leave(host: LevelHost, due: number): void {
     const { workbench, onDisk, journal, scale, mayGrow } = this.#parts
-    // With more requests a host may be allowed more connections.
+    // With more requests, a host may be allowed more connections.
     const sleeps = mayGrow || due > workbench.connectionFreeAt(host)
     workbench.remove(host)
     if (host.key !== undefined) journal.remove(host.key)
@@ -156,13 +159,13 @@ export class HostWindow {
     onDisk.add({ host: name, partition, due: scale.toStore(due), turn, record: host.write(), sleeps })
   }
 
-  /** A host may have been visited just before a crash: if it asked for a pause of its own, that begins when we open. */
+  /** A host may have been visited just before a crash: a delay that it asked for starts when the store is opened. */
   #beCautious(host: LevelHost): void {
     const since = this.cautiousSince.get(host.partitionNumber)
     if (since !== undefined) host.notBefore = Math.max(host.notBefore, since + host.delayMs)
   }
 
-  /** An idle host that rested when it was written, and may rest still. */
+  /** Loads an idle host whose delay may not be over. */
   remember(key: string, record: string, now: number): void {
     const { workbench, database } = this.#parts
     const known = database.decode(key, readHost, record)
@@ -186,13 +189,13 @@ export class HostWindow {
     return due > place.due || (due === place.due && turn > place.turn)
   }
 
-  /** They take their places once all of them are read, in their order. */
+  /** They are queued in order, once all of them are read. */
   async #enter(entries: readonly HostEntry[]): Promise<void> {
     const { entered, scale } = this.#parts
     const entering: { host: LevelHost; since: number }[] = []
     const reading: Promise<void>[] = []
     for (const entry of entries) {
-      const host = this.#comeIn(entry, reading)
+      const host = this.#enterHost(entry, reading)
       if (host === undefined) continue
       const { due } = entryOf(entry.wake ?? entry.key)
       entering.push({ host, since: scale.fromStore(due) })
@@ -205,10 +208,10 @@ export class HostWindow {
     this.#ahead += entering.length
   }
 
-  #comeIn(entry: HostEntry, reading: Promise<void>[]): LevelHost | undefined {
+  #enterHost(entry: HostEntry, reading: Promise<void>[]): LevelHost | undefined {
     const { workbench, onDisk, buffers, partitionOf, database } = this.#parts
     const partition = partitionOf(entry.host)
-    // Two entries of one host were found at once, or it goes elsewhere.
+    // Both entries of a host were found at once, or its partition is leaving.
     if (!onDisk.has(entry.host, partition) || this.#parts.isLeaving(partition)) return undefined
     onDisk.delete(entry, partition)
     const known = database.decode(entry.key, readHost, entry.record)
@@ -232,7 +235,7 @@ export class HostWindow {
     }
   }
 
-  /** Those that stand last go, if they stand behind the first on disk. */
+  /** The last hosts in the queue go to disk, if they are behind the first one there. */
   #makeRoom(): void {
     const { workbench, onDisk } = this.#parts
     const { first } = onDisk
@@ -245,4 +248,4 @@ export class HostWindow {
   }
 }
 
-const NOWHERE: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }
+const NEVER: Place = { due: Number.POSITIVE_INFINITY, turn: 0 }

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { KumoError } from '../../../errors.js'
 import { type Clock, systemClock } from '../../../time.js'
 import type { FailureCode, SkipReason } from '../../../types.js'
 import type { StateSpace } from '../../contract.js'
 import { sizeOf, withCopy } from '../db/copy.js'
 import type { Database } from '../db/database.js'
+import { noCrawl } from '../db/errors.js'
 import { CommitCount, holdsDatabase } from '../db/folder.js'
-import type { PartitionCount } from '../format/counts.js'
+import { totalOf } from '../format/counts.js'
 import { entryOf, hostIn, META } from '../format/keys.js'
 import { type Meta, readMeta, readWriterMeta } from '../format/meta.js'
 import { type HostRecord, readHost } from '../format/records.js'
@@ -14,17 +14,17 @@ import { TimeScale } from '../format/time-scale.js'
 import { readStoreMeta } from '../opening/store-meta.js'
 import { levelState } from '../state.js'
 
-/** How the crawl in a folder stands. */
+/** The state of the crawl in a folder. */
 export interface Inspection {
   readonly path: string
-  /** Of the folder's data. */
+  /** Format of the stored data. */
   readonly format: number
-  /** How the last run ended. A run that is going on and one that crashed look alike; `inUse` tells them apart. */
+  /** How the last run ended. A running crawl and one that crashed look the same here; `inUse` distinguishes them. */
   readonly state: 'done' | 'limit' | 'stopped' | 'unfinished' | 'crashed or running'
-  /** A process on this machine is crawling in this folder. */
+  /** Whether a process on this machine is crawling in this folder. */
   readonly inUse: boolean
   readonly runs: number
-  /** Milliseconds since the epoch, as all instants here. */
+  /** Milliseconds since the epoch, like all instants here. */
   readonly startedAt: number
   readonly lastCommitAt: number
   readonly bytesOnDisk: number
@@ -37,20 +37,20 @@ export interface Inspection {
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>
   readonly statuses: Readonly<Record<number, number>>
   readonly hosts: {
-    /** Hosts with something pending. */
+    /** Hosts with pending requests. */
     readonly total: number
     readonly withMostPending: readonly HostInspection[]
   }
-  /** The last URLs that were given up, newest first. */
+  /** The URLs that were given up last, newest first. */
   readonly recentFailures: readonly FailureInspection[]
 }
 
 export interface HostInspection {
   readonly host: string
   readonly pending: number
-  /** Nothing of it is visited before this; absent if it may be visited. */
+  /** The host is not visited before this; absent if it may be visited now. */
   readonly notBefore?: number
-  /** Failures in a row; absent if it is well. */
+  /** Consecutive failures; absent if there are none. */
   readonly incidents?: number
 }
 
@@ -64,17 +64,17 @@ export interface FailureInspection {
 }
 
 export interface InspectOptions {
-  /** Hosts that are listed. Default 20. */
+  /** Number of hosts to list. Default 20. */
   hosts?: number | undefined
-  /** Failures that are listed. Default 20. */
+  /** Number of failures to list. Default 20. */
   failures?: number | undefined
 }
 
 const LISTED = 20
 
 /**
- * Looks into a crawl's folder without disturbing whoever crawls in it: it reads a copy, which shares the large files with
- * the original and is removed afterwards.
+ * Reads the state of a crawl from its folder, without disturbing a running crawl: it opens a copy that shares the large
+ * files with the original and is removed afterwards.
  *
  * @example
  * const { state, pages, pending } = await inspectCrawl('./crawl')
@@ -82,12 +82,8 @@ const LISTED = 20
 export async function inspectCrawl(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED } = options
-  if (!holdsDatabase(folder)) throw none(folder)
+  if (!holdsDatabase(folder)) throw noCrawl(folder)
   return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
-}
-
-function none(folder: string): KumoError {
-  return new KumoError('KUMO_STORE_RESUME', `${folder} holds no crawl; is the path right?`)
 }
 
 async function read(
@@ -99,14 +95,14 @@ async function read(
 ): Promise<Inspection> {
   const record = await database.get(META)
   const stored = await readMeta(folder, database, {})
-  if (record === undefined || stored === undefined) throw none(folder)
+  if (record === undefined || stored === undefined) throw noCrawl(folder)
   const { format } = database.decode(META, readWriterMeta<Meta>, record)
   const meta = await readStoreMeta(database, stored)
   const scale = new TimeScale(clock, meta.time)
   const state = levelState({ database, partitions: PARTITIONS, partitionOf: () => 0 })
-  const crawl = await crawlFact(state.space('crawl'))
+  const crawl = await crawlRecord(state.space('crawl'))
   const recent: FailureInspection[] = []
-  for await (const [, fact] of state.space('failures').entries()) recent.push(fact as FailureInspection)
+  for await (const [, record] of state.space('failures').entries()) recent.push(record as FailureInspection)
   recent.sort((a, b) => b.at - a.at)
   const ended = crawl?.ended
   return {
@@ -118,8 +114,8 @@ async function read(
     startedAt: crawl?.startedAt ?? scale.fromStore(meta.time!.at),
     lastCommitAt: scale.fromStore(meta.time!.at),
     bytesOnDisk: await sizeOf(folder),
-    known: total(meta.counts, 'known'),
-    pending: total(meta.counts, 'pending'),
+    known: totalOf(meta.counts, 'known'),
+    pending: totalOf(meta.counts, 'pending'),
     pages: crawl?.pages ?? 0,
     bytes: crawl?.bytes ?? 0,
     failed: crawl?.failed ?? 0,
@@ -131,26 +127,27 @@ async function read(
   }
 }
 
-/** Facts of the crawl itself lie in the first partition, whatever their number. */
+/** Records of the crawl itself are in the first partition, whatever the number of partitions. */
 const PARTITIONS = 1
 
-type CrawlFact = Pick<
+type CrawlRecord = Pick<
   Inspection,
   'runs' | 'startedAt' | 'pages' | 'bytes' | 'failed' | 'failures' | 'skips' | 'statuses'
 > & { readonly ended?: string }
 
-/** Each shard has counted for itself: see engine/stats/ledger.ts. */
+/** Each shard has its own counts: see engine/stats/ledger.ts. */
 const TALLY = /^tally( \d+)?$/
 
-async function crawlFact(space: StateSpace): Promise<CrawlFact | undefined> {
-  let sum: CrawlFact | undefined
-  for await (const [name, fact] of space.entries()) {
-    if (TALLY.test(name)) sum = sum === undefined ? (fact as CrawlFact) : added(sum, fact as CrawlFact)
+async function crawlRecord(space: StateSpace): Promise<CrawlRecord | undefined> {
+  let sum: CrawlRecord | undefined
+  for await (const [name, record] of space.entries()) {
+    if (TALLY.test(name))
+      sum = sum === undefined ? (record as CrawlRecord) : added(sum, record as CrawlRecord)
   }
   return sum
 }
 
-function added(a: CrawlFact, b: CrawlFact): CrawlFact {
+function added(a: CrawlRecord, b: CrawlRecord): CrawlRecord {
   const { ended, ...counts } = {
     runs: Math.max(a.runs, b.runs),
     startedAt: Math.min(a.startedAt, b.startedAt),
@@ -160,7 +157,7 @@ function added(a: CrawlFact, b: CrawlFact): CrawlFact {
     failures: addedEach(a.failures, b.failures),
     skips: addedEach(a.skips, b.skips),
     statuses: addedEach(a.statuses, b.statuses),
-    // It is done when all are.
+    // The crawl is done when all shards are.
     ended: ENDINGS[a.ended ?? ''] === 'done' ? b.ended : a.ended,
   }
   return ended === undefined ? counts : { ...counts, ended }
@@ -170,10 +167,6 @@ function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(
   const sum: Record<PropertyKey, number | undefined> = { ...a }
   for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + (count ?? 0)
   return sum as T
-}
-
-function total(counts: readonly PartitionCount[], what: 'pending' | 'known'): number {
-  return counts.reduce((sum, count) => sum + count[what], 0)
 }
 
 const ENDINGS: Readonly<Record<string, Inspection['state']>> = {
@@ -212,7 +205,7 @@ async function hostsOf(
   return { total, withMostPending }
 }
 
-/** How many requests of each host lie in a range. Few hosts have requests with a time of their own. */
+/** Number of requests of each host in a range. Few hosts have requests scheduled for later. */
 async function pendingByHost(database: Database, from: string, to: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for await (const keys of database.scanKeys({ from, to })) {
@@ -221,7 +214,7 @@ async function pendingByHost(database: Database, from: string, to: string): Prom
   return counts
 }
 
-/** Hosts lie together, so that only those with most need be remembered. */
+/** Keys are sorted by host, so only the hosts with most requests need to be remembered. */
 async function mostPending(database: Database, later: Map<string, number>, most: number) {
   let top: { host: string; pending: number }[] = []
   let total = 0

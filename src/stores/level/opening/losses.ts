@@ -1,54 +1,55 @@
-/** What is said of a crawl that has lost something: how much, what comes of it, and where the rest is. */
+/** Messages about a crawl that has lost data: how much, the consequences, and where the rest is. */
 
 import { counted } from '../../../errors.js'
 import type { Fault } from '../check/examine.js'
 import type { Losses } from '../check/salvage.js'
+import { totalOf } from '../format/counts.js'
 import type { StoreMeta } from './store-meta.js'
 
-/** Undefined if nothing was lost at the end. */
-export function lostEnd(path: string, commits: number, tail: Fault | undefined): string | undefined {
+/** Undefined if no commits are missing at the end. */
+export function lostEndMessage(path: string, commits: number, tail: Fault | undefined): string | undefined {
   if (commits === 0 && tail === undefined) return undefined
-  const what =
+  const loss =
     commits > 0
-      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} gone`
-      : `the crawl in ${path} has lost the changes at the end of ${tail!.file}, which cannot be read`
-  return `${what}, as after a power failure; it goes on from what was before, and fetches again what came after`
+      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} missing`
+      : `the crawl in ${path} has lost its latest changes, because the end of ${tail!.file} is unreadable`
+  return `${loss}, as after a power failure. It resumes from the state before, and fetches the affected pages again`
 }
 
 export interface Repair {
   readonly path: string
-  /** Undefined: nobody knows how much there was. */
+  /** Undefined: unknown. */
   readonly before: StoreMeta | undefined
-  /** Undefined: there is nothing. */
+  /** Undefined: nothing is left. */
   readonly after: StoreMeta | undefined
   /** Undefined: no file was damaged. */
   readonly losses: Losses | undefined
-  /** Files that are kept in the folder `aside`. */
+  /** Files that were moved to the folder `aside`. */
   readonly files: readonly string[]
   readonly aside: string | undefined
 }
 
-export function whatIsLeft({ path, after, losses, files, aside, ...repair }: Repair): string {
-  const [known, pending] = [total(after, 'known'), total(after, 'pending')]
+export function repairMessage({ path, after, losses, files, aside, ...repair }: Repair): string {
+  const [known, pending] = [totalOf(after?.counts ?? [], 'known'), totalOf(after?.counts ?? [], 'pending')]
   const was = repair.before && {
-    known: total(repair.before, 'known'),
-    pending: total(repair.before, 'pending'),
+    known: totalOf(repair.before.counts, 'known'),
+    pending: totalOf(repair.before.counts, 'pending'),
   }
   const left =
     after === undefined
       ? 'nothing'
       : `${counted(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
-  // Removals that are lost bring requests back, and may hide that as many others are gone.
+  // A lost removal brings a request back, which may hide that another one is missing.
   const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
   const missing = was && Math.max(0, was.pending - pending + doubtful)
   const again = was && Math.max(0, was.known - known) + doubtful
   const sentences = [
-    `the crawl in ${path} was damaged; what could be read of it: ${left}`,
+    `the crawl in ${path} was damaged and has been repaired; recovered: ${left}`,
     lostIn(losses),
     missing === undefined || again === undefined
-      ? 'Pages may be missing or fetched again'
+      ? 'Pages may be missing, and others may be fetched again'
       : missing + again > 0
-        ? `Up to ${missing} pending URLs are missing, and up to ${again} pages are fetched again`
+        ? `Up to ${missing} pending URLs are missing, and up to ${again} pages will be fetched again`
         : undefined,
     files.length > 0 ? `Damaged files were moved to ${aside}: ${files.join(', ')}` : undefined,
   ]
@@ -67,8 +68,4 @@ function lostIn(losses: Losses | undefined): string | undefined {
     changes > 0 ? `${counted(changes, 'change')} in the log` : undefined,
   ]
   return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
-}
-
-function total(meta: StoreMeta | undefined, what: 'known' | 'pending'): number {
-  return meta?.counts.reduce((sum, count) => sum + count[what], 0) ?? 0
 }

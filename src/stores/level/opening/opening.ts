@@ -1,54 +1,54 @@
-/** How a crawl in a folder is opened: the database, and the assurance that what is in it can be trusted. */
+/** Opens the crawl in a folder: the database, after making sure that its contents can be trusted. */
 
 import { counted, KumoError } from '../../../errors.js'
 import type { StoreContext } from '../../contract.js'
 import { examine, type Fault, inWords } from '../check/examine.js'
 import { Database } from '../db/database.js'
-import { damaged, explained } from '../db/errors.js'
-import { CommitCount, hasLostItsList, holdsDatabase, isUnborn } from '../db/folder.js'
+import { damaged, toStoreError } from '../db/errors.js'
+import { CommitCount, holdsDatabase, isUncreated, lacksCurrent } from '../db/folder.js'
 import { FIRST_WRITER, kindOf, MARKS } from '../format/keys.js'
-import { assertOurs, type Meta, readMeta, wholeIdentity } from '../format/meta.js'
+import { assertReadable, type Meta, readMeta, storeIdentity } from '../format/meta.js'
 import type { TimeMark } from '../format/time-scale.js'
 import type { Settings } from '../settings.js'
-import { lostEnd, whatIsLeft } from './losses.js'
-import { nonsenseIn } from './nonsense.js'
+import { lostEndMessage, repairMessage } from './losses.js'
 import { INTERRUPTED, isRebuilding, type Rebuilt, rebuild } from './rebuild.js'
-import { mend } from './repair.js'
-import { checkMarks, emptyStoreMeta, readStoreMeta, type StoreMeta, takeTogether } from './store-meta.js'
+import { repairCrawl } from './repair.js'
+import { checkMarks, emptyStoreMeta, readStoreMeta, type StoreMeta, writeMerged } from './store-meta.js'
+import { unreadableKeys } from './unreadable.js'
 
-/** A crawl whose data can be trusted. Nobody else has it open. */
+/** A crawl whose data can be trusted and that is not open elsewhere. */
 export interface Crawl {
   readonly database: Database
-  /** How it stands; blank for a new one. */
+  /** Its meta; blank for a new crawl. */
   readonly meta: StoreMeta
-  /** Whether whoever had it open last did not close it, or not all of it. */
-  readonly wasCut: boolean
-  /** The files that say how many commits there are: of the first writer, and of others that have one. */
+  /** Whether the last run, or one of its writers, did not close. */
+  readonly crashed: boolean
+  /** The files that record the number of commits: of the first writer, and of all others that have one. */
   readonly count: CommitCount
   readonly otherCounts: readonly CommitCount[]
 }
 
 /** How many commits there must be, by writer. */
-export type Report = ReadonlyMap<number, number>
+export type ExpectedCommits = ReadonlyMap<number, number>
 
 export async function openCrawl(settings: Settings, context: StoreContext): Promise<Crawl> {
   const { path } = settings
   const counts = CommitCount.allIn(path)
-  // Before a folder is made where there should have been one.
-  if (settings.resume === 'must' && !holdsDatabase(path)) throw noCrawl(path)
-  const identity = wholeIdentity(context.identity)
-  const told = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
-  const { database, meta, wasMended } = await openWhole(settings, context, identity, told)
+  // Before a folder is created where one should have existed.
+  if (settings.resume === 'must' && !holdsDatabase(path)) throw nothingToResume(path)
+  const identity = storeIdentity(context.identity)
+  const expected = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
+  const { database, meta, wasRepaired } = await openChecked(settings, context, identity, expected)
   try {
     checkResume(settings, meta)
-    // What is lost may have been visits.
-    const wasCut = wasMended || (meta !== undefined && [...counts.values()].some((count) => count.wasCut))
+    // The lost data may include visits.
+    const crashed = wasRepaired || (meta !== undefined && [...counts.values()].some((count) => count.crashed))
     const count = counts.get(FIRST_WRITER)!
     counts.delete(FIRST_WRITER)
     return {
       database,
       meta: meta ?? emptyStoreMeta(identity),
-      wasCut,
+      crashed: crashed,
       count,
       otherCounts: [...counts.values()],
     }
@@ -58,66 +58,75 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   }
 }
 
-/** Makes one commit of what all writers have left; from then on nothing of theirs is needed. See `takeTogether`. */
-export async function gather(
+/**
+ * Merges what all writers have left into one commit; from then on their own records are not needed. See `writeMerged`.
+ */
+export async function mergeWriters(
   { database, meta, count, otherCounts }: Crawl,
   time: TimeMark,
   apart: boolean,
 ): Promise<StoreMeta> {
-  const together = await takeTogether(database, meta, time, apart)
-  count.tell(together.first.commit)
+  const together = await writeMerged(database, meta, time, apart)
+  count.tryWrite(together.first.commit)
   for (const other of otherCounts) {
     try {
       other.remove()
     } catch {
-      // It tells of commits that are there.
+      // The commits that it records exist.
     }
   }
   return together
 }
 
-interface Whole {
+interface Checked {
   readonly database: Database
   /** Undefined for a new crawl. */
   readonly meta: StoreMeta | undefined
-  readonly wasMended: boolean
+  readonly wasRepaired: boolean
 }
 
-/** A database whose data can be trusted. What is damaged is mended if that is wanted, and refused if not. */
-async function openWhole(
+/** Opens a database whose data can be trusted. Damage is repaired if the options say so, and refused otherwise. */
+async function openChecked(
   settings: Settings,
   { report }: StoreContext,
   identity: Record<string, string>,
-  told: Report,
-): Promise<Whole> {
+  expected: ExpectedCommits,
+): Promise<Checked> {
   const { path, repair } = settings
   const { database, tail, rebuilt, ...opened } = await openDatabase(settings)
   try {
-    // Before anything is removed that another version would understand.
-    await assertOurs(path, database, identity)
-    const nonsense = repair ? await dropNonsense(path, database) : undefined
+    // Before anything is removed that another version could read.
+    await assertReadable(path, database, identity)
+    const unreadable = repair ? await dropUnreadable(path, database) : undefined
     const stored = await readMeta(path, database, identity)
-    let problem: unknown = opened.problem ?? nonsense
+    let problem: unknown = opened.problem ?? unreadable
     let meta: StoreMeta | undefined
     if (problem === undefined) {
       try {
-        meta = await checkedMeta(path, database, stored, told)
+        meta = await checkedMeta(path, database, stored, expected)
       } catch (error) {
         if (!repair || !isDamaged(error)) throw error
         problem = error
       }
     }
     if (problem === undefined) {
-      const lost = lostEnd(path, lostCommits(told, meta), tail)
+      const lost = lostEndMessage(path, lostCommits(expected, meta), tail)
       if (lost !== undefined) report?.({ kind: 'repaired', message: lost })
-      return { database, meta, wasMended: false }
+      return { database, meta, wasRepaired: false }
     }
-    const before = await metaBefore(database, stored, told)
-    const after = await mend(database, stored, identity, told)
+    const before = await metaBefore(database, stored, expected)
+    const after = await repairCrawl(database, stored, identity, expected)
     const files = (await rebuilt?.finish()) ?? []
-    const message = whatIsLeft({ path, before, after, losses: rebuilt?.losses, files, aside: rebuilt?.aside })
+    const message = repairMessage({
+      path,
+      before,
+      after,
+      losses: rebuilt?.losses,
+      files,
+      aside: rebuilt?.aside,
+    })
     report?.({ kind: 'repaired', message, cause: problem })
-    return { database, meta: after, wasMended: true }
+    return { database, meta: after, wasRepaired: true }
   } catch (error) {
     await database.close()
     throw error
@@ -133,11 +142,11 @@ async function checkedMeta(
   path: string,
   database: Database,
   stored: Meta | undefined,
-  told: Report,
+  expected: ExpectedCommits,
 ): Promise<StoreMeta | undefined> {
   if (stored === undefined) {
-    if ([...told.values()].some((commits) => commits > 0))
-      throw damaged(path, 'its database is empty or gone')
+    if ([...expected.values()].some((commits) => commits > 0))
+      throw damaged(path, 'its database is empty or missing')
     return undefined
   }
   const meta = await readStoreMeta(database, stored)
@@ -145,31 +154,31 @@ async function checkedMeta(
   return meta
 }
 
-/** What there was before it was damaged, if that can be told: the last commit must be there. */
+/** The meta from before the damage; undefined if the last commit is missing. */
 async function metaBefore(
   database: Database,
   stored: Meta | undefined,
-  told: Report,
+  expected: ExpectedCommits,
 ): Promise<StoreMeta | undefined> {
   const meta = stored && (await readStoreMeta(database, stored))
-  return lostCommits(told, meta) > 0 ? undefined : meta
+  return lostCommits(expected, meta) > 0 ? undefined : meta
 }
 
-/** Removes records that make no sense. Answers with the error that they are. */
-async function dropNonsense(path: string, database: Database): Promise<KumoError | undefined> {
-  const keys = await nonsenseIn(database)
+/** Removes records that cannot be decoded. Returns the error that describes them. */
+async function dropUnreadable(path: string, database: Database): Promise<KumoError | undefined> {
+  const keys = await unreadableKeys(database)
   if (keys.length === 0) return undefined
-  // With a mark of the commits: a repair that is interrupted now leaves a hole that is found.
+  // A commit mark is removed with them: if the repair is interrupted now, the gap will be detected.
   const marks = await database.read({ ...MARKS[0], limit: 1 })
   const gone = [...keys, ...marks.map(([key]) => key)]
   await database.write({ values: new Map(gone.map((key) => [key, null])), once: [] })
   const more = keys.length === 1 ? '' : `, and ${counted(keys.length - 1, 'more record')}`
-  return damaged(path, `${kindOf(keys[0]!)} cannot be read${more}`)
+  return damaged(path, `${kindOf(keys[0]!)} is unreadable${more}`)
 }
 
-function lostCommits(told: Report, meta: StoreMeta | undefined): number {
+function lostCommits(expected: ExpectedCommits, meta: StoreMeta | undefined): number {
   let lost = 0
-  for (const [writer, commits] of told) {
+  for (const [writer, commits] of expected) {
     const end = writer === FIRST_WRITER ? meta?.first : meta?.writers[writer]
     lost += Math.max(0, commits - (end?.commit ?? 0))
   }
@@ -178,23 +187,23 @@ function lostCommits(told: Report, meta: StoreMeta | undefined): number {
 
 interface OpenedDatabase {
   readonly database: Database
-  /** The last log ends with something that cannot be read. */
+  /** The last log ends with something unreadable. */
   readonly tail?: Fault | undefined
-  /** What was the matter, if it had to be rebuilt. */
+  /** What was wrong, if it had to be rebuilt. */
   readonly problem?: unknown
   readonly rebuilt?: Rebuilt
 }
 
-/** Opens a database whose files are whole, or one that was made of what could be read of them. */
+/** Opens a database whose files are intact, or one rebuilt from what could be read of them. */
 async function openDatabase({ path, durability, repair, verify }: Settings): Promise<OpenedDatabase> {
   const sync = durability === 'machine'
-  // What this process has open already was looked at when it was opened, and its files change.
+  // What this process already has open was checked when it was opened, and its files are changing.
   const isOpen = await Database.isLeftOpen(path)
-  // Files that another process is writing may look damaged, and it takes time to read them all.
+  // Files that another process is writing may look damaged, and reading them all takes time.
   if (!isOpen && holdsDatabase(path)) await Database.assertFree(path)
   let { problem, tail } = isOpen
     ? { problem: undefined, tail: undefined }
-    : await lookAt(path, verify || repair)
+    : await checkFiles(path, verify || repair)
   if (problem === undefined) {
     try {
       return { database: await Database.open(path, sync), tail }
@@ -208,34 +217,37 @@ async function openDatabase({ path, durability, repair, verify }: Settings): Pro
     const rebuilt = await rebuild(path, sync)
     return { database: rebuilt.database, problem, rebuilt }
   } catch (error) {
-    throw explained(path, error)
+    throw toStoreError(path, error)
   }
 }
 
-/** Looks at the files of a folder before LevelDB does. `tables`: also at what is in the tables. */
-async function lookAt(path: string, tables: boolean): Promise<{ problem: unknown; tail: Fault | undefined }> {
+/** Checks the files of a folder before LevelDB opens them. `tables`: also checks the contents of tables. */
+async function checkFiles(
+  path: string,
+  tables: boolean,
+): Promise<{ problem: unknown; tail: Fault | undefined }> {
   try {
     if (await isRebuilding(path)) return { problem: damaged(path, INTERRUPTED), tail: undefined }
-    if (isUnborn(path)) return { problem: undefined, tail: undefined }
+    if (isUncreated(path)) return { problem: undefined, tail: undefined }
     const { faults, tail } = await examine(path, tables)
-    // LevelDB would begin a new database here.
-    const isGone = faults.length === 0 && hasLostItsList(path)
-    const what = isGone ? 'the file CURRENT is gone' : faults.length > 0 ? inWords(faults) : undefined
+    // LevelDB would create a new database here.
+    const isGone = faults.length === 0 && lacksCurrent(path)
+    const what = isGone ? 'the file CURRENT is missing' : faults.length > 0 ? inWords(faults) : undefined
     return { problem: what && damaged(path, what), tail }
   } catch (error) {
-    throw explained(path, error)
+    throw toStoreError(path, error)
   }
 }
 
 function checkResume({ path, resume }: Settings, meta: StoreMeta | undefined): void {
   if (resume === 'never' && meta !== undefined) {
-    const message = `${path} holds a crawl already, and resume is 'never'; choose another folder, or remove this one`
+    const message = `${path} already holds a crawl, and resume is 'never'; choose another folder, or delete this one`
     throw new KumoError('KUMO_STORE_RESUME', message)
   }
-  if (resume === 'must' && meta === undefined) throw noCrawl(path)
+  if (resume === 'must' && meta === undefined) throw nothingToResume(path)
 }
 
-function noCrawl(path: string): KumoError {
-  const message = `${path} holds no crawl to go on with, and resume is 'must'; is the path right?`
+function nothingToResume(path: string): KumoError {
+  const message = `${path} holds no crawl to resume, and resume is 'must'; check the path`
   return new KumoError('KUMO_STORE_RESUME', message)
 }

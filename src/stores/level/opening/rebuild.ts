@@ -1,8 +1,8 @@
 /**
- * Makes a new database of what can be read of a damaged one. Its files are set aside first, so that nothing of them is
- * changed, and the new database lies where the old one was; whoever is interrupted begins again with what was set aside.
- * LevelDB has a repair of its own, but that takes logs for true that do not match their checksums, confuses old values with
- * new ones, and ends the process where it meets what is impossible.
+ * Builds a new database from what can be read of a damaged one. The damaged files are first moved aside unchanged, and
+ * the new database takes their place. If that is interrupted, the next attempt starts over from the files set aside.
+ * LevelDB's own repair is not used: it accepts log records with wrong checksums, confuses old and new values, and
+ * aborts the process on impossible data.
  */
 
 import { existsSync } from 'node:fs'
@@ -12,25 +12,25 @@ import { examine, isDatabaseFile } from '../check/examine.js'
 import { type Losses, salvage } from '../check/salvage.js'
 import { Database } from '../db/database.js'
 
-/** Where damaged files are kept, in a folder for each repair. */
+/** Where damaged files are kept, in one folder per repair. */
 const ASIDE = 'damaged'
-/** Whether a repair is going on, and how far it has come, says an empty file in its folder. */
+/** An empty file in that folder marks a repair in progress, and its stage. */
 const MOVING = 'moving'
 const BUILDING = 'building'
 
-/** What is the matter with a folder whose repair was. */
+/** Describes a folder whose repair was interrupted. */
 export const INTERRUPTED = 'a repair of it was interrupted'
 
 export interface Rebuilt {
   readonly database: Database
   readonly losses: Losses
-  /** Where the damaged files are. */
+  /** The folder of the damaged files. */
   readonly aside: string
-  /** To be called when the crawl in it is whole, and on disk. Answers with the names of files that stay set aside. */
+  /** Call this when the rebuilt crawl is complete and on disk. Returns the names of the files that stay set aside. */
   finish(): Promise<string[]>
 }
 
-/** Whether a repair was begun and interrupted: what is in the folder is then not all of it. */
+/** Whether a repair was interrupted: the folder then contains only a part of the database. */
 export async function isRebuilding(path: string): Promise<boolean> {
   return (await unfinished(path)) !== undefined
 }
@@ -50,7 +50,7 @@ export async function rebuild(path: string, sync: boolean): Promise<Rebuilt> {
   }
 }
 
-/** Moves the files of the database out of the way. What an interrupted repair has built is removed. */
+/** Moves the database files out of the way. Removes what an interrupted repair has built. */
 async function setAside(path: string): Promise<string> {
   const aside = (await unfinished(path)) ?? (await newFolder(path))
   const isMoved = existsSync(join(aside, BUILDING))
@@ -83,7 +83,7 @@ async function foldersIn(path: string): Promise<number[]> {
   return names.filter((name) => /^\d+$/.test(name)).map(Number)
 }
 
-/** What is whole is in the new database; what is damaged stays, for whoever can read more of it. */
+/** Intact files are contained in the new database and removed; damaged ones stay for inspection. */
 async function finish(aside: string, kept: ReadonlySet<string>): Promise<string[]> {
   await rm(join(aside, BUILDING))
   const names = await readdir(aside)
@@ -97,7 +97,7 @@ async function finish(aside: string, kept: ReadonlySet<string>): Promise<string[
   return left
 }
 
-/** A request that comes back because its removal is lost makes a page that is fetched again. */
+/** A request whose removal is lost comes back, and its page is fetched again. */
 function isRequest(key: Uint8Array): boolean {
   return key[0] === PENDING || key[0] === LATER
 }

@@ -1,4 +1,4 @@
-/** Counts what is there, where what is written about it cannot be trusted or is not written. */
+/** Counts what is stored, where recorded counts are missing or cannot be trusted. */
 
 import type { Database } from '../db/database.js'
 import type { PartitionCount } from '../format/counts.js'
@@ -9,11 +9,11 @@ const SEQ_DIGITS = 9
 
 export interface Counted {
   readonly counts: readonly PartitionCount[]
-  /** Larger than the number of any request, and no smaller than that of any list of fingerprints. */
+  /** Greater than the number of any request, and no less than that of any list of fingerprints. */
   readonly nextSeq: number
 }
 
-/** Reads the keys of all requests and the lengths of all lists of fingerprints. */
+/** Reads the keys of all requests and the sizes of all lists of fingerprints. */
 export async function countAll(database: Database): Promise<Counted> {
   const pending = new Map<number, number>()
   const known = new Map<number, number>()
@@ -44,7 +44,7 @@ export async function countAll(database: Database): Promise<Counted> {
   return { counts, nextSeq }
 }
 
-/** Tells each host with requests once. */
+/** Calls `each` once for every host with requests. */
 export async function eachHost(
   database: Database,
   kind: 'p' | 'l',

@@ -1,6 +1,6 @@
 /**
- * Makes a whole crawl of what can be read of a damaged one: every request that is there is pending, its host is known to
- * have it, its name is known, and the counts are what is there.
+ * Makes a consistent crawl from what could be read of a damaged one: every stored request is pending, has an entry for
+ * its host and is marked as seen, and the counts match.
  */
 
 import { NameSet } from '../../../seen/trusted-names.js'
@@ -29,36 +29,36 @@ import {
 import { type Meta, readWriterMeta, type WriterEnd } from '../format/meta.js'
 import { FORMAT } from '../format/migrations.js'
 import { readHost, readRequest, writeHost } from '../format/records.js'
-import { readShelf } from '../seen/archive.js'
+import { readFilter } from '../seen/archive.js'
 import { countAll, eachHost, PRINT_BYTES } from './recount.js'
 import { readStoreMeta, type StoreMeta } from './store-meta.js'
 
-/** Changes that are written at once. */
+/** Changes written at a time. */
 const PORTION = 10_000
 
-/** `told` is the number of commits that there should be, by writer. Undefined if nothing of a crawl is left. */
-export async function mend(
+/** `expected`: how many commits there should be, by writer. Undefined if nothing of a crawl is left. */
+export async function repairCrawl(
   database: Database,
   meta: Meta | undefined,
   identity: Readonly<Record<string, string>>,
-  told: ReadonlyMap<number, number>,
+  expected: ReadonlyMap<number, number>,
 ): Promise<StoreMeta | undefined> {
-  const changes = new Portions(database)
-  await mendHosts(database, changes)
+  const changes = new PortionedWriter(database)
+  await repairHosts(database, changes)
   const { counts, nextSeq: firstFree } = await countAll(database)
   if (meta === undefined && counts.length === 0) return undefined
-  const commit = Math.max(meta?.commit ?? 0, told.get(FIRST_WRITER) ?? 0) + 1
-  const { writers, seq } = await writersLeft(database, meta, told)
+  const commit = Math.max(meta?.commit ?? 0, expected.get(FIRST_WRITER) ?? 0) + 1
+  const { writers, seq } = await writersLeft(database, meta, expected)
   let nextSeq = Math.max(meta?.seq ?? 0, seq, firstFree) + 1
-  nextSeq = await mendArchive(database, changes, nextSeq)
-  nextSeq = await knowPending(database, changes, nextSeq)
+  nextSeq = await repairArchive(database, changes, nextSeq)
+  nextSeq = await markPendingAsSeen(database, changes, nextSeq)
   for (const range of [...MARKS, WRITERS, MOVES]) {
     for await (const keys of database.scanKeys(range)) {
       for (const key of keys) await changes.put(key, null)
     }
   }
   await changes.put(commitKey(FIRST_WRITER, commit), '')
-  const whole: Meta = {
+  const repaired: Meta = {
     ...(meta ?? { at: 0, identity, nextBatch: 0 }),
     format: FORMAT,
     counts: writeCounts(counts),
@@ -67,16 +67,16 @@ export async function mend(
     marksFrom: commit,
     lanes: writers,
   }
-  await changes.put(META, JSON.stringify(whole))
+  await changes.put(META, JSON.stringify(repaired))
   await changes.write(true)
-  return readStoreMeta(database, whole)
+  return readStoreMeta(database, repaired)
 }
 
-/** Every host with requests gets an entry, and entries say whether there are requests with a time of their own. */
-async function mendHosts(database: Database, changes: Portions): Promise<void> {
+/** Adds missing host entries, and corrects whether a host has requests scheduled for later. */
+async function repairHosts(database: Database, changes: PortionedWriter): Promise<void> {
   const withLater = new NameSet()
   await eachHost(database, 'l', (_, host) => withLater.add(host))
-  const listed = await mendEntries(database, changes, withLater)
+  const listed = await repairEntries(database, changes, withLater)
   const addMissing = async (partition: string, host: string) => {
     if (listed.has(host)) return
     listed.add(host)
@@ -88,10 +88,14 @@ async function mendHosts(database: Database, changes: Portions): Promise<void> {
 }
 
 /**
- * The hosts that have an entry. Where one has several, because the removal of those before was lost, the last is true: it
- * has the host's latest pause.
+ * Returns the hosts that have an entry. If a host has several, because removals were lost, the last one is valid: it
+ * has the latest delay.
  */
-async function mendEntries(database: Database, changes: Portions, withLater: NameSet): Promise<NameSet> {
+async function repairEntries(
+  database: Database,
+  changes: PortionedWriter,
+  withLater: NameSet,
+): Promise<NameSet> {
   const listed = new NameSet()
   /** The entries of hosts of this partition. */
   let keys = new Map<string, string>()
@@ -115,11 +119,11 @@ async function mendEntries(database: Database, changes: Portions, withLater: Nam
   return listed
 }
 
-/** How far the other writers had come: no number that they have given may be given again. */
+/** How far the other writers had got: none of their numbers may be used again. */
 async function writersLeft(
   database: Database,
   meta: Meta | undefined,
-  told: ReadonlyMap<number, number>,
+  expected: ReadonlyMap<number, number>,
 ): Promise<{ writers: Record<string, WriterEnd>; seq: number }> {
   const writers: Record<string, WriterEnd> = {}
   let seq = 0
@@ -129,7 +133,7 @@ async function writersLeft(
     const last = Math.max(commit, before.commit)
     writers[writer] = { commit: last, marksFrom: last + 1, nextBatch: Math.max(nextBatch, before.nextBatch) }
   }
-  for (const [writer, commits] of told) reached(writer, commits, 0)
+  for (const [writer, commits] of expected) reached(writer, commits, 0)
   for (const [writer, end] of Object.entries(meta?.lanes ?? {}))
     reached(Number(writer), end.commit, end.nextBatch)
   for await (const entries of database.scan(WRITERS)) {
@@ -146,10 +150,10 @@ async function writersLeft(
 }
 
 /**
- * Pages of fingerprints without the right filter over them would not be found: they become lists, as if the names had
- * become known lately. Answers with the next number for a list.
+ * Pages of fingerprints without a matching filter would not be found. They become lists, like fingerprints of URLs seen
+ * recently. Returns the next number for a list.
  */
-async function mendArchive(database: Database, changes: Portions, from: number): Promise<number> {
+async function repairArchive(database: Database, changes: PortionedWriter, from: number): Promise<number> {
   let seq = from
   const inPages = new Map<number, number>()
   const inFilter = new Map<number, number>()
@@ -160,7 +164,7 @@ async function mendArchive(database: Database, changes: Portions, from: number):
     }
   }
   for await (const entries of database.scanBytes({ from: 'b', to: 'c' })) {
-    for (const [key, record] of entries) inFilter.set(partitionIn(key), readShelf(record).count)
+    for (const [key, record] of entries) inFilter.set(partitionIn(key), readFilter(record).count)
   }
   for (const partition of new Set([...inPages.keys(), ...inFilter.keys()])) {
     if (inPages.get(partition) === inFilter.get(partition)) continue
@@ -176,14 +180,18 @@ async function mendArchive(database: Database, changes: Portions, from: number):
   return seq
 }
 
-/** Names on one list. */
+/** Fingerprints in a list. */
 const LIST = 1024
 
 /**
- * The name of a request may be lost where the request is not: it would be added again when it is met. So all that is
- * pending is known once more; what was known already is known once.
+ * The fingerprint of a request may be lost while the request is not; it would then be added again when a link to it is
+ * found. So everything pending is marked as seen once more; duplicates count once.
  */
-async function knowPending(database: Database, changes: Portions, from: number): Promise<number> {
+async function markPendingAsSeen(
+  database: Database,
+  changes: PortionedWriter,
+  from: number,
+): Promise<number> {
   let seq = from
   let partition = -1
   let prints: number[] = []
@@ -211,8 +219,8 @@ async function knowPending(database: Database, changes: Portions, from: number):
   return seq
 }
 
-/** Changes of any number, written some at a time. */
-class Portions {
+/** Any number of changes, written in portions. */
+class PortionedWriter {
   readonly #database: Database
   #values = new Map<string, Staged>()
 

@@ -1,6 +1,6 @@
 /**
- * What the writers of a store know, taken together. Several threads may have written it, and as many or fewer or more may go
- * on with it, so it is read as one when a store is opened, and written as one before anybody changes anything.
+ * The metas of all writers of a store, combined. A crawl stored by several threads may be resumed by a different number
+ * of them, so the metas are combined when the store is opened, and written as one before anything changes.
  */
 
 import type { KumoError } from '../../../errors.js'
@@ -28,13 +28,13 @@ export interface StoreMeta {
   readonly identity: Readonly<Record<string, string>>
   /** The latest commit of any writer. Undefined: there is none. */
   readonly time: TimeMark | undefined
-  /** The number of the next request, larger than any writer has given. */
+  /** Number of the next request: greater than any that a writer has used. */
   readonly seq: number
   readonly counts: readonly PartitionCount[]
   readonly first: WriterEnd
-  /** The other writers that there are or have been, by number. */
+  /** All other writers so far, by number. */
   readonly writers: Readonly<Record<string, WriterEnd>>
-  /** Keys under which parts of this lie that are not in the first writer. */
+  /** Keys of the parts that are not stored with the first writer. */
   readonly scattered: readonly string[]
 }
 
@@ -84,10 +84,10 @@ function endOf({ commit, marksFrom, nextBatch }: WriterEnd): WriterEnd {
 }
 
 /**
- * Makes all of it one commit of the first writer. `apart`: the partitions are laid out one by one, for other writers to take
- * them up; otherwise they are the first writer's.
+ * Writes everything as one commit of the first writer. `apart`: each partition gets a record of its own, for other
+ * writers to adopt; otherwise the first writer owns all partitions.
  */
-export async function takeTogether(
+export async function writeMerged(
   database: Database,
   before: StoreMeta,
   time: TimeMark,
@@ -113,14 +113,14 @@ export async function takeTogether(
   return { ...before, time, first, scattered: [] }
 }
 
-/** What a writer has written of itself, in this run or in one before its partitions were last taken together. */
+/** The meta of a writer, from this run or an earlier one; undefined once its partitions were merged. */
 export async function readWriter(database: Database, writer: number): Promise<WriterMeta | undefined> {
   const key = metaKey(writer)
   const record = await database.get(key)
   return record === undefined ? undefined : database.decode(key, readWriterMeta, record)
 }
 
-/** Every commit leaves a mark, so that one that is missing is noticed: LevelDB passes over what it cannot read. */
+/** Every commit leaves a mark, so that a missing commit is noticed: LevelDB silently skips what it cannot read. */
 export async function checkMarks(
   path: string,
   database: Database,
@@ -137,18 +137,18 @@ export async function checkMarks(
       for (const key of keys) {
         const { writer, commit } = markIn(key)
         const before = last.get(writer) ?? 0
-        if (commit !== before + 1) throw hole(path, before + 1, commit - 1)
+        if (commit !== before + 1) throw missingCommits(path, before + 1, commit - 1)
         last.set(writer, commit)
       }
     }
   }
   for (const [writer, at] of last) {
     const { commit } = ends.get(writer) ?? { commit: 0 }
-    if (at !== commit) throw hole(path, at + 1, commit)
+    if (at !== commit) throw missingCommits(path, at + 1, commit)
   }
 }
 
-function hole(path: string, from: number, to: number): KumoError {
+function missingCommits(path: string, from: number, to: number): KumoError {
   const commits = from === to ? `commit ${from}` : `commits ${from} to ${to}`
-  return damaged(path, `${commits} cannot be read, so that URLs may be missing`)
+  return damaged(path, `${commits} cannot be read, so URLs may be missing`)
 }

@@ -2,19 +2,19 @@ import type { Database, Staged } from '../db/database.js'
 import { filterKey, partitionIn, partitionText, printPageKey, rangesOf } from '../format/keys.js'
 import { Filter } from './filter.js'
 
-/** Fingerprints of a page on disk: 4 KB, as much as LevelDB reads at once anyway. */
+/** Fingerprints per page: 4 KB, which LevelDB reads at once anyway. */
 const PAGE = 512
 
-export interface Question {
+export interface Lookup {
   readonly partition: number
   readonly print: bigint
 }
 
-/** Told the place of each fingerprint. */
-type Taken = (prints: Uint32Array, at: number) => void
+/** Called with the index of each fingerprint. */
+type OnArchived = (prints: Uint32Array, at: number) => void
 
-/** What memory holds of a partition whose fingerprints are on disk. */
-interface Shelf {
+/** What memory holds of an archived partition. */
+interface ArchivedPartition {
   readonly count: number
   readonly filter: Filter
   /** The first fingerprint of each page, ascending. */
@@ -22,13 +22,13 @@ interface Shelf {
 }
 
 /**
- * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each and
- * the first of each page. `take` moves to here what a partition has known for long; questions read one page each, and
- * the filter spares nearly all questions about what is new.
+ * Fingerprints that are on disk only, by partition: sorted, in pages, behind a filter. Memory holds ten bits of each,
+ * and the first of each page. `archive` moves the older fingerprints of a partition here. A lookup reads one page, and the
+ * filter spares nearly all lookups of new URLs.
  */
 export class Archive {
   readonly #database: Database
-  readonly #shelves = new Map<number, Shelf>()
+  readonly #partitions = new Map<number, ArchivedPartition>()
   #size = 0
   #last: Promise<unknown> = Promise.resolve()
 
@@ -40,19 +40,19 @@ export class Archive {
     return this.#size
   }
 
-  /** False: certainly not here. */
+  /** False: certainly not in the archive. */
   mayHave(partition: number, low: number, high: number): boolean {
-    return this.#shelves.get(partition)?.filter.mayHave(low, high) === true
+    return this.#partitions.get(partition)?.filter.mayHave(low, high) === true
   }
 
-  /** Which of these are here, in the order of the questions. */
-  has(questions: readonly Question[]): Promise<boolean[]> {
+  /** Which of these are in the archive, in the same order. */
+  has(questions: readonly Lookup[]): Promise<boolean[]> {
     return this.#inTurn(() => this.#has(questions))
   }
 
-  async #has(questions: readonly Question[]): Promise<boolean[]> {
+  async #has(questions: readonly Lookup[]): Promise<boolean[]> {
     const keys = questions.map(({ partition, print }) => {
-      const shelf = this.#shelves.get(partition)
+      const shelf = this.#partitions.get(partition)
       const page = shelf === undefined ? -1 : lastNotAfter(shelf.firsts, print)
       return page < 0 ? '' : printPageKey(partitionText(partition), shelf!.firsts[page]!)
     })
@@ -67,12 +67,12 @@ export class Archive {
     })
   }
 
-  /** How many of a partition are here. */
+  /** Number of archived fingerprints of a partition. */
   sizeOf(partition: number): number {
-    return this.#shelves.get(partition)?.count ?? 0
+    return this.#partitions.get(partition)?.count ?? 0
   }
 
-  /** Takes up what is on disk of partitions, ascending. */
+  /** Loads what is on disk of partitions, ascending. */
   load(partitions: readonly number[]): Promise<void> {
     return this.#inTurn(() => this.#load(partitions))
   }
@@ -92,32 +92,32 @@ export class Archive {
       for await (const entries of this.#database.scanBytes(range)) {
         for (const [key, bytes] of entries) {
           const partition = partitionIn(key)
-          const { count, filter } = this.#database.decode(key, readShelf, bytes)
+          const { count, filter } = this.#database.decode(key, readFilter, bytes)
           this.#put(partition, { count, filter, firsts: BigUint64Array.from(firsts.get(partition) ?? []) })
         }
       }
     }
   }
 
-  /** Forgets partitions: what is on disk of them is another thread's. */
+  /** Forgets partitions: another thread has them. */
   drop(partitions: Iterable<number>): void {
     for (const partition of partitions) {
       this.#size -= this.sizeOf(partition)
-      this.#shelves.delete(partition)
+      this.#partitions.delete(partition)
     }
   }
 
-  /** Resolves once what was begun before is done. */
+  /** Resolves once everything started before is finished. */
   async settled(): Promise<void> {
     await this.#last
   }
 
-  /** Moves here what the disk has of a partition, all or nothing, and tells of each. */
-  take(partition: number, taken: Taken): Promise<void> {
-    return this.#inTurn(() => this.#take(partition, taken))
+  /** Archives what is stored of a partition, all or nothing, and calls `archived` for each fingerprint. */
+  archive(partition: number, archived: OnArchived): Promise<void> {
+    return this.#inTurn(() => this.#archivePartition(partition, archived))
   }
 
-  async #take(partition: number, taken: Taken): Promise<void> {
+  async #archivePartition(partition: number, archived: OnArchived): Promise<void> {
     const at = partitionText(partition)
     const changes = new Map<string, Staged>()
     const parts: BigUint64Array[] = []
@@ -146,36 +146,36 @@ export class Archive {
     changes.set(filterKey(at), record)
     await this.#database.write({ values: changes, once: [] })
     this.#put(partition, { count: prints.length, filter, firsts: BigUint64Array.from(firsts) })
-    for (let i = 0; i < words.length; i += 2) taken(words, i)
+    for (let i = 0; i < words.length; i += 2) archived(words, i)
   }
 
-  /** One at a time: pages must not be rearranged while they are read. */
+  /** One operation at a time: pages must not be rearranged while they are read. */
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(act)
     this.#last = turn.catch(() => {})
     return turn
   }
 
-  #put(partition: number, shelf: Shelf): void {
-    this.#size += shelf.count - (this.#shelves.get(partition)?.count ?? 0)
-    this.#shelves.set(partition, shelf)
+  #put(partition: number, shelf: ArchivedPartition): void {
+    this.#size += shelf.count - (this.#partitions.get(partition)?.count ?? 0)
+    this.#partitions.set(partition, shelf)
   }
 }
 
 const COUNT_BYTES = 4
 
-/** A fingerprint's low half comes first, as in memory: eight bytes in the order of this machine's numbers. */
+/** The low half of a fingerprint comes first, as in memory: eight bytes in native byte order. */
 export function readPrints(bytes: Uint8Array): BigUint64Array {
   return new BigUint64Array(bytes.slice().buffer)
 }
 
-/** The filter over a partition's pages, and how many fingerprints they have. */
-export function readShelf(bytes: Uint8Array): Pick<Shelf, 'count' | 'filter'> {
+/** The filter over a partition's pages, and the number of fingerprints in them. */
+export function readFilter(bytes: Uint8Array): Pick<ArchivedPartition, 'count' | 'filter'> {
   const count = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0)
   return { count, filter: new Filter(bytes.slice(COUNT_BYTES)) }
 }
 
-/** All of them in order, each once. */
+/** Sorted, without duplicates. */
 function distinct(parts: readonly BigUint64Array[]): BigUint64Array {
   const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -189,7 +189,7 @@ function distinct(parts: readonly BigUint64Array[]): BigUint64Array {
   return all.slice(0, kept)
 }
 
-/** The place of the last number that is not larger; -1 if all are. */
+/** Index of the last number that is not greater; -1 if all are. */
 function lastNotAfter(sorted: BigUint64Array, value: bigint): number {
   let low = 0
   let high = sorted.length

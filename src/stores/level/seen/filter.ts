@@ -1,17 +1,17 @@
 /**
- * A Bloom filter over fingerprints: says "never added" for certain, or "probably added", wrongly for one in a hundred.
- * Ten bits a fingerprint.
+ * A Bloom filter over fingerprints: answers "never added" with certainty, or "probably added" with one percent of false
+ * positives, at ten bits per fingerprint.
  */
 
 const BITS_EACH = 10
-/** As many bits are set for each: the best number for ten bits each would be seven, and five misses hardly more. */
+/** Bits set per fingerprint. Seven would be optimal for ten bits each; five is hardly worse. */
 const PROBES = 5
 
 export class Filter {
   readonly bytes: Uint8Array
   readonly #bits: number
 
-  /** An empty filter for so many fingerprints, or one that was written before. */
+  /** An empty filter for this many fingerprints, or one that was stored. */
   constructor(of: number | Uint8Array) {
     this.bytes = typeof of === 'number' ? new Uint8Array(Math.ceil((of * BITS_EACH) / 8) + 1) : of
     this.#bits = this.bytes.length * 8

@@ -2,14 +2,14 @@ import { SLOT_WORDS, Slabs } from '../../../seen/slabs.js'
 import { FingerprintSet } from '../../../seen/table.js'
 
 /**
- * Fingerprints of a partition that may be in one segment. Beyond that it gets as many as a table of its own would have, or
- * growing would stall the loop.
+ * Fingerprints of a partition that fit into one segment. Beyond that it gets as many segments as a separate table would
+ * have, because growing in one piece would block the event loop.
  */
 const SMALL = 40_000
 
 /**
- * Fingerprints of known names in memory, in *shelves*: one for each partition, so that a partition can leave with all that
- * is known of it, for a fingerprint does not tell its partition; or one for all, where none ever leaves.
+ * Fingerprints of seen URLs in memory, on *shelves*: one per partition, so that a partition can leave with its
+ * fingerprints (a fingerprint does not reveal its partition); or a single one, if partitions never leave.
  */
 export class Prints {
   readonly #memory = new Slabs()
@@ -25,7 +25,7 @@ export class Prints {
     return this.#size
   }
 
-  /** For what comes of looking there soon: see `FingerprintSet`. */
+  /** Prefetches for lookups that follow soon: see `FingerprintSet`. */
   warm(shelf: number, from: Uint32Array, count: number, first: number): void {
     this.#shelves.get(shelf)?.warm(from, count, first)
   }
@@ -48,7 +48,7 @@ export class Prints {
     return wasThere
   }
 
-  /** Adds fingerprints as `empty` lists them. */
+  /** Adds fingerprints as returned by `empty`. */
   addEach(shelf: number, prints: Uint32Array): void {
     const set = this.#shelf(shelf, prints.length / SLOT_WORDS)
     const before = set.size
@@ -56,7 +56,7 @@ export class Prints {
     this.#size += set.size - before
   }
 
-  /** Takes all fingerprints of a shelf out, two words each. */
+  /** Removes and returns all fingerprints of a shelf, two words each. */
   empty(shelf: number): Uint32Array {
     const set = this.#shelves.get(shelf)
     if (set === undefined) return new Uint32Array(0)
@@ -77,7 +77,7 @@ export class Prints {
     this.#size = 0
   }
 
-  /** The set of a shelf, fit for so many more. */
+  /** The set of a shelf, with room for `more`. */
   #shelf(shelf: number, more: number): FingerprintSet {
     const set = this.#shelves.get(shelf)
     const isSmall = !this.#isOne && (set?.size ?? 0) + more <= SMALL

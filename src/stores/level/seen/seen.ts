@@ -12,48 +12,48 @@ import { Archive, readPrints } from './archive.js'
 import { Prints } from './prints.js'
 
 const PRINT_WORDS = 2
-/** Names whose fingerprints are made before the first of them is looked up: see seen/table.ts. */
+/** URLs whose fingerprints are computed before the first of them is looked up: see seen/table.ts. */
 const CHUNK = 256
 
 export interface LevelSeenParts {
   readonly database: Database
   readonly journal: Journal
-  /** What its partitions hold; it changes what is known. */
+  /** What its partitions hold; the seen-set updates the number of seen URLs. */
   readonly counts: Counts
-  /** Fingerprints in memory; beyond that, those known longest are on disk only. */
+  /** Fingerprints in memory; beyond that, the oldest are on disk only. */
   readonly inMemory: number
-  /** Whether its partitions may go to other threads. */
+  /** Whether its partitions may move to other threads. */
   readonly mayLeave: boolean
   partitionOf(host: string): number
-  /** The number of the next request. */
+  /** Number of the next request. */
   nextSeq(): number
 }
 
 /**
- * Known names as fingerprints: in memory, and on disk in the order in which they became known, a few for each commit and
- * partition. A name is written when its request is (`taken`), in the same commit: a name that were known alone would be
- * lost, for nobody would add it again.
+ * Seen URLs as fingerprints: in memory, and on disk in the order in which they were added, a few per commit and
+ * partition. A URL is stored in the same commit as its request (`added`): if it were stored alone, a crash would lose
+ * the request, as the URL would never be added again.
  *
- * When memory holds as many as it may, half of them move to the archive, beside the loop.
+ * When memory is full, half of the fingerprints move to the archive, in the background.
  */
 export class LevelSeen implements SeenStore {
   readonly #parts: LevelSeenParts
   readonly #archive: Archive
-  /** Known lately. */
-  #young: Prints
-  /** On its way to the archive. */
+  /** Added recently. */
+  #recent: Prints
+  /** Being moved to the archive. */
   #old: Prints
   readonly #print = new Uint32Array(PRINT_WORDS)
   readonly #prints = new Uint32Array(CHUNK * PRINT_WORDS)
   /** The shelf of each of them. */
   readonly #shelves = new Int32Array(CHUNK)
-  readonly #homes: PartitionLookup
-  readonly #whole = new BigUint64Array(this.#print.buffer)
+  readonly #lookup: PartitionLookup
+  readonly #print64 = new BigUint64Array(this.#print.buffer)
   /** Fingerprints for the next commit, by partition. */
   #fresh = new Map<number, number[]>()
-  /** Partitions that are about to go to another thread. */
+  /** Partitions that are about to move to another thread. */
   #leaving: ReadonlySet<number> = new Set()
-  /** Questions wait for what is before them: the disk, when the store was opened or the archive is asked. */
+  /** Lookups wait for this: the disk, while the store is being opened or the archive is read. */
   #before: Promise<unknown> | undefined = undefined
   #failure: { readonly error: unknown } | undefined = undefined
   #isLoading = false
@@ -65,18 +65,18 @@ export class LevelSeen implements SeenStore {
   constructor(parts: LevelSeenParts) {
     this.#parts = parts
     this.#archive = new Archive(parts.database)
-    this.#homes = new PartitionLookup(parts.partitionOf)
-    this.#young = new Prints(!parts.mayLeave)
+    this.#lookup = new PartitionLookup(parts.partitionOf)
+    this.#recent = new Prints(!parts.mayLeave)
     this.#old = new Prints(!parts.mayLeave)
   }
 
   get size(): number {
     if (this.#closed) return this.#sizeAtClose
     if (this.#isLoading) return this.#parts.counts.known
-    return this.#young.size + this.#old.size + this.#archive.size
+    return this.#recent.size + this.#old.size + this.#archive.size
   }
 
-  /** Takes up what is on disk, beside the loop: until that is done, questions wait. */
+  /** Loads what is on disk, in the background. Until that is done, lookups wait. */
   load(): void {
     this.#isLoading = true
     this.#loaded = this.#load().catch((error) => {
@@ -89,34 +89,35 @@ export class LevelSeen implements SeenStore {
     if (this.#closed) throw new KumoError('KUMO_STORE_FAILED', 'addAll: the seen-set is closed')
     this.#check()
     if (this.#isLoading) return this.#before!.then(() => this.addAll(urls))
-    if (this.#young.size * 2 > this.#parts.inMemory) this.#move()
+    if (this.#recent.size * 2 > this.#parts.inMemory) this.#move()
     if (this.#archive.size === 0) return this.#add(urls)
-    return urls.some((url) => this.#isDoubtful(url)) ? this.#ask(urls) : this.#add(urls)
+    return urls.some((url) => this.#isDoubtful(url)) ? this.#addDoubtful(urls) : this.#add(urls)
   }
 
-  /** The request of a name is kept from the next commit on, and the name with it. */
-  taken(request: CrawlRequest, partition: number): void {
+  /** The request of a URL becomes durable with the next commit, and the URL's fingerprint with it. */
+  added(request: CrawlRequest, partition: number): void {
     fingerprint(knownAs(request), this.#print)
     this.#parts.counts.learned(partition)
-    // One that was asked about in another thread is not asked about here.
-    if (this.#parts.mayLeave) this.#young.add(partition, this.#print, 0)
+    // A URL that was looked up on another thread is not looked up here.
+    if (this.#parts.mayLeave) this.#recent.add(partition, this.#print, 0)
     const fresh = this.#fresh.get(partition)
     if (fresh === undefined) this.#fresh.set(partition, [this.#print[0]!, this.#print[1]!])
     else fresh.push(this.#print[0]!, this.#print[1]!)
   }
 
-  /** Puts what is new into the journal. */
+  /** Puts new fingerprints into the journal. */
   contribute(): void {
     const { journal, nextSeq } = this.#parts
     for (const [partition, prints] of this.#fresh) {
       const words = Uint32Array.from(prints)
-      // Each list has a request's number that no other of its partition has, whichever thread wrote it.
+      // Each list has the number of a request, so that no two lists of a partition have the same, whichever thread
+      // wrote them.
       journal.put(printsKey(partitionText(partition), nextSeq()), new Uint8Array(words.buffer))
     }
     this.#fresh = new Map()
   }
 
-  /** Resolves once nothing of these partitions is read or moved any more, nor will be. */
+  /** Resolves once nothing of these partitions is being read or moved, nor will be. */
   async hold(partitions: readonly number[]): Promise<void> {
     await this.#loaded
     this.#check()
@@ -124,28 +125,28 @@ export class LevelSeen implements SeenStore {
     await this.#archive.settled()
   }
 
-  /** Forgets what is known of the partitions that are held. Answers with what memory had of it. */
-  drop(): (readonly [partition: number, prints: Uint32Array])[] {
+  /** Forgets the partitions that are held. Returns their fingerprints that were in memory. */
+  release(): (readonly [partition: number, prints: Uint32Array])[] {
     const partitions = [...this.#leaving]
     this.#leaving = new Set()
     this.#archive.drop(partitions)
     return partitions.flatMap((partition) =>
-      [this.#young, this.#old]
+      [this.#recent, this.#old]
         .map((prints) => [partition, prints.empty(partition)] as const)
         .filter(([, prints]) => prints.length > 0),
     )
   }
 
-  /** Goes on with partitions, ascending, that another thread had, and with what its memory had of them. */
-  async take(
+  /** Adopts partitions, ascending, that another thread had, with the fingerprints from its memory. */
+  async adopt(
     partitions: readonly number[],
     prints: readonly (readonly [partition: number, prints: Uint32Array])[],
   ): Promise<void> {
     await this.#loaded
     this.#check()
     await this.#archive.load(partitions)
-    for (const [partition, some] of prints) this.#young.addEach(partition, some)
-    // All that was written is among these, unless somebody else had them in between.
+    for (const [partition, some] of prints) this.#recent.addEach(partition, some)
+    // Everything that was written is among these, unless a third thread had the partitions in between.
     await this.#readLists(partitions, () => {})
   }
 
@@ -153,7 +154,7 @@ export class LevelSeen implements SeenStore {
     if (this.#closed) return
     this.#sizeAtClose = this.size
     this.#closed = true
-    this.#young.clear()
+    this.#recent.clear()
     this.#old.clear()
   }
 
@@ -169,30 +170,30 @@ export class LevelSeen implements SeenStore {
       }
       for (let i = 0, end = 0; i < count; i = end) {
         while (end < count && shelves[end] === shelves[i]) end++
-        this.#young.warm(shelves[i]!, prints, end - i, i)
+        this.#recent.warm(shelves[i]!, prints, end - i, i)
       }
       for (let i = 0; i < count; i++) {
         const at = i * PRINT_WORDS
-        fresh.push(!this.#old.has(shelves[i]!, prints, at) && this.#young.add(shelves[i]!, prints, at))
+        fresh.push(!this.#old.has(shelves[i]!, prints, at) && this.#recent.add(shelves[i]!, prints, at))
       }
     }
     return fresh
   }
 
-  /** Whether only the archive knows. */
+  /** Whether only the archive can tell. */
   #isDoubtful(url: string): boolean {
     fingerprint(url, this.#print)
     const [low, high] = [this.#print[0]!, this.#print[1]!]
     const shelf = this.#shelfOf(url)
-    if (this.#young.has(shelf, this.#print, 0) || this.#old.has(shelf, this.#print, 0)) return false
-    return this.#archive.mayHave(this.#homes.partitionOf(url), low, high)
+    if (this.#recent.has(shelf, this.#print, 0) || this.#old.has(shelf, this.#print, 0)) return false
+    return this.#archive.mayHave(this.#lookup.partitionOf(url), low, high)
   }
 
-  /** The archive is asked by one call after the other, so that only one of two that overlap adds a name. */
-  #ask(urls: readonly string[]): Promise<boolean[]> {
+  /** One call after the other reads the archive, so that only one of two overlapping calls adds a URL. */
+  #addDoubtful(urls: readonly string[]): Promise<boolean[]> {
     const asking = (this.#before ?? Promise.resolve()).then(async () => {
       const doubtful: number[] = []
-      // What is beyond doubt is decided now: later, memory may have given it to the archive.
+      // What is certain is decided now: later it may have moved from memory to the archive.
       const fresh = urls.map((url, i) => {
         if (!this.#isDoubtful(url)) return this.#add([url])[0]!
         doubtful.push(i)
@@ -201,7 +202,7 @@ export class LevelSeen implements SeenStore {
       const archived = await this.#archive.has(
         doubtful.map((i) => {
           fingerprint(urls[i]!, this.#print)
-          return { partition: this.#homes.partitionOf(urls[i]!), print: this.#whole[0]! }
+          return { partition: this.#lookup.partitionOf(urls[i]!), print: this.#print64[0]! }
         }),
       )
       for (const [question, i] of doubtful.entries()) {
@@ -213,9 +214,9 @@ export class LevelSeen implements SeenStore {
     return asking
   }
 
-  /** What is asked from now on waits for this. Whoever asked hears of a failure. */
-  #wait(what: Promise<unknown>): void {
-    const settled = what.catch(() => {})
+  /** Lookups from now on wait for this. A failure reaches the caller that started it. */
+  #wait(operation: Promise<unknown>): void {
+    const settled = operation.catch(() => {})
     this.#before = settled
     void settled.then(() => {
       if (this.#before === settled) this.#before = undefined
@@ -226,14 +227,14 @@ export class LevelSeen implements SeenStore {
   #move(): void {
     if (this.#isMoving) return
     this.#isMoving = true
-    this.#old = this.#young
-    this.#young = new Prints(!this.#parts.mayLeave)
+    this.#old = this.#recent
+    this.#recent = new Prints(!this.#parts.mayLeave)
     void this.#moveOld()
-      // The disk is in trouble, which the journal tells.
+      // A disk error, which the journal reports.
       .catch(() => {})
       .then(() => {
-        // Names whose requests are still to come, and those refused as traps, are known to memory only.
-        this.#old.addTo(this.#young)
+        // URLs without a request so far, and those rejected as traps, are known only in memory.
+        this.#old.addTo(this.#recent)
         this.#old = new Prints(!this.#parts.mayLeave)
         this.#isMoving = false
       })
@@ -246,22 +247,22 @@ export class LevelSeen implements SeenStore {
       if (this.#closed) return
       if (!counts.owns(partition) || this.#leaving.has(partition)) continue
       const shelf = this.#parts.mayLeave ? partition : ONE_SHELF
-      await this.#archive.take(partition, (prints, at) => {
-        // Names of the last commits may be young already.
-        if (!this.#old.delete(shelf, prints, at)) this.#young.delete(shelf, prints, at)
+      await this.#archive.archive(partition, (prints, at) => {
+        // Fingerprints of the last commits may be in the recent set already.
+        if (!this.#old.delete(shelf, prints, at)) this.#recent.delete(shelf, prints, at)
       })
     }
   }
 
   #shelfOf(url: string): number {
-    return this.#parts.mayLeave ? this.#homes.partitionOf(url) : ONE_SHELF
+    return this.#parts.mayLeave ? this.#lookup.partitionOf(url) : ONE_SHELF
   }
 
   async #load(): Promise<void> {
     const { counts } = this.#parts
     const { partitions } = counts
     await this.#archive.load(partitions)
-    // A name that was given twice was counted twice.
+    // A URL that was stored twice was counted twice.
     const tooMany = new Map(
       partitions.map((each) => [each, counts.of(each).known - this.#archive.sizeOf(each)]),
     )
@@ -273,10 +274,10 @@ export class LevelSeen implements SeenStore {
     this.#isLoading = false
   }
 
-  /** Takes up fingerprints that are on disk, and not in the archive. Tells of each list how many were new. */
+  /** Loads fingerprints that are on disk but not archived. Calls `report` with the number of new ones in each list. */
   async #readLists(
     partitions: readonly number[],
-    tell: (partition: number, fresh: number) => void,
+    report: (partition: number, fresh: number) => void,
   ): Promise<void> {
     for (const range of rangesOf('s', partitions)) {
       for await (const entries of this.#parts.database.scanBytes(range)) {
@@ -287,8 +288,8 @@ export class LevelSeen implements SeenStore {
           const words = new Uint32Array(this.#parts.database.decode(key, readPrints, bytes).buffer)
           let fresh = 0
           for (let at = 0; at < words.length; at += PRINT_WORDS)
-            if (this.#young.add(shelf, words, at)) fresh++
-          tell(partition, fresh)
+            if (this.#recent.add(shelf, words, at)) fresh++
+          report(partition, fresh)
         }
       }
     }
@@ -299,5 +300,5 @@ export class LevelSeen implements SeenStore {
   }
 }
 
-/** Where all fingerprints are if no partition ever leaves. */
+/** Holds all fingerprints if partitions never leave. */
 const ONE_SHELF = 0

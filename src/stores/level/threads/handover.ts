@@ -6,13 +6,13 @@ import { type Counts, type MoveRecord, readMove, writeMove } from '../format/cou
 import { moveKey } from '../format/keys.js'
 import type { LevelFrontier } from '../frontier/frontier.js'
 import type { LevelSeen } from '../seen/seen.js'
-import type { Carried } from './moves.js'
+import type { MovedFrontier } from './moves.js'
 
-/** Partitions on their way to another thread, which finds all else on disk. */
+/** Partitions in transit to another thread, which finds everything else on disk. */
 export interface LevelSnapshot extends StoreSnapshot {
-  readonly parcels: readonly MoveRecord[]
-  readonly carried: Carried
-  /** What memory had of their known names. */
+  readonly counts: readonly MoveRecord[]
+  readonly frontier: MovedFrontier
+  /** Fingerprints of seen URLs that were in memory. */
   readonly prints: readonly (readonly [partition: number, prints: Uint32Array])[]
 }
 
@@ -25,9 +25,9 @@ export interface HandoverParts {
 }
 
 /**
- * How partitions move between threads that share a database: nothing is copied. Who gives has the last of its changes
- * written, and forgets; who takes reads. In between, what they hold is written under a key of their own, so that it is in
- * one place only whenever a crash comes.
+ * Moves partitions between threads that share a database; nothing is copied. The sender writes its last changes and
+ * forgets them; the receiver reads. In between, the counts are stored under a key of their own, so that a crash at any
+ * time finds them in exactly one place.
  */
 export class LevelHandover implements Handover {
   readonly #parts: HandoverParts
@@ -43,54 +43,54 @@ export class LevelHandover implements Handover {
     await frontier.moves.hold(partitions)
     await seen.hold(partitions)
     this.#departing = new Set(partitions)
-    this.writeParcels()
-    frontier.moves.hurry()
+    this.writeDeparting()
+    frontier.moves.finalize()
     frontier.moves.wasTouched()
     do await journal.flush()
     while (frontier.moves.wasTouched())
-    // In one turn: nothing can come between what is on disk and what is forgotten.
-    const carried = frontier.drop()
-    const prints = seen.drop()
+    // Synchronously: nothing can change between what is on disk and what is forgotten.
+    const moved = frontier.release()
+    const prints = seen.release()
     this.#departing = new Set()
-    const parcels = partitions.map((partition) => ({ ...counts.disown(partition), seq: carried.seq }))
+    const records = partitions.map((partition) => ({ ...counts.disown(partition), seq: moved.seq }))
     left?.()
-    return { partitions: given, parcels, carried, prints }
+    return { partitions: given, counts: records, frontier: moved, prints }
   }
 
-  async adopt(what: StoreSnapshot): Promise<void> {
+  async adopt(snapshot: StoreSnapshot): Promise<void> {
     const { journal, counts, frontier, seen } = this.#parts
-    const { carried, prints } = what as LevelSnapshot
-    const parcels = await Promise.all((what as LevelSnapshot).parcels.map((parcel) => this.#present(parcel)))
-    const partitions = inOrder(parcels.map(({ partition }) => partition))
+    const { frontier: moved, counts: sent, prints } = snapshot as LevelSnapshot
+    const records = await Promise.all(sent.map((record) => this.#latest(record)))
+    const partitions = inOrder(records.map(({ partition }) => partition))
     for (const partition of partitions) if (counts.owns(partition)) throw misdirected(partition)
-    await seen.take(partitions, prints)
-    for (const parcel of parcels) {
-      counts.own(parcel)
-      journal.remove(moveKey(parcel.partition))
+    await seen.adopt(partitions, prints)
+    for (const record of records) {
+      counts.own(record)
+      journal.remove(moveKey(record.partition))
     }
-    const seq = Math.max(carried.seq, ...parcels.map((parcel) => parcel.seq))
-    await frontier.take(partitions, { ...carried, seq })
+    const seq = Math.max(moved.seq, ...records.map((record) => record.seq))
+    await frontier.adopt(partitions, { ...moved, seq })
   }
 
-  /** Whoever had taken it, and died, may have gone on with it for a while: the disk knows. */
-  async #present(parcel: MoveRecord): Promise<MoveRecord> {
+  /** A receiver that died may have worked on it for a while: the record on disk is newer. */
+  async #latest(sent: MoveRecord): Promise<MoveRecord> {
     const { database } = this.#parts
-    const key = moveKey(parcel.partition)
+    const key = moveKey(sent.partition)
     const record = await database.get(key)
-    return record === undefined ? parcel : database.decode(key, readMove, parcel.partition, record)
+    return record === undefined ? sent : database.decode(key, readMove, sent.partition, record)
   }
 
   load(): PartitionLoad[] {
     return this.#parts.frontier.moves.load()
   }
 
-  /** Whether what a partition holds is written apart from the others. */
+  /** Whether the counts of a partition are written in a record of their own. */
   isDeparting(partition: number): boolean {
     return this.#departing.has(partition)
   }
 
-  /** To be called at each commit. */
-  writeParcels(): void {
+  /** Call this at each commit. */
+  writeDeparting(): void {
     const { journal, counts, frontier } = this.#parts
     for (const partition of this.#departing) {
       journal.put(moveKey(partition), writeMove({ ...counts.of(partition), seq: frontier.seq }))
@@ -103,6 +103,6 @@ function inOrder(partitions: readonly number[]): number[] {
 }
 
 function misdirected(partition: number): KumoError {
-  const message = `partition ${partition} is to be taken by a shard that has it already`
+  const message = `a shard was asked to adopt partition ${partition}, which it already owns`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

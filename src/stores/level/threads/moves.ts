@@ -11,38 +11,38 @@ export interface MovesParts {
   readonly onDisk: HostsOnDisk
   readonly window: HostWindow
   readonly counts: Counts
-  /** Whether the connections to a host depend on its requests. */
+  /** Whether the number of connections to a host depends on its requests. */
   readonly mayGrow: boolean
   partitionOf(host: string): number
-  /** The latest instant that is known. */
+  /** The latest known time. */
   now(): number
 }
 
-/** What goes along with hosts that leave, and is not on disk. */
+/** State of moving hosts that is not on disk. */
 export interface MovedState {
-  /** Pauses that hosts had asked for before they were forgotten. */
+  /** Delays requested by hosts that are no longer in memory. */
   readonly asked: readonly (readonly [host: string, delayMs: number])[]
   /** By partition, when it was opened after a crash: hosts may have been visited just before. */
   readonly cautiousSince: readonly (readonly [partition: number, at: number])[]
-  /** By partition, how many requests were due, and how many of its longest host. */
-  readonly waiting: readonly (readonly [partition: number, told: Waiting])[]
+  /** By partition, how many requests were due, and how many of those belonged to one host. */
+  readonly waiting: readonly (readonly [partition: number, known: Waiting])[]
 }
 
-/** What must be known of hosts from another thread to go on with them, besides what is on disk. */
-export interface Carried extends MovedState {
-  /** Larger than the number of any of their requests. */
+/** Everything that the receiver needs besides what is on disk. */
+export interface MovedFrontier extends MovedState {
+  /** Greater than the number of any of their requests. */
   readonly seq: number
-  /** Nothing of them is handed out before this. */
+  /** Nothing may be leased before this. */
   readonly restUntil: number
 }
 
-/** How hosts leave a frontier with their partitions, and come to it. Their records and requests are on disk. */
+/** Moves hosts out of a frontier, and into it, with their partitions. Their records and requests are on disk. */
 export class LevelMoves {
   readonly #parts: MovesParts
   #departure: Departure | undefined = undefined
-  /** What a partition had when it came, or was about to leave. */
+  /** The load of a partition when it arrived, or when its departure began. */
   readonly #waiting = new Map<number, Waiting>()
-  /** When the store was opened, if hosts may have been visited before without a trace. */
+  /** When the store was opened, if hosts may have been visited before that without a record. */
   openedAfterCrash = 0
 
   constructor(parts: MovesParts) {
@@ -53,39 +53,39 @@ export class LevelMoves {
     return this.#departure?.partitions.has(partition) === true
   }
 
-  /** From now on nothing of these partitions is handed out; resolves once nothing of them is handed out or read. */
+  /** Stops leasing from these partitions; resolves once none of their requests is leased or being read. */
   async hold(partitions: readonly number[]): Promise<void> {
     const { workbench, onDisk, window } = this.#parts
     const departure = new Departure(partitions, workbench.all())
     this.#departure = departure
-    // While memory still holds the hosts.
+    // While the hosts are still in memory.
     for (const { partition, pending, longest } of this.load()) {
       if (departure.partitions.has(partition)) this.#waiting.set(partition, { pending, longest })
     }
     onDisk.hold(partitions)
-    for (const host of [...workbench.all()]) if (departure.has(host)) this.sendAway(host)
+    for (const host of [...workbench.all()]) if (departure.has(host)) this.evict(host)
     await window.settled()
-    await departure.quiet
+    await departure.idle
   }
 
-  /** True: the host was about to leave, and is on disk only from now on. Its place in memory is free for others. */
-  sendAway(host: LevelHost): boolean {
+  /** True: the host belonged to a departing partition and is now on disk only. */
+  evict(host: LevelHost): boolean {
     const { workbench, window } = this.#parts
     const departure = this.#departure
     if (departure === undefined || !departure.has(host)) return false
-    departure.look(host)
+    departure.check(host)
     if (!window.mayLeave(host)) return false
     const rested = workbench.connectionFreeAt(host)
     window.leave(host, host.isDry ? rested : Math.max(rested, host.dueAt))
     return true
   }
 
-  /** From now on whoever brings more to what leaves has to wait. */
-  hurry(): void {
-    if (this.#departure !== undefined) this.#departure.isLast = true
+  /** From now on, callers that add to departing partitions have to wait. */
+  finalize(): void {
+    if (this.#departure !== undefined) this.#departure.isFinal = true
   }
 
-  /** Whether something of what leaves has changed since the last call. */
+  /** Whether anything in the departing partitions has changed since the last call. */
   wasTouched(): boolean {
     const wasTouched = this.#departure?.touched === true
     if (this.#departure !== undefined) this.#departure.touched = false
@@ -97,13 +97,13 @@ export class LevelMoves {
     if (this.isLeaving(partition)) this.#departure!.touched = true
   }
 
-  /** Undefined, or what whoever has just brought something must wait for. */
-  whenToGoOn(): Promise<void> | undefined {
+  /** What a caller that has just added something must wait for, if anything. */
+  backPressure(): Promise<void> | undefined {
     const departure = this.#departure
-    return departure?.isLast && departure.touched ? departure.gone : undefined
+    return departure?.isFinal && departure.touched ? departure.gone : undefined
   }
 
-  /** Forgets the hosts of what was held: all of it is on disk. */
+  /** Forgets the departing hosts: all of their data is on disk. */
   drop(): MovedState {
     const { workbench, onDisk, window, partitionOf } = this.#parts
     const departure = this.#departure!
@@ -122,16 +122,16 @@ export class LevelMoves {
     return { asked, cautiousSince, waiting }
   }
 
-  unpack(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
+  restore(partitions: readonly number[], { asked, cautiousSince, waiting }: MovedState): void {
     const { workbench, window } = this.#parts
     for (const [host, delayMs] of asked) workbench.requestedDelays.remember(host, delayMs)
     for (const [partition, at] of cautiousSince) window.cautiousSince.set(partition, at)
-    // Whoever this one replaces may have had them.
+    // The predecessor of this thread may have had them.
     const since = this.openedAfterCrash
     for (const partition of since > 0 ? partitions : []) {
       window.cautiousSince.set(partition, Math.max(since, window.cautiousSince.get(partition) ?? 0))
     }
-    for (const [partition, told] of waiting) this.#waiting.set(partition, told)
+    for (const [partition, known] of waiting) this.#waiting.set(partition, known)
   }
 
   abandon(): void {
@@ -139,16 +139,16 @@ export class LevelMoves {
   }
 
   /**
-   * What each partition has that is due. Of hosts in memory that is known as far as memory holds it. What lies on disk
-   * only is taken to be shared evenly by those that have something there, due or not, unless more was told when the
-   * partition came.
+   * The due requests of each partition. For hosts in memory, they are known as far as memory holds them. Requests on
+   * disk are assumed to be spread evenly over the hosts that have some there, due or not, unless the partition arrived
+   * with better figures.
    */
   load(): PartitionLoad[] {
     const { workbench, onDisk, counts, now, mayGrow } = this.#parts
     const loads = new Map<number, Load>()
     for (const partition of counts.partitions) {
       const sleeping = onDisk.sizeOf(partition)
-      // Where requests allow connections all of them are ready to be woken, whatever they have.
+      // If requests determine the connections, all of them can be woken, whatever they have.
       const awake = mayGrow ? sleeping : onDisk.awakeIn(partition)
       loads.set(partition, {
         ...{ hosts: awake, longest: 0, due: 0, held: 0, leased: 0 },
@@ -170,32 +170,32 @@ export class LevelMoves {
     return [...loads].map(([partition, { hosts, longest, due, held, leased, open, asleep }]) => {
       if (open === 0) return { partition, pending: due, hosts, longest }
       const onDisk = Math.max(0, counts.of(partition).pending - leased - held)
-      const told = this.#waiting.get(partition)
+      const known = this.#waiting.get(partition)
       const share = Math.ceil(onDisk / (open + asleep))
-      const shared = Math.min(share * open, told?.pending ?? onDisk)
+      const shared = Math.min(share * open, known?.pending ?? onDisk)
       const pending = due + (asleep === 0 ? onDisk : Math.min(onDisk, Math.max(open, shared)))
-      const toldLongest = Math.min(told?.longest ?? 0, pending - hosts + 1)
-      return { partition, pending, hosts, longest: Math.max(longest, Math.min(share, pending), toldLongest) }
+      const knownLongest = Math.min(known?.longest ?? 0, pending - hosts + 1)
+      return { partition, pending, hosts, longest: Math.max(longest, Math.min(share, pending), knownLongest) }
     })
   }
 }
 
-/** Requests that were due, and those of the host with most. */
+/** Due requests, in total and of the busiest host. */
 interface Waiting {
   readonly pending: number
   readonly longest: number
 }
 
-/** What is known of a partition's requests. */
+/** What is known about a partition's requests. */
 interface Load {
-  /** With something due, or handed out. */
+  /** Hosts with something due or leased. */
   hosts: number
   longest: number
-  /** Requests in memory that are due, and all that are counted there. */
+  /** Requests in memory: due, and all. */
   due: number
   held: number
   leased: number
-  /** Hosts with more on disk than is counted: due, or not. */
+  /** Hosts with more on disk than is counted: due, or scheduled for later. */
   open: number
   asleep: number
 }

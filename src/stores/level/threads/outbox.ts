@@ -1,4 +1,4 @@
-/** Batches that were sent to other shards, until their receivers have them for good. */
+/** Batches sent to other shards, kept until their receivers have stored them. */
 
 import type { Leftover, Outbox } from '../../contract.js'
 import type { Database } from '../db/database.js'
@@ -9,7 +9,7 @@ export class LevelOutbox implements Outbox {
   readonly #journal: Journal
   readonly #writer: number
   readonly firstBatch: number
-  /** Larger than the number of any batch that was put. */
+  /** Greater than the number of any batch that was put. */
   nextBatch: number
 
   constructor(journal: Journal, writer: number, firstBatch: number) {
@@ -28,12 +28,12 @@ export class LevelOutbox implements Outbox {
     this.#journal.remove(outboxKey(this.#writer, batch))
   }
 
-  whenKept(then: () => void): void {
-    this.#journal.whenKept(then)
+  whenDurable(then: () => void): void {
+    this.#journal.whenDurable(then)
   }
 }
 
-/** Batches whose senders are no more. */
+/** Batches whose senders no longer exist. */
 export class Leftovers {
   readonly #database: Database
   readonly #journal: Journal
@@ -43,10 +43,10 @@ export class Leftovers {
     this.#journal = journal
   }
 
-  /** In order. Which they are is decided now: whoever takes a sender's place may add others while they are read. */
+  /** In order. The selection is made now: a replacement of the sender may add batches while these are read. */
   read(isLeft: (writer: number, batch: number) => boolean): AsyncIterable<Leftover> {
     const keys = this.#keys(isLeft)
-    // Whoever reads hears of it.
+    // The rejection reaches whoever iterates.
     keys.catch(() => {})
     return this.#read(keys)
   }

@@ -1,43 +1,46 @@
 /**
- * How threads that share a database close it and open it anew together, and how they end without harm to it. After a
- * failed write LevelDB writes nothing more, and the database itself is closed only when the last of them has closed it.
+ * Lets threads that share a database close and reopen it together, and lets them be terminated without harm to it.
+ * After a failed write LevelDB accepts no more writes, and the database itself is only closed once all threads have
+ * closed it.
  *
- * All know by a few numbers in memory that they share: the barrier is open or shut, who is inside, who is in the middle of a
- * call, and a bell that rings whenever one of these has changed.
+ * The threads coordinate through a few numbers in shared memory: whether the barrier is open or shut, which threads
+ * have the database open, which are in a native call, and a signal that changes whenever one of these does.
  */
 
 import type { Clock } from '../../../time.js'
 
-/** Grows by one whenever the barrier is shut, and whenever it is opened again: odd while it is shut. */
+/** Incremented whenever the barrier is shut or opened: odd while it is shut. */
 const GENERATION = 0
-/** How often it could not be opened again. */
+/** How often reopening has failed. */
 const FAILURES = 1
-/** 1: it never will be. */
-const RUIN = 2
-/** Rung by adding to it. */
-const BELL = 3
-/** 1: a thread ended in the middle of a call, and may have left an iterator behind that holds the database for ever. */
-const CUT_OFF = 4
-/** From here on there are some cells for each writer. */
+/** 1: reopening has failed for good. */
+const FAILED_FOR_GOOD = 2
+/** Incremented to wake up waiters. */
+const SIGNAL = 3
+/**
+ * 1: a thread was terminated during a native call, and may have left an iterator that keeps the database open forever.
+ */
+const INTERRUPTED_CALL = 4
+/** From here on, a few cells per writer. */
 const WRITERS = 5
 const CELLS_PER_WRITER = 3
 
-/** Cells of a writer. Whether its thread has the database open. */
+/** Per writer: whether its thread has the database open. */
 const INSIDE = 0
-/** Whether its thread is in the middle of a call of the database's native code. */
+/** Per writer: whether its thread is in a native call. */
 const IN_CALL = 1
-/** Whether its thread is about to be ended, and may not call any more. */
-const BARRED = 2
+/** Per writer: whether its thread is about to be terminated and must not start a native call. */
+const BLOCKED = 2
 
-/** A call takes microseconds: a thread that is in it after this long gets no processor, or died in it. */
+/** A call takes microseconds. A thread still in one after this long gets no CPU time, or died in it. */
 const LONGEST_CALL_MS = 5000
-/** How often a thread that ends the process looks whether another is still in a call. */
-const LOOK_MS = 1
-/** An answer for a thread that will not live to use it. */
+/** How often the exiting process checks whether another thread is still in a call. */
+const CHECK_MS = 1
+/** For a thread that will not live to see the result. */
 const NEVER = new Promise<never>(() => {})
 
 /** Since ES2024; Node has it. */
-interface Waiting {
+interface AtomicsWaitAsync {
   waitAsync(
     cells: Int32Array,
     index: number,
@@ -47,12 +50,12 @@ interface Waiting {
 
 export class ReopenBarrier {
   readonly #cells: Int32Array
-  /** Where its writer's cells begin. */
+  /** Index of its writer's cells. */
   readonly #own: number
-  /** The first writer opens first and closes last. */
+  /** The keeper is the first writer: it opens the database first and closes it last. */
   readonly isKeeper: boolean
 
-  /** `writers` is the number of all. */
+  /** `writers` is the total number. */
   static make(writers: number): SharedArrayBuffer {
     return new SharedArrayBuffer(cellsOf(writers) * Int32Array.BYTES_PER_ELEMENT)
   }
@@ -75,28 +78,28 @@ export class ReopenBarrier {
     return Atomics.load(this.#cells, FAILURES)
   }
 
-  /** All are to leave. Nothing if that is known already, or if it has been opened again since `generation`. */
+  /** All threads must close the database. No effect if they know already, or if it was reopened after `generation`. */
   shut(generation: number): void {
     if (generation % 2 === 1) return
     if (Atomics.compareExchange(this.#cells, GENERATION, generation, generation + 1) === generation)
-      this.ring()
+      this.notify()
   }
 
-  /** The database is open again: for the keeper to say. */
+  /** The keeper has reopened the database. */
   open(): void {
     if (this.isShut) Atomics.add(this.#cells, GENERATION, 1)
-    this.ring()
+    this.notify()
   }
 
-  /** It could not be opened; `forGood`: nor will it be. */
+  /** Reopening has failed; `forGood`: and will not be tried again. */
   failed(forGood: boolean): void {
-    if (forGood) Atomics.store(this.#cells, RUIN, 1)
+    if (forGood) Atomics.store(this.#cells, FAILED_FOR_GOOD, 1)
     Atomics.add(this.#cells, FAILURES, 1)
-    this.ring()
+    this.notify()
   }
 
-  get isRuined(): boolean {
-    return Atomics.load(this.#cells, RUIN) === 1
+  get hasFailed(): boolean {
+    return Atomics.load(this.#cells, FAILED_FOR_GOOD) === 1
   }
 
   enter(): void {
@@ -105,14 +108,14 @@ export class ReopenBarrier {
 
   leave(): void {
     Atomics.store(this.#cells, this.#own + INSIDE, 0)
-    this.ring()
+    this.notify()
   }
 
   /**
-   * Goes inside as soon as the barrier is open: from then on the keeper waits for this thread before it closes the database.
-   * A thread that died inside is waited for too, until `gone`. False: it was given up.
+   * Waits until the barrier is open and enters: from then on the keeper waits for this thread before it closes the
+   * database. It also waits for a thread that died inside, until `exited`. Returns false if the thread gave up.
    */
-  async comeIn(isGivenUp: () => boolean): Promise<boolean> {
+  async enterWhenOpen(isGivenUp: () => boolean): Promise<boolean> {
     for (;;) {
       this.leave()
       await this.until(() => !this.isShut || isGivenUp())
@@ -123,7 +126,7 @@ export class ReopenBarrier {
     }
   }
 
-  /** Whether anybody else is inside. */
+  /** Whether any other thread has the database open. */
   get isOccupied(): boolean {
     for (let at = WRITERS; at < this.#cells.length; at += CELLS_PER_WRITER) {
       if (at !== this.#own && this.#is(at + INSIDE)) return true
@@ -131,81 +134,81 @@ export class ReopenBarrier {
     return false
   }
 
-  /** Whether a thread ended in the middle of a call: then the database must never be closed. */
-  get wasCutOff(): boolean {
-    return this.#is(CUT_OFF)
+  /** Whether a thread was terminated during a native call. The database must then never be closed. */
+  get hasInterruptedCall(): boolean {
+    return this.#is(INTERRUPTED_CALL)
   }
 
   /**
-   * Calls the database's native code, which `act` does before it returns. A thread that is ended in the middle of such a
-   * call crashes the process, at once or when the database is closed: so whoever ends a thread waits (`bar`). A thread
-   * that is about to be ended gets no answer.
+   * Makes a native call, which `act` must start before it returns. Terminating a thread in such a call crashes the
+   * process, immediately or when the database is closed; so termination waits (`block`). For a thread that is about to
+   * be terminated the promise never settles.
    */
   call<T>(act: () => Promise<T>): Promise<T> {
     Atomics.store(this.#cells, this.#own + IN_CALL, 1)
     try {
-      // After the store, as `bar` looks after its own: one of the two sees the other.
-      return this.#is(this.#own + BARRED) ? NEVER : act()
+      // After the store, just as `block` checks after its own: one of the two sees the other.
+      return this.#is(this.#own + BLOCKED) ? NEVER : act()
     } finally {
-      // Not reached by a thread that is ended meanwhile.
+      // Not reached if the thread is terminated in between.
       Atomics.store(this.#cells, this.#own + IN_CALL, 0)
-      if (this.#is(this.#own + BARRED)) this.ring()
+      if (this.#is(this.#own + BLOCKED)) this.notify()
     }
   }
 
-  /** Lets a writer's thread make no more calls. Resolves when it is in none, so that it can be ended. */
-  async bar(writer: number, clock: Clock): Promise<void> {
+  /** Keeps a writer's thread from starting native calls. Resolves when it is in none, so that it can be terminated. */
+  async block(writer: number, clock: Clock): Promise<void> {
     const at = cellsOf(writer)
-    Atomics.store(this.#cells, at + BARRED, 1)
+    Atomics.store(this.#cells, at + BLOCKED, 1)
     let isLate = false
     const timer = clock.wakeAt(clock.now() + LONGEST_CALL_MS, () => {
       isLate = true
-      this.ring()
+      this.notify()
     })
     await this.until(() => isLate || !this.#is(at + IN_CALL))
     timer.cancel()
   }
 
-  /** The same for all, and at once: for the end of the process, after which nothing resolves. */
-  barAll(): void {
+  /** The same for all threads, synchronously: for the exit of the process, after which no promise resolves. */
+  blockAll(): void {
     for (let at = WRITERS; at < this.#cells.length; at += CELLS_PER_WRITER) {
-      Atomics.store(this.#cells, at + BARRED, 1)
-      for (let ms = 0; ms < LONGEST_CALL_MS && this.#is(at + IN_CALL); ms += LOOK_MS) {
-        Atomics.wait(this.#cells, at + IN_CALL, 1, LOOK_MS)
+      Atomics.store(this.#cells, at + BLOCKED, 1)
+      for (let ms = 0; ms < LONGEST_CALL_MS && this.#is(at + IN_CALL); ms += CHECK_MS) {
+        Atomics.wait(this.#cells, at + IN_CALL, 1, CHECK_MS)
       }
     }
   }
 
-  /** A writer's thread is dead. Another may take its place. */
-  gone(writer: number): void {
+  /** A writer's thread has exited. Another may take its place. */
+  exited(writer: number): void {
     const at = cellsOf(writer)
-    if (this.#is(at + IN_CALL)) Atomics.store(this.#cells, CUT_OFF, 1)
+    if (this.#is(at + IN_CALL)) Atomics.store(this.#cells, INTERRUPTED_CALL, 1)
     for (let cell = at; cell < at + CELLS_PER_WRITER; cell++) Atomics.store(this.#cells, cell, 0)
-    this.ring()
+    this.notify()
   }
 
   #is(cell: number): boolean {
     return Atomics.load(this.#cells, cell) === 1
   }
 
-  ring(): void {
-    Atomics.add(this.#cells, BELL, 1)
-    Atomics.notify(this.#cells, BELL)
+  notify(): void {
+    Atomics.add(this.#cells, SIGNAL, 1)
+    Atomics.notify(this.#cells, SIGNAL)
   }
 
-  /** Resolves when the condition holds; it is looked at whenever the bell rings. */
+  /** Resolves when the condition holds; it is checked at every signal. */
   async until(condition: () => boolean): Promise<void> {
     for (;;) {
-      // Before the condition: a ring after it must not be missed.
-      const rung = Atomics.load(this.#cells, BELL)
+      // Before the condition: a signal after it must not be missed.
+      const rung = Atomics.load(this.#cells, SIGNAL)
       if (condition()) return
-      const waiting = (Atomics as unknown as Waiting).waitAsync(this.#cells, BELL, rung)
+      const waiting = (Atomics as unknown as AtomicsWaitAsync).waitAsync(this.#cells, SIGNAL, rung)
       if (waiting.async) await waiting.value
     }
   }
 }
 
-/** Where the cells of a writer begin; with the number of writers, where all end. */
+/** Index of a writer's first cell; for the number of writers, the total size. */
 function cellsOf(writer: number): number {
   return WRITERS + writer * CELLS_PER_WRITER
 }

@@ -1,4 +1,4 @@
-/** The store as a shard has it: some of its partitions, in a thread of its own. */
+/** The store as a shard sees it: some of its partitions, in the shard's own thread. */
 
 import { KumoError } from '../../../errors.js'
 import type { OpenStore, ShardContext, StoreContext } from '../../contract.js'
@@ -14,7 +14,9 @@ import { ReopenBarrier } from './reopen-barrier.js'
 import { NEW_WRITER, type SharedLayout, writerOf } from './shared.js'
 import { openWriter } from './writer-store.js'
 
-/** A shard that died may have sent batches of which nothing was committed: its successor's numbers begin far from theirs. */
+/**
+ * A shard that died may have sent batches that it had not committed. Its replacement starts numbering far beyond them.
+ */
 const BATCHES_UNKNOWN = 2 ** 20
 
 export async function openShard(
@@ -33,13 +35,13 @@ export async function openShard(
     const { counts, seq, changes } = await partitionsOf(context, shard, database, before)
     const end = before ?? shared.writers[writer] ?? NEW_WRITER
     const { writer: _, ...opened } = await openWriter(settings, context, database, {
-      writer: writer,
+      writer,
       count: new CommitCount(path, writer),
       end: before === undefined ? end : { ...end, nextBatch: end.nextBatch + BATCHES_UNKNOWN },
       seq: Math.max(shared.seq, before?.seq ?? 0, seq),
       scale: new TimeScale(context.clock, shared.offset),
       counts,
-      isCautious: shared.wasCut || shard.replaces,
+      isCautious: shared.crashed || shard.replaces,
       sharers: shared.shards,
       changes,
     })
@@ -51,8 +53,8 @@ export async function openShard(
 }
 
 /**
- * What the partitions of a shard hold: in the meta of its writer if it has had them before, laid out for it if not. Whatever
- * else its writer has had is laid out again.
+ * The counts of a shard's partitions: from its writer's meta if it owned them before, otherwise from their own records.
+ * Partitions of the writer that the shard does not own get records of their own again.
  */
 async function partitionsOf(
   { partitions }: StoreContext,
@@ -62,21 +64,21 @@ async function partitionsOf(
 ): Promise<{ counts: Counts; seq: number; changes: Map<string, string | null> }> {
   const counts = new Counts(partitions)
   const changes = new Map<string, string | null>()
-  const parcels = new Map<number, MoveRecord>()
+  const moving = new Map<number, MoveRecord>()
   for await (const entries of database.scan(MOVES)) {
     for (const [key, record] of entries) {
-      const parcel = database.decode(key, readMove, partitionIn(key), record)
-      parcels.set(parcel.partition, parcel)
+      const move = database.decode(key, readMove, partitionIn(key), record)
+      moving.set(move.partition, move)
     }
   }
   const had = new Map(readCounts(before?.counts ?? '').map((count) => [count.partition, count]))
   let seq = 0
   for (const partition of shard.partitions) {
-    const parcel = parcels.get(partition)
-    counts.own(had.get(partition) ?? parcel ?? { partition, pending: 0, known: 0 })
+    const move = moving.get(partition)
+    counts.own(had.get(partition) ?? move ?? { partition, pending: 0, known: 0 })
     had.delete(partition)
-    if (parcel === undefined) continue
-    seq = Math.max(seq, parcel.seq)
+    if (move === undefined) continue
+    seq = Math.max(seq, move.seq)
     changes.set(moveKey(partition), null)
   }
   for (const count of had.values()) {
@@ -86,6 +88,6 @@ async function partitionsOf(
 }
 
 function unshared(): KumoError {
-  const message = 'level: a shard was opened without what Store.share made for it'
+  const message = 'level: a shard was opened without the result of Store.share'
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -1,12 +1,12 @@
 import type { Level } from 'level'
 import { KumoError } from '../../../errors.js'
 import type { Clock } from '../../../time.js'
-import { damaged, explained, gone, isClosed, isOfTheDisk } from '../db/errors.js'
+import { damaged, folderGone, isClosed, isDiskError, toStoreError } from '../db/errors.js'
 import type { OpenFolder } from '../db/folder.js'
 import { leaveOpen } from '../db/left-open.js'
 import type { ReopenBarrier } from './reopen-barrier.js'
 
-/** How long after it could not be opened again it is tried once more. */
+/** How long to wait before trying to reopen it again. */
 const RETRY_MS = 1000
 
 /** What threads need to share a database. */
@@ -16,139 +16,141 @@ export interface Sharing {
 }
 
 /**
- * One thread's hold of a database that several share. When one of them has met an error of the disk, all let go, the
- * keeper opens it anew, and the others follow. Who reads or writes meanwhile finds it closed, and waits as for a disk.
+ * One thread's handle of a shared database. After a disk error in any thread, all close it, the keeper reopens it, and
+ * the others follow. Reads and writes in the meantime find it closed, and wait as they would for the disk.
  */
 export class SharedDatabase {
   readonly #path: string
-  /** The same without links. */
-  readonly #place: string
+  /** The path with symbolic links resolved. */
+  readonly #realPath: string
   readonly #folder: OpenFolder
   readonly #level: Level<string, string>
   readonly #barrier: ReopenBarrier
   readonly #clock: Clock
-  readonly #attending: Promise<void>
-  /** When an error was met last: what is older is seen to. */
-  #troubledAt: number | undefined = undefined
+  readonly #watching: Promise<void>
+  /** Generation of the last error: older ones are dealt with. */
+  #failedAt: number | undefined = undefined
   #isInside = true
   #closed = false
-  /** Why it cannot be used any more. */
-  #ruin: Error | undefined = undefined
-  /** The key of something that this thread has written last. */
+  /** Why it can no longer be used. */
+  #failure: Error | undefined = undefined
+  /** The key that this thread has written last. */
   lastWritten: string | undefined = undefined
 
-  /** The database is open, and whoever is not its keeper has come in before. */
+  /** The database is open, and threads other than the keeper have entered the barrier. */
   constructor(
     path: string,
-    place: string,
+    realPath: string,
     folder: OpenFolder,
     level: Level<string, string>,
     { barrier, clock }: Sharing,
   ) {
     this.#path = path
-    this.#place = place
+    this.#realPath = realPath
     this.#folder = folder
     this.#level = level
     this.#barrier = barrier
     this.#clock = clock
+    markNativeClose(level, barrier)
     if (barrier.isKeeper) barrier.enter()
-    this.#attending = this.#attend()
+    this.#watching = this.#watchBarrier()
   }
 
-  /** To be asked before each reading and writing, for `trouble`; throws if it makes no sense. */
+  /** Call this before each read and write, for `failed`. Throws if the database can no longer be used. */
   begin(): number {
-    if (this.#ruin !== undefined) throw this.#ruin
+    if (this.#failure !== undefined) throw this.#failure
     return this.#barrier.generation
   }
 
-  /** The same for writing: what would be written behind a record that is broken off would not be found again. */
+  /** The same for writes: anything written after an incomplete record would not be found again. */
   beginWriting(): number {
     const generation = this.begin()
-    if (this.#barrier.isShut) throw inconvenient('another thread has met an error of the disk')
+    if (this.#barrier.isShut) throw ioError('another thread had a disk error')
     return generation
   }
 
-  /** Something that was begun has failed. */
-  trouble(error: unknown, generation: number): void {
-    if (!isOfTheDisk(error) || isClosed(error)) return
-    this.#troubledAt = generation
+  /** A read or write has failed. */
+  failed(error: unknown, generation: number): void {
+    if (!isDiskError(error) || isClosed(error)) return
+    this.#failedAt = generation
     this.#barrier.shut(generation)
   }
 
-  /** Resolves once the database was opened anew, and rejects if that was not possible. */
-  async renewed(): Promise<void> {
+  /** Resolves once the database was reopened; rejects if that failed. */
+  async reopened(): Promise<void> {
     const barrier = this.#barrier
-    barrier.shut(this.#troubledAt ?? barrier.generation)
-    this.#troubledAt = undefined
+    barrier.shut(this.#failedAt ?? barrier.generation)
+    this.#failedAt = undefined
     const { failures } = barrier
-    const isSettled = () => this.#ruin !== undefined || (this.#isInside && !barrier.isShut)
+    const isSettled = () => this.#failure !== undefined || (this.#isInside && !barrier.isShut)
     await barrier.until(() => this.#closed || barrier.failures > failures || isSettled())
-    if (barrier.isRuined) this.#ruin ??= damaged(this.#path, 'it cannot be opened again')
-    if (this.#ruin !== undefined) throw this.#ruin
-    if (!this.#isInside) throw inconvenient('it could not be opened again')
+    if (barrier.hasFailed) this.#failure ??= damaged(this.#path, 'it cannot be reopened')
+    if (this.#failure !== undefined) throw this.#failure
+    if (!this.#isInside) throw ioError('it could not be reopened')
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    this.#barrier.ring()
-    await this.#attending
-    await this.#letGo()
+    this.#barrier.notify()
+    await this.#watching
+    await this.#release()
     this.#barrier.leave()
   }
 
-  /** Calls the database where this thread may not be ended: see `Gate.call`. */
+  /** Makes a native call during which this thread may not be terminated: see `ReopenBarrier.call`. */
   call<T>(act: () => Promise<T>): Promise<T> {
     return this.#barrier.call(act)
   }
 
   /**
-   * The keeper's closing closes the database itself. With a thread inside, or an iterator that a thread has left behind,
-   * that would abort the process: then it stays open until the process ends.
+   * If the keeper closes, the database itself closes. That would abort the process if another thread has it open, or
+   * has left an iterator; then it stays open until the process exits.
    */
-  async #letGo(): Promise<void> {
-    const { isKeeper, isOccupied, wasCutOff } = this.#barrier
-    if (isKeeper && (isOccupied || wasCutOff)) await leaveOpen(this.#path, this.#place, this.#level)
+  async #release(): Promise<void> {
+    const { isKeeper, isOccupied, hasInterruptedCall } = this.#barrier
+    if (isKeeper && (isOccupied || hasInterruptedCall))
+      await leaveOpen(this.#path, this.#realPath, this.#level)
     await this.#level.close()
   }
 
-  async #attend(): Promise<void> {
+  async #watchBarrier(): Promise<void> {
     const barrier = this.#barrier
     for (;;) {
       await barrier.until(() => barrier.isShut || this.#closed)
       if (this.#closed) return
       this.#isInside = false
       try {
-        if (barrier.isKeeper) await this.#openAnew()
-        else await this.#follow()
+        if (barrier.isKeeper) await this.#reopen()
+        else await this.#rejoin()
         await this.#check()
       } catch (error) {
-        await this.#giveUp(error)
+        await this.#fail(error)
       }
-      if (this.#closed || this.#ruin !== undefined) return
+      if (this.#closed || this.#failure !== undefined) return
       this.#isInside = true
       if (barrier.isKeeper) barrier.open()
-      else barrier.ring()
+      else barrier.notify()
     }
   }
 
-  async #follow(): Promise<void> {
+  async #rejoin(): Promise<void> {
     await this.#level.close()
-    if (await this.#barrier.comeIn(() => this.#closed)) await this.call(() => this.#level.open())
+    if (await this.#barrier.enterWhenOpen(() => this.#closed)) await this.call(() => this.#level.open())
   }
 
-  /** The keeper's buffers are the database's own, so it must be the last to close it, and the first to open it. */
-  async #openAnew(): Promise<void> {
+  /** The keeper's buffers are the database's own, so it must be the last to close it and the first to reopen it. */
+  async #reopen(): Promise<void> {
     const barrier = this.#barrier
     await barrier.until(() => !barrier.isOccupied || this.#closed)
     while (!this.#closed) {
-      if (barrier.wasCutOff) throw cutOff(this.#path)
-      if (this.#folder.isGone()) throw gone(this.#path)
+      if (barrier.hasInterruptedCall) throw interruptedCall(this.#path)
+      if (this.#folder.isGone()) throw folderGone(this.#path)
       await this.#level.close()
       try {
         await this.#level.open()
         return
       } catch (error) {
-        if (!isOfTheDisk(error)) throw error
+        if (!isDiskError(error)) throw error
         barrier.failed(false)
       }
       await this.#pause()
@@ -159,36 +161,46 @@ export class SharedDatabase {
     let isOver = false
     const timer = this.#clock.wakeAt(this.#clock.now() + RETRY_MS, () => {
       isOver = true
-      this.#barrier.ring()
+      this.#barrier.notify()
     })
     await this.#barrier.until(() => isOver || this.#closed)
     timer.cancel()
   }
 
-  async #giveUp(error: unknown): Promise<void> {
-    this.#ruin = explained(this.#path, error)
-    await this.#letGo().catch(() => {})
+  async #fail(error: unknown): Promise<void> {
+    this.#failure = toStoreError(this.#path, error)
+    await this.#release().catch(() => {})
     if (this.#barrier.isKeeper) this.#barrier.failed(true)
-    else this.#barrier.ring()
+    else this.#barrier.notify()
   }
 
-  /** What others wrote after a write was broken off may be lost with that, though it counted as written. */
+  /** What other threads wrote after an incomplete write may be lost, even though it counted as written. */
   async #check(): Promise<void> {
     if (this.#closed || this.lastWritten === undefined) return
     if ((await this.call(() => this.#level.get(this.lastWritten!))) !== undefined) return
-    throw damaged(this.#path, 'the disk failed, and commits are gone that were written')
+    throw damaged(this.#path, 'the disk failed, and commits that had been written are missing')
   }
 }
 
-/** The database must be opened again and cannot be closed. */
-function cutOff(path: string): KumoError {
+/**
+ * `close` starts its native call only after a microtask, so `call` around it would be over too early: the native call
+ * itself is marked.
+ */
+function markNativeClose(level: Level<string, string>, barrier: ReopenBarrier): void {
+  const native = level as unknown as { _close(): Promise<void> }
+  const close = native._close.bind(level)
+  native._close = () => barrier.call(close)
+}
+
+/** The database would have to be reopened, but cannot be closed. */
+function interruptedCall(path: string): KumoError {
   const message =
-    `the level store at ${path} has met an error of the disk, and cannot be opened again in this process, for a worker ` +
-    'thread died in the middle of reading it. What was committed is whole: run the same program again'
+    `the level store at ${path} had a disk error and cannot be reopened in this process, because a worker thread died ` +
+    'while reading it. Everything committed is intact: run the same program again'
   return new KumoError('KUMO_STORE_FAILED', message)
 }
 
-/** An error as LevelDB would tell it: to be waited for. */
-function inconvenient(what: string): Error {
-  return Object.assign(new Error(`IO error: ${what}`), { code: 'LEVEL_IO_ERROR' })
+/** An error as LevelDB reports it, so that callers wait for it to pass. */
+function ioError(message: string): Error {
+  return Object.assign(new Error(`IO error: ${message}`), { code: 'LEVEL_IO_ERROR' })
 }

@@ -1,4 +1,4 @@
-/** The store as the thread has it that starts the shards: it opens first, looks whether all is well, and closes last. */
+/** The store as seen by the thread that starts the shards: it opens and checks the store first, and closes it last. */
 
 import { invalidOption } from '../../../errors.js'
 import type { SharedStore, StoreContext } from '../../contract.js'
@@ -7,7 +7,7 @@ import { locked } from '../db/errors.js'
 import { FIRST_WRITER } from '../format/keys.js'
 import type { WriterEnd } from '../format/meta.js'
 import { TimeScale } from '../format/time-scale.js'
-import { type Crawl, gather, openCrawl } from '../opening/opening.js'
+import { type Crawl, mergeWriters, openCrawl } from '../opening/opening.js'
 import { readWriter, type StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 import { levelState } from '../state.js'
@@ -15,26 +15,26 @@ import { Leftovers } from './outbox.js'
 import { ReopenBarrier } from './reopen-barrier.js'
 import { Writer } from './writer.js'
 
-/** What shards must know to open the store: can be posted to another thread. */
+/** What shards need to open the store; can be posted to another thread. */
 export interface SharedLayout {
   readonly shards: number
-  /** Of the scale of time that all share. */
+  /** Offset of the time scale that all share. */
   readonly offset: number
-  /** Whether the last run did not end, so that hosts may have been visited without a trace. */
-  readonly wasCut: boolean
-  /** The number of the next request. */
+  /** Whether the last run did not close, so that hosts may have been visited without a record. */
+  readonly crashed: boolean
+  /** Number of the next request. */
   readonly seq: number
-  /** How far the writers had come, by number. */
+  /** How far each writer had got, by number. */
   readonly writers: Readonly<Record<string, WriterEnd>>
   readonly barrier: SharedArrayBuffer
 }
 
-/** The first writer is that of the thread that starts the shards. */
+/** The first writer belongs to the thread that starts the shards. */
 export function writerOf(shard: number): number {
   return FIRST_WRITER + 1 + shard
 }
 
-/** Where a writer begins that has never committed anything. */
+/** The start of a writer that has never committed. */
 export const NEW_WRITER: WriterEnd = { commit: 0, marksFrom: 1, nextBatch: 0 }
 
 export async function share(settings: Settings, context: StoreContext, shards: number): Promise<SharedStore> {
@@ -42,7 +42,7 @@ export async function share(settings: Settings, context: StoreContext, shards: n
     throw invalidOption('shards', shards, 'a whole number, 1 or more')
   }
   const crawl = await openCrawl(settings, context)
-  const { count, wasCut } = crawl
+  const { count, crashed } = crawl
   const scale = new TimeScale(context.clock, crawl.meta.time)
   const memory = ReopenBarrier.make(1 + shards)
   const barrier = new ReopenBarrier(memory, FIRST_WRITER)
@@ -51,7 +51,7 @@ export async function share(settings: Settings, context: StoreContext, shards: n
     const sharing = { barrier, clock: context.clock }
     const database = await Database.open(settings.path, settings.durability === 'machine', sharing)
     try {
-      await assertOurs(settings, database, meta)
+      await assertLastCommit(settings, database, meta)
     } catch (error) {
       await database.close().catch(() => {})
       throw error
@@ -60,11 +60,11 @@ export async function share(settings: Settings, context: StoreContext, shards: n
       settings,
       context,
       database,
-      { writer: FIRST_WRITER, count, end: meta.first, scale, whole: meta },
+      { writer: FIRST_WRITER, count, end: meta.first, scale, store: meta },
       () => ({ seq: meta.seq, counts: '', nextBatch: 0 }),
     )
     const { seq, writers } = meta
-    const shared: SharedLayout = { shards, offset: scale.offset, wasCut, seq, writers, barrier: memory }
+    const shared: SharedLayout = { shards, offset: scale.offset, crashed, seq, writers, barrier: memory }
     return sharedStore(context, database, writer, shared, barrier)
   } catch (error) {
     count.abandon()
@@ -72,20 +72,20 @@ export async function share(settings: Settings, context: StoreContext, shards: n
   }
 }
 
-/** Takes together what the writers of the last run have left, and lays it out for those of this one. */
+/** Merges what the writers of the last run have left, and lays it out for those of this run. */
 async function layOut(crawl: Crawl, scale: TimeScale): Promise<StoreMeta> {
   try {
-    return await gather(crawl, scale.mark(), true)
+    return await mergeWriters(crawl, scale.mark(), true)
   } finally {
     await crawl.database.close()
   }
 }
 
 /**
- * Nobody else could have the database open until now, but whoever opens it to share it is let in: so another crawl of this
- * process may have come in between. Then it has made a commit as we have, and it was the last.
+ * The database was locked until now, but opening it as shared admits other threads of this process, so another crawl
+ * may have slipped in. It would then have made the last commit.
  */
-async function assertOurs({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
+async function assertLastCommit({ path }: Settings, database: Database, { first }: StoreMeta): Promise<void> {
   const last = await readWriter(database, FIRST_WRITER)
   if (last?.commit !== first.commit) throw locked(path)
 }
@@ -99,10 +99,10 @@ function sharedStore(
 ): SharedStore {
   const { journal } = writer
   const { partitions, clock } = context
-  const leave = onProcessExit(() => barrier.barAll())
+  const leave = onProcessExit(() => barrier.blockAll())
   const partitionOf = context.partitionOf?.bind(context) ?? (() => 0)
   const leftovers = new Leftovers(database, journal)
-  /** Batches of this run have larger numbers. */
+  /** Batches of this run have greater numbers. */
   const isOfEarlierRun = (number: number, batch: number) => {
     const isOfThisRun = number > FIRST_WRITER && number <= writerOf(shared.shards - 1)
     return !isOfThisRun || batch < (shared.writers[number] ?? NEW_WRITER).nextBatch
@@ -117,8 +117,8 @@ function sharedStore(
       return leftovers.read((number) => number === writerOf(shard))
     },
     dropLeftover: (id) => leftovers.drop(id),
-    ending: (shard) => barrier.bar(writerOf(shard), clock),
-    ended: (shard) => barrier.gone(writerOf(shard)),
+    terminating: (shard) => barrier.block(writerOf(shard), clock),
+    exited: (shard) => barrier.exited(writerOf(shard)),
     close() {
       closing ??= writer.close().finally(leave)
       return closing
@@ -126,18 +126,18 @@ function sharedStore(
   }
 }
 
-const leaving = new Set<() => void>()
+const exitListeners = new Set<() => void>()
 
-/** Before the process ends its threads. Answers with what calls it off. */
+/** Called before the process terminates its threads. Returns a function that removes the listener. */
 function onProcessExit(leave: () => void): () => void {
-  if (leaving.size === 0) process.once('exit', leaveAll)
-  leaving.add(leave)
+  if (exitListeners.size === 0) process.once('exit', leaveAll)
+  exitListeners.add(leave)
   return () => {
-    leaving.delete(leave)
-    if (leaving.size === 0) process.off('exit', leaveAll)
+    exitListeners.delete(leave)
+    if (exitListeners.size === 0) process.off('exit', leaveAll)
   }
 }
 
 function leaveAll(): void {
-  for (const leave of leaving) leave()
+  for (const leave of exitListeners) leave()
 }

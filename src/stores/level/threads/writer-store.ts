@@ -10,17 +10,17 @@ import { LevelHandover } from './handover.js'
 import { LevelOutbox } from './outbox.js'
 import { Writer, type WriterStart, type WriterState } from './writer.js'
 
-/** What a thread begins with that crawls. */
+/** What a writer that crawls starts with. */
 export interface CrawlStart extends WriterStart {
-  /** The number of the next request. */
+  /** Number of the next request. */
   readonly seq: number
   /** Its partitions, and what they hold. */
   readonly counts: Counts
-  /** Whoever crawled before may have visited any host at the last moment, without a trace. */
+  /** Whether hosts may have been visited last without a record. */
   readonly isCautious: boolean
-  /** How many share the memory that the settings allow. */
+  /** Number of writers that share the memory limits. */
   readonly sharers: number
-  /** Changes to be made with the first commit. */
+  /** Changes for the first commit. */
   readonly changes: ReadonlyMap<string, string | null>
 }
 
@@ -30,7 +30,7 @@ export interface WriterStore extends OpenStore {
   readonly outbox: LevelOutbox
 }
 
-/** The parts of a store, as one thread has them. */
+/** The parts of a store for one thread. */
 export async function openWriter(
   settings: Settings,
   context: StoreContext,
@@ -43,7 +43,7 @@ export async function openWriter(
   const share = (amount: number) => Math.ceil(amount / start.sharers)
   const writer: Writer = new Writer(settings, context, database, start, (): WriterState => {
     seen.contribute()
-    handover.writeParcels()
+    handover.writeDeparting()
     return {
       seq: frontier.seq,
       counts: counts.write((partition) => handover.isDeparting(partition)),
@@ -73,7 +73,7 @@ export async function openWriter(
     counts,
     seq,
     isCautious,
-    taken: (request, partition) => seen.taken(request, partition),
+    added: (request, partition) => seen.added(request, partition),
   })
   const handover = new LevelHandover({ database, journal, counts, frontier, seen })
   const outbox = new LevelOutbox(journal, writer.number, start.end.nextBatch)
@@ -84,11 +84,11 @@ export async function openWriter(
   const touched = (partition: number) => frontier.moves.touched(partition)
   let closing: Promise<void> | undefined
   return {
-    writer: writer,
+    writer,
     frontier,
     seen,
     handover,
-    outbox: outbox,
+    outbox,
     state: levelState({ database, journal, partitions, partitionOf, owns, touched }),
     flush: () => journal.flush(),
     onCommit: (write) => journal.beforeCommit(write),

@@ -9,34 +9,34 @@ import type { TimeScale } from '../format/time-scale.js'
 import type { StoreMeta } from '../opening/store-meta.js'
 import type { Settings } from '../settings.js'
 
-/** What a thread begins with that writes to a store. */
+/** What a writer starts with. */
 export interface WriterStart {
   readonly writer: number
-  /** Where the number of its commits is told. */
+  /** Where the number of its commits is recorded. */
   readonly count: CommitCount
-  /** How far the writer has come. */
+  /** How far the writer has got. */
   readonly end: WriterEnd
   readonly scale: TimeScale
-  /** What the first writer writes of the store as a whole. */
-  readonly whole?: Pick<StoreMeta, 'identity' | 'writers'>
+  /** What only the first writer stores: facts about the store store. */
+  readonly store?: Pick<StoreMeta, 'identity' | 'writers'>
 }
 
-/** What changes in the meta of a writer, besides its commits and the time. */
+/** The parts of a writer's meta that change, besides commits and time. */
 export type WriterState = Pick<WriterMeta, 'seq' | 'counts' | 'nextBatch'>
 
-/** One thread that writes to a store: its commits, and the meta that it keeps of them. */
+/** One thread that writes to a store: its commits, and the meta that goes with them. */
 export class Writer {
   readonly number: number
   readonly journal: Journal
   readonly #database: Database
   readonly #count: CommitCount
 
-  /** `state` is asked at each commit, after all others who contribute to it. */
+  /** `state` is called at each commit, after everything else has contributed. */
   constructor(
     { commitMs }: Settings,
     { clock, report }: StoreContext,
     database: Database,
-    { writer, count, end, scale, whole }: WriterStart,
+    { writer, count, end, scale, store }: WriterStart,
     state: () => WriterState,
   ) {
     this.number = writer
@@ -48,20 +48,20 @@ export class Writer {
       clock,
       commitMs,
       lastCommit: end.commit,
-      committed: (commit) => count.tell(commit),
+      committed: (commit) => count.tryWrite(commit),
       report: (event) => report?.(event),
     })
     const { journal } = this
     const { marksFrom } = end
     const fixed =
-      writer === FIRST_WRITER ? { format: FORMAT, identity: whole!.identity, lanes: whole!.writers } : {}
+      writer === FIRST_WRITER ? { format: FORMAT, identity: store!.identity, lanes: store!.writers } : {}
     journal.beforeWrite(() => {
       const now: WriterMeta = { ...fixed, ...state(), ...scale.mark(), commit: journal.commit, marksFrom }
       journal.put(metaKey(writer), JSON.stringify(now))
     })
   }
 
-  /** Writes what is left, and lets go of the database. */
+  /** Writes what is left, and closes the database. */
   async close(): Promise<void> {
     try {
       await this.journal.close()

@@ -75,7 +75,7 @@ test('a log without its end is what a killed process leaves, unless another was 
   writeFileSync(next, '')
   expect(await examine(path, true)).toMatchObject({ faults: [], tail: undefined })
   writeFileSync(next, log.bytes)
-  expect((await examine(path, true)).faults).toEqual([{ file: log.name, what: 'it lacks its end' }])
+  expect((await examine(path, true)).faults).toEqual([{ file: log.name, what: 'its end is missing' }])
 })
 
 test('a missing table is a fault, junk behind a table is none, and a short one is found without reading it', async () => {

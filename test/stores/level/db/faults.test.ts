@@ -55,7 +55,7 @@ test.for(FAULTS)(
     disk[what] = true
     await paused()
     expect(events[0]!.message).toMatch(
-      /(No space left on device|Input\/output error)\. The crawl pauses, and goes on/,
+      /(No space left on device|Input\/output error)\. The crawl is paused, and resumes/,
     )
     expect(events[0]!.cause).toMatchObject({ code: 'LEVEL_IO_ERROR' })
     // What was in flight ends.
@@ -66,7 +66,7 @@ test.for(FAULTS)(
     expect(asked).toBeLessThan(COUNT)
     expect(disk.failed).toBeGreaterThan(1)
     const stats = run.stats()!
-    expect(stats.store).toEqual({ state: 'paused', message: expect.stringContaining('The crawl pauses') })
+    expect(stats.store).toEqual({ state: 'paused', message: expect.stringContaining('The crawl is paused') })
     expect(stats.bottleneck).toBe('store')
     expect(stats.idle.store).toBeGreaterThan(0.5)
     expect(kinds()).toEqual(['paused'])
@@ -106,7 +106,7 @@ test('writes fail for good and the crawl is stopped: it ends at once, says what 
   expect({ code: error.code, message: error.message }).toEqual({
     code: 'KUMO_STORE_FAILED',
     message: expect.stringMatching(
-      /No space left on device\. What was committed before is whole: run the same program/,
+      /No space left on device\. Everything committed before is intact: fix the cause, then run the same program/,
     ),
   })
   disk.writes = false

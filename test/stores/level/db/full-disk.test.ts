@@ -59,7 +59,7 @@ test('the crawl pauses while its files may not grow, and completes when they may
   await told(/ready/)
   boundFiles(child.pid!, MOST_BYTES)
   child.stdin.write('go\n')
-  await told(/paused: .*IO error: .*File too large.*The crawl pauses/)
+  await told(/paused: .*IO error: .*File too large.*The crawl is paused/)
   // What was in flight ends.
   await sleep(300)
   const asked = askedPaths(started).length

@@ -37,7 +37,7 @@ class Disk {
     return new Promise((resolve) => this.reopenings.push(resolve))
   }
 
-  explain(error: unknown): KumoError {
+  toStoreError(error: unknown): KumoError {
     return new KumoError('KUMO_STORE_FAILED', (error as Error).message)
   }
 }
@@ -185,7 +185,7 @@ describe('a write that fails because of the disk', () => {
     const error = (await closing) as KumoError
     expect([error.code, error.message]).toEqual([
       'KUMO_STORE_FAILED',
-      expect.stringContaining('What was committed before is whole'),
+      expect.stringContaining('Everything committed before is intact'),
     ])
     expect(disk.writes).toHaveLength(2)
   })

@@ -10,7 +10,7 @@ import { folder } from '../folders.js'
 const PAGES = 40
 const GONE = {
   code: 'KUMO_STORE_FAILED',
-  message: expect.stringContaining('was deleted, moved or replaced while the crawl ran'),
+  message: expect.stringContaining('was deleted, moved or replaced while the crawl was running'),
 }
 
 const DEEDS: Record<string, (path: string) => void> = {

@@ -174,7 +174,7 @@ test('what several shards have stored is told as one, while they have it open an
 
 test('a folder without a crawl, or none at all, is named, and nothing is made', async () => {
   const { path, leftBehind } = await alone()
-  await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path, /no crawl; is the path right/)
+  await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path, /no crawl; check the path/)
   await mkdir(path)
   await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path)
   expect([...(await readdir(path)), ...(await leftBehind())]).toEqual([])

@@ -90,7 +90,7 @@ export async function verdictOn(path: string, crawl: Crawl): Promise<'refused' |
     const { code, message } = error
     expect({ code, message }).toMatchObject({ code: 'KUMO_STORE_DAMAGED' })
     expect(message).toContain(path)
-    expect(message).toMatch(/Restore the folder from a copy.*another folder.*repair: true/)
+    expect(message).toMatch(/Restore the folder from a backup.*another folder.*repair: true/)
     return 'refused'
   }
   const { reached, pending, knows, events } = found

@@ -207,8 +207,8 @@ describe('nonsense', () => {
     ['p', '{', 'a pending request', 2],
     ['p', 'x\n/\n', 'a pending request', 2],
     ['q', '{', 'the state of a host', 3],
-    ['s', 'abc', 'a list of known URLs', 3],
-    ['k', '{', 'a fact', 3],
+    ['s', 'abc', 'a list of seen URLs', 3],
+    ['k', '{', 'a record of a hook', 3],
     ['m', '{', 'the counts of the crawl', 3],
     ['m', '{"format":2,"identity":{}}', 'the counts of the crawl', 3],
   ] as const)('%s %s is damage, and repair does without', async ([kind, value, what, pending]) => {

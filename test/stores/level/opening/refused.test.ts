@@ -30,7 +30,7 @@ const TYPOS: readonly (readonly [string, unknown, string | RegExp])[] = [
   ],
   ['a duration without a unit', { commitEvery: '100' }, "commitEvery: got '100'; allowed: a duration"],
   ['a commit every hour', { commitEvery: '1h' }, 'a duration up to a minute'],
-  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: a whole number from 1 on'],
+  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: an integer of at least 1'],
   ['half a request in memory', { requestsInMemory: 0.5 }, 'requestsInMemory: got 0.5; allowed'],
   ['a number as text', { hostsInMemory: '10' }, "hostsInMemory: got '10'; allowed"],
   ['a repair that is not yes or no', { repair: 'yes' }, "repair: got 'yes'; allowed: true or false"],
@@ -74,7 +74,7 @@ test("resume 'must' refuses a folder without a crawl, and makes none there", asy
     openStore(path, { resume: 'must' }),
     'KUMO_STORE_RESUME',
     path,
-    /'must'.*is the path right/,
+    /'must'.*check the path/,
   )
   expect(existsSync(path)).toBe(false)
 })
@@ -97,7 +97,7 @@ test('a crawl goes on only with the options that its data was made with', async 
     'partition (number of partitions)': crawler.partitioner(byHost(17)),
   }
   for (const [option, other] of Object.entries(others)) {
-    await expectRefusal(other.run(), 'KUMO_STORE_MISMATCH', path, option, /anew in another folder/)
+    await expectRefusal(other.run(), 'KUMO_STORE_MISMATCH', path, option, /start again in another folder/)
   }
   expect(askedPaths(started)).toHaveLength(3)
   expect(await crawler.limit({ pages: 5 }).run()).toMatchObject({ reason: 'limit', pages: 5 })
@@ -121,7 +121,7 @@ test('a partitioner that puts hosts elsewhere is refused by the name of a host, 
     at(4).run(),
     'KUMO_STORE_MISMATCH',
     host,
-    /partition 3, but partition\(\) puts it into 4/,
+    /partition 3, but the partitioner assigns it to 4/,
   )
   expect(askedPaths(started)).toHaveLength(3)
   expect(await at(3).run()).toMatchObject({ reason: 'limit', pages: 3, earlierRuns: 1 })
@@ -145,7 +145,7 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
     openStore(path),
     'KUMO_STORE_MISMATCH',
     path,
-    /newer version of Kumo \(format 4, this one knows 3\); update Kumo/,
+    /newer version of Kumo \(format 4; this version supports up to 3\); update Kumo/,
   )
   await expectRefusal(openStore(path, { repair: true }), 'KUMO_STORE_MISMATCH', path)
   await withDatabase(path, async (database) => {

@@ -111,12 +111,12 @@ test('who waits is called back in order, when all before is on disk, and at once
   const { outbox, frontier } = all[0]!
   await all[0]!.flush()
   const called: string[] = []
-  outbox.whenKept(() => called.push('nothing to wait for'))
+  outbox.whenDurable(() => called.push('nothing to wait for'))
   expect(called, 'not within the call').toEqual([])
   await Promise.resolve()
   expect(called).toEqual(['nothing to wait for'])
   const wait = (name: string) =>
-    new Promise<void>((resolve) => outbox.whenKept(() => resolve(void called.push(name))))
+    new Promise<void>((resolve) => outbox.whenDurable(() => resolve(void called.push(name))))
   const waits = [wait('a')]
   await frontier.add(requestsOf(1))
   waits.push(wait('b'))
@@ -143,7 +143,7 @@ test('who waits when the store is closed is called back', async () => {
   const { outbox } = shards.all[0]!
   outbox.put(outbox.firstBatch, 'text')
   let isKept = false
-  outbox.whenKept(() => {
+  outbox.whenDurable(() => {
     isKept = true
   })
   await shards.close()

@@ -25,7 +25,7 @@ test('the keeper waits for those inside, and for one that died until its success
   one!.leave()
   await sleep(10)
   expect(isEmpty).toBe(false)
-  const coming = successor!.comeIn(() => false)
+  const coming = successor!.enterWhenOpen(() => false)
   await until(() => isEmpty, 'the keeper is alone')
   keeper!.open()
   expect(one!.isShut).toBe(false)
@@ -69,7 +69,7 @@ describe('a thread in the middle of a call', () => {
   test('is not ended before it is out of it, and makes no other', async () => {
     const { keeper, told, letGoOn } = await callingThread()
     let mayBeEnded = false
-    const barred = keeper.bar(1, systemClock()).then(() => {
+    const barred = keeper.block(1, systemClock()).then(() => {
       mayBeEnded = true
     })
     await sleep(50)
@@ -78,15 +78,15 @@ describe('a thread in the middle of a call', () => {
     await barred
     await until(() => told.includes('done'), 'it goes on')
     expect(told).toEqual(['in a call', 'stays in a call', 'done'])
-    keeper.gone(1)
-    expect(keeper.wasCutOff).toBe(false)
+    keeper.exited(1)
+    expect(keeper.hasInterruptedCall).toBe(false)
   })
 
   test('that dies nevertheless is known to have been in it; another takes its place', async () => {
     const { memory, keeper, worker } = await callingThread()
     await worker.terminate()
-    keeper.gone(1)
-    expect(keeper.wasCutOff).toBe(true)
+    keeper.exited(1)
+    expect(keeper.hasInterruptedCall).toBe(true)
     let calls = 0
     await new ReopenBarrier(memory, 1).call(async () => calls++)
     expect(calls).toBe(1)
@@ -102,7 +102,7 @@ test('a database that a thread was cut off in stays open, and the same process g
   const clock = systemClock()
   const database = await Database.open(path, false, { barrier: keeper, clock })
   await database.write({ values: new Map([['a', '1']]), once: [] })
-  await new ReopenBarrier(memory, 1).call(async () => keeper.gone(1))
+  await new ReopenBarrier(memory, 1).call(async () => keeper.exited(1))
   await database.close()
   expect(warned.mock.calls[0]![0]).toContain(`the database in ${path} stays open`)
   await expect(new Level(path).open()).rejects.toMatchObject({ cause: { code: 'LEVEL_LOCKED' } })

@@ -33,7 +33,7 @@ const ORDERS = {
     for (const [i, request] of requests.entries()) {
       await ORDERS.add([request])
       outbox.put(outbox.firstBatch + i, request.url)
-      outbox.whenKept(() => parentPort!.postMessage({ kept: request.url }))
+      outbox.whenDurable(() => parentPort!.postMessage({ kept: request.url }))
     }
   },
   close: () => opened.close(),

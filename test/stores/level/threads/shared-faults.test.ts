@@ -107,7 +107,7 @@ test('a crawl that ends while the disk fails says so, and leaves what was commit
   const closings = shards.all.map((shard) => rejectionOf(Promise.resolve(shard.close())))
   for (const closing of closings) {
     expect(await closing).toMatchObject({
-      message: expect.stringContaining('What was committed before is whole'),
+      message: expect.stringContaining('Everything committed before is intact'),
     })
   }
   await shards.shared.close()
@@ -130,7 +130,7 @@ test('what another thread wrote behind a write that broke off, and is gone, is n
   const error = await rejectionOf(other.reopen())
   expect(error).toMatchObject({
     code: 'KUMO_STORE_DAMAGED',
-    message: expect.stringContaining('commits are gone'),
+    message: expect.stringContaining('commits that had been written are missing'),
   })
   expect(await rejectionOf(other.get('b'))).toBe(error)
   expect(await keeper.get('b')).toBeUndefined()
@@ -138,6 +138,26 @@ test('what another thread wrote behind a write that broke off, and is gone, is n
   await keeper.close()
   expect(existsSync(join(path, 'LOCK'))).toBe(true)
   await (await Database.open(path, false)).close()
+})
+
+test('closing is a native call: a thread that is about to be terminated does not start it', async () => {
+  const path = await folder()
+  const memory = ReopenBarrier.make(2)
+  const { clock } = contextOf()
+  const barrier = new ReopenBarrier(memory, 0)
+  const keeper = await Database.open(path, false, { barrier, clock })
+  const other = await Database.open(path, false, { barrier: new ReopenBarrier(memory, 1), clock })
+  await barrier.block(1, clock)
+  let isClosed = false
+  void other.close().then(() => {
+    isClosed = true
+  })
+  await sleep(50)
+  expect(isClosed).toBe(false)
+  expect(barrier.isOccupied).toBe(true)
+  barrier.exited(1)
+  expect(barrier.isOccupied).toBe(false)
+  await keeper.close()
 })
 
 /** The next so many commits fail, as on a full disk, whoever writes them. */

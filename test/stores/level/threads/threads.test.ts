@@ -121,9 +121,9 @@ async function openThreads(path: string, count: number) {
     requests.filter(({ host }) => context.partitionOf!(host) % count === index)
   /** As the supervisor of threads does it. */
   const end = async (index: number) => {
-    await shared.ending(index)
+    await shared.terminating(index)
     await threads[index]!.worker.terminate()
-    shared.ended(index)
+    shared.exited(index)
   }
   return { shared, threads, mine, start, end }
 }

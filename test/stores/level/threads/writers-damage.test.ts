@@ -97,7 +97,7 @@ describe('the end of the log is gone', () => {
 describe('a commit in the middle is gone', () => {
   test.for([0.1, 0.3, 0.5, 0.7])('at %f of the log: refused, whoever opens it', async (share) => {
     const copy = await damaged((copy) => flip(logOf(copy), share))
-    const told = /commits? .*cannot be read, so that URLs may be missing/
+    const told = /commits? .*cannot be read, so URLs may be missing/
     await expectRefusal(
       openStore(copy, {}, { partitions: 16, partitionOf }),
       'KUMO_STORE_DAMAGED',

@@ -244,7 +244,7 @@ describe('a crash while partitions move', () => {
     const { all } = await openShards(await folder(), 2)
     const [request] = requestsOf(100).filter(({ host }) => partitionOf(host) === 0)
     await all[0]!.handover.release([0])
-    expect(() => all[0]!.frontier.add([request!])).toThrow(/its partition, 0, is not that shard's/)
+    expect(() => all[0]!.frontier.add([request!])).toThrow(/does not own its partition, 0/)
   })
 })
 
@@ -295,7 +295,7 @@ describe('who may open a store that is shared', () => {
   test('a shard only if it was shared before', async () => {
     const shard = { index: 0, partitions: [0], replaces: false }
     const opening = Promise.resolve(level(await folder()).open(contextOf({ shard })))
-    await expectRefusal(opening, 'KUMO_CONTRACT_BROKEN', /without what Store.share made/)
+    await expectRefusal(opening, 'KUMO_CONTRACT_BROKEN', /without the result of Store.share/)
   })
 
   test('and what one refuses by its options the other refuses too', async () => {
