@@ -24,7 +24,7 @@ export interface Budget {
 }
 
 /** The budget of a crawl with a single shard. */
-export class LocalBudget implements Budget {
+class LocalBudget implements Budget {
   #left: number
   #pagesLeft: number
   #bytesLeft: number

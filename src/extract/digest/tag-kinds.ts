@@ -3,7 +3,6 @@
 import { keyOf } from '../html/name-keys.js'
 
 /** Ends a word, nothing more: most tags. */
-export const OTHER = 0
 /** Inline or invisible: does not end a word. */
 export const INLINE = 1
 export const A = 2
@@ -13,7 +12,7 @@ export const REFERENCE = 3
 export const EMBED = 4
 export const META = 5
 export const TIME = 6
-export const INPUT = 7
+const INPUT = 7
 /** Its content is text, even if it looks like markup. */
 export const VERBATIM = 8
 /** Its content is ignored. */

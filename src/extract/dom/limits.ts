@@ -29,7 +29,7 @@ export function rejectOversized(html: string, url: string): void {
 }
 
 /** The limit that the page exceeds, in words. */
-export function exceededLimit(html: string): string | undefined {
+function exceededLimit(html: string): string | undefined {
   if (html.length > MOST_CHARACTERS) return `${MOST_CHARACTERS} characters`
   if (html.length <= SMALL && hasFewTags(html)) return undefined
   const { Parser } = require('htmlparser2') as typeof import('htmlparser2')

@@ -2,10 +2,10 @@
 
 import type { Codes } from './codes.js'
 
-export const TAB = 0x09
+const TAB = 0x09
 export const LINE_FEED = 0x0a
-export const VERTICAL_TAB = 0x0b
-export const CARRIAGE_RETURN = 0x0d
+const VERTICAL_TAB = 0x0b
+const CARRIAGE_RETURN = 0x0d
 export const SPACE = 0x20
 export const BANG = 0x21
 export const DOUBLE_QUOTE = 0x22
@@ -19,7 +19,7 @@ export const LESS_THAN = 0x3c
 export const EQUALS = 0x3d
 export const GREATER_THAN = 0x3e
 export const QUESTION_MARK = 0x3f
-export const NO_BREAK_SPACE = 0xa0
+const NO_BREAK_SPACE = 0xa0
 
 /** ASCII white space as HTML defines it. Carriage returns are line feeds by the time a browser tokenizes the page. */
 export function isSpace(code: number): boolean {
