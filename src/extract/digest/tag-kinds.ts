@@ -2,8 +2,7 @@
 
 import { keyOf } from '../html/name-keys.js'
 
-/** Ends a word, nothing more: most tags. */
-/** Inline or invisible: does not end a word. */
+/** 0 is for most tags: they end a word, nothing more. This one is inline or invisible: does not end a word. */
 export const INLINE = 1
 export const A = 2
 /** Links with `href`: `area`, `base`, `link`. */
