@@ -15,7 +15,7 @@ type Changes = { frontier?: Partial<Frontier>; handover?: Partial<Handover>; see
 interface Moved extends StoreSnapshot {
   frontier: MovedPartitions
   seen: Uint32Array[]
-  facts: MovedRecords
+  records: MovedRecords
 }
 
 /** Changes a sound store; what is not changed goes on to it. */
@@ -253,8 +253,8 @@ const MUTANTS: Record<string, () => Store> = {
   'goes on knowing what has left': keeping((moved) => ({ ...moved, frontier: noHosts(moved), records: [] })),
   'forgets facts': garbled(() => ({ records: [] })),
   'goes on knowing facts': keeping((moved) => ({ ...moved, frontier: noHosts(moved), seen: noNames(moved) })),
-  'takes facts of one space for those of another': garbled(({ facts }) => ({
-    facts: facts.map(([, host, key, fact]) => ['one', host, key, fact] as const),
+  'takes facts of one space for those of another': garbled(({ records }) => ({
+    records: records.map(([, host, key, record]) => ['one', host, key, record] as const),
   })),
   'does not wait for leases': giving((handover, partitions, left) => {
     const whole = handover.release(partitions, left)
