@@ -15,7 +15,7 @@ type Changes = { frontier?: Partial<Frontier>; handover?: Partial<Handover>; see
 interface Moved extends StoreSnapshot {
   frontier: MovedPartitions
   seen: Uint32Array[]
-  facts: MovedRecords
+  records: MovedRecords
 }
 
 /** Changes a sound store; what is not changed goes on to it. */
@@ -156,7 +156,7 @@ const MUTANTS: Record<string, () => Store> = {
   }),
   'names other partitions than it gives': garbled(({ partitions }) => ({ partitions: partitions.slice(1) })),
   'keeps what it gives': keeping((moved) => moved),
-  'keeps the hosts that it gives': keeping((moved) => ({ ...moved, seen: noNames(moved), facts: [] })),
+  'keeps the hosts that it gives': keeping((moved) => ({ ...moved, seen: noNames(moved), records: [] })),
   'takes twice what it is given': mutant(({ handover }) => ({
     handover: {
       adopt(what) {
@@ -250,11 +250,11 @@ const MUTANTS: Record<string, () => Store> = {
   'forgets the last that is known': garbled(({ seen }) => ({
     seen: seen.map((prints) => prints.slice(0, -2)),
   })),
-  'goes on knowing what has left': keeping((moved) => ({ ...moved, frontier: noHosts(moved), facts: [] })),
-  'forgets facts': garbled(() => ({ facts: [] })),
+  'goes on knowing what has left': keeping((moved) => ({ ...moved, frontier: noHosts(moved), records: [] })),
+  'forgets facts': garbled(() => ({ records: [] })),
   'goes on knowing facts': keeping((moved) => ({ ...moved, frontier: noHosts(moved), seen: noNames(moved) })),
-  'takes facts of one space for those of another': garbled(({ facts }) => ({
-    facts: facts.map(([, host, key, fact]) => ['one', host, key, fact] as const),
+  'takes facts of one space for those of another': garbled(({ records }) => ({
+    records: records.map(([, host, key, record]) => ['one', host, key, record] as const),
   })),
   'does not wait for leases': giving((handover, partitions, left) => {
     const whole = handover.release(partitions, left)
@@ -268,7 +268,7 @@ const MUTANTS: Record<string, () => Store> = {
       asked: [],
       resting: [],
     }
-    const empty = { partitions, frontier: nothing, seen: partitions.map(() => []), facts: [] }
+    const empty = { partitions, frontier: nothing, seen: partitions.map(() => []), records: [] }
     return Promise.race([whole, later().then(() => empty)])
   }),
   'waits for leases of others': mutant(({ handover, frontier }) => ({

@@ -107,7 +107,7 @@ export class SimDisk {
       partitions,
       frontier: framed(shelves, delayMs),
       seen: shelves.map(({ names }) => printsOf(names)),
-      facts: shelves.flatMap(({ facts }) => [...facts.values()]),
+      records: shelves.flatMap(({ facts }) => [...facts.values()]),
     }
   }
 

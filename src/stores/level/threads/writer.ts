@@ -17,7 +17,7 @@ export interface WriterStart {
   /** How far the writer has got. */
   readonly end: WriterEnd
   readonly scale: TimeScale
-  /** What only the first writer stores: facts about the store store. */
+  /** What only the first writer stores: data about the store as a whole. */
   readonly store?: Pick<StoreMeta, 'identity' | 'writers'>
 }
 
