@@ -98,7 +98,7 @@ export class Engine {
     const counting = { meters: this.#meters, tally: this.#tally, reports }
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
-    this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress)
+    this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
     this.#seeds = new SeedSource(parts.seeds, {
       admit: (urls) => this.#admission.admitSeeds(urls),
       invalid: (seed, message) =>

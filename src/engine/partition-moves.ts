@@ -3,6 +3,7 @@ import type { PartitionLoad, StoreSnapshot } from '../stores/contract.js'
 import { hostOf } from '../url/canonicalize.js'
 import type { AdmissionsInProgress } from './admission/in-progress.js'
 import type { EngineParts } from './parts.js'
+import type { Tally } from './stats/tally.js'
 import type { HostQuota } from './visit/host-quota.js'
 
 /** Partitions in transit between shards, with all that belongs to them, as data that can be posted. */
@@ -14,6 +15,8 @@ export interface PartitionSnapshot {
   /** Delivered pages by host and by site, where they are limited. */
   readonly hostPages: readonly (readonly [host: string, pages: number])[]
   readonly sitePages: readonly (readonly [site: string, pages: number])[]
+  /** When the last visit to each of their hosts ended. */
+  readonly lastVisits: readonly (readonly [host: string, at: number])[]
   /** Records of their servers, with `refresh()`. */
   readonly servers: readonly (readonly [host: string, record: ServerRecord])[]
 }
@@ -28,6 +31,7 @@ export class PartitionMoves {
   readonly #hostQuota: HostQuota
   readonly #siteQuota: HostQuota
   readonly #inProgress: AdmissionsInProgress
+  readonly #tally: Tally
   #releasing = 0
   /** The demand of known pages by partition. Undefined: partitions have moved, so it must be summed again. */
   #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
@@ -37,11 +41,13 @@ export class PartitionMoves {
     hostQuota: HostQuota,
     siteQuota: HostQuota,
     inProgress: AdmissionsInProgress,
+    tally: Tally,
   ) {
     this.#parts = parts
     this.#inProgress = inProgress
     this.#hostQuota = hostQuota
     this.#siteQuota = siteQuota
+    this.#tally = tally
   }
 
   /** The shard must not end while partitions are leaving. */
@@ -92,18 +98,24 @@ export class PartitionMoves {
     return by
   }
 
-  async adopt({ stored, robots, hostPages, sitePages, servers }: PartitionSnapshot): Promise<void> {
+  async adopt({
+    stored,
+    robots,
+    hostPages,
+    sitePages,
+    lastVisits,
+    servers,
+  }: PartitionSnapshot): Promise<void> {
     for (const record of robots) this.#parts.robots.restore?.(record)
     for (const [host, pages] of hostPages) this.#hostQuota.restore(host, pages)
     for (const [site, pages] of sitePages) this.#siteQuota.restore(site, pages)
+    this.#tally.adoptHosts(lastVisits)
     for (const [host, server] of servers) this.#parts.refresh?.schedule.restore(host, server)
     this.#demand = undefined
     await this.#parts.handover!.adopt(stored)
   }
 
-  #engineState(
-    partitions: ReadonlySet<number>,
-  ): Pick<PartitionSnapshot, 'robots' | 'hostPages' | 'sitePages' | 'servers'> {
+  #engineState(partitions: ReadonlySet<number>): Omit<PartitionSnapshot, 'partitions' | 'stored'> {
     const { partitioner, robots, refresh } = this.#parts
     const moves = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]
@@ -113,6 +125,7 @@ export class PartitionMoves {
       hostPages: this.#hostQuota.remove(moves),
       // Where sites are limited, all hosts of a site are in one partition.
       sitePages: this.#siteQuota.remove(moves),
+      lastVisits: this.#tally.releaseHosts(moves),
       servers: refresh?.schedule.release(moves) ?? [],
     }
   }

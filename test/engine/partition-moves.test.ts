@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { AdmissionsInProgress } from '../../src/engine/admission/in-progress.js'
 import { PartitionMoves } from '../../src/engine/partition-moves.js'
 import type { EngineParts } from '../../src/engine/parts.js'
+import { Tally } from '../../src/engine/stats/tally.js'
 import { HostQuota } from '../../src/engine/visit/host-quota.js'
 import { firstCome } from '../../src/frontier/selection.js'
 import { refreshOptions } from '../../src/options/check-refresh.js'
@@ -60,9 +61,12 @@ async function shardWith(everyMs: number) {
     partitioner: { partitions: SERVERS, partition: partitionOf },
   }
   const none = new HostQuota(Number.POSITIVE_INFINITY)
+  const tally = new Tally()
+  const inProgress = new AdmissionsInProgress()
   return {
     frontier,
-    moving: new PartitionMoves(parts as unknown as EngineParts, none, none, new AdmissionsInProgress()),
+    tally,
+    moving: new PartitionMoves(parts as unknown as EngineParts, none, none, inProgress, tally),
   }
 }
 
@@ -89,4 +93,16 @@ test('what is due counts beside that, and partitions that have left do not', asy
   await moving.release([3, 4], () => {})
   expect(due()).toEqual([])
   expect(moving.load()).toHaveLength(SERVERS - 2)
+})
+
+test('a host that moves counts as visited once, and the gap between its visits is known on both sides', async () => {
+  const from = await shardWith(30 * DAY_MS)
+  const to = await shardWith(30 * DAY_MS)
+  await to.moving.release([3], () => {})
+  from.tally.visitStarts('3-a.example', 1000)
+  from.tally.visitEnds('3-a.example', 1100)
+  from.tally.visitStarts('4-a.example', 1000)
+  await to.moving.adopt(await from.moving.release([3], () => {}))
+  to.tally.visitStarts('3-a.example', 1350)
+  expect([from.tally.hostsVisited, to.tally.hostsVisited, to.tally.shortestGapMs]).toEqual([2, 0, 250])
 })

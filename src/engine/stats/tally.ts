@@ -153,6 +153,18 @@ export class Tally {
     }
   }
 
+  /** Forgets hosts that move to another shard. Returns the end of the last visit to each, for `adoptHosts` there. */
+  releaseHosts(moves: (host: string) => boolean): [host: string, lastVisit: number][] {
+    const released = [...this.#lastVisit].filter(([host]) => moves(host))
+    for (const [host] of released) this.#lastVisit.delete(host)
+    return released
+  }
+
+  /** Hosts that another shard has visited and counted. */
+  adoptHosts(visited: readonly (readonly [host: string, lastVisit: number])[]): void {
+    for (const [host, lastVisit] of visited) this.visitEnds(host, lastVisit)
+  }
+
   recentPagesPerSecond(now: number): number {
     const first = this.#samples[0]
     if (first === undefined || now - first.at < SAMPLE_MS) return 0
