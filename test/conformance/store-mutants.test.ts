@@ -102,7 +102,7 @@ describe('the suite of stores', () => {
   it('does not ask durable stores to forget', async () => {
     const names: string[] = []
     storeSuite({ it: (name) => names.push(name), create: memory, durable: true })
-    expect(names.filter((name) => name.includes('know nothing of each other'))).toEqual([])
+    expect(names.filter((name) => name.includes('are independent'))).toEqual([])
   })
 
   it.for(Object.entries(MUTANTS))('notices a store that %s', { timeout: 60_000 }, async ([, create]) => {

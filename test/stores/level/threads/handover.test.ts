@@ -17,7 +17,7 @@ describe('with commits all the time', () => {
 })
 
 /** Facts that belong to no host are one for all threads that share a store: the last who commits is right. */
-const SHARED = 'facts of hosts go along, if there are any'
+const SHARED = 'facts of hosts move along, if the store keeps facts'
 
 function ours(title: string, run: () => Promise<void>): void {
   if (title !== SHARED) it(title, run)
