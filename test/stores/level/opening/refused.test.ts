@@ -30,7 +30,7 @@ const TYPOS: readonly (readonly [string, unknown, string | RegExp])[] = [
   ],
   ['a duration without a unit', { commitEvery: '100' }, "commitEvery: got '100'; allowed: a duration"],
   ['a commit every hour', { commitEvery: '1h' }, 'a duration up to a minute'],
-  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: an integer of at least 1'],
+  ['no hosts in memory', { hostsInMemory: 0 }, 'hostsInMemory: got 0; allowed: a whole number, 1 or more'],
   ['half a request in memory', { requestsInMemory: 0.5 }, 'requestsInMemory: got 0.5; allowed'],
   ['a number as text', { hostsInMemory: '10' }, "hostsInMemory: got '10'; allowed"],
   ['a repair that is not yes or no', { repair: 'yes' }, "repair: got 'yes'; allowed: true or false"],
