@@ -126,6 +126,6 @@ export function sentence(text: string): string {
 }
 
 /** `1 page`, `2 pages`. */
-export function counted(count: number, noun: string): string {
+export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -22,7 +22,7 @@ export interface PageReader {
 }
 
 /** The reader left, or the crawl was aborted, before the page was read: it must be delivered later. */
-export const UNDELIVERED = Symbol('unread')
+export const UNDELIVERED = Symbol('undelivered')
 
 /** When `end` is emitted everything else is closed, so `run()` waits only for its listeners, and not longer than this. */
 const MAX_END_MS = 30_000

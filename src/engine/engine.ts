@@ -77,7 +77,7 @@ export class Engine {
     this.#meters = new Meters(parts.clock, rules.concurrency)
     const hostQuota = new HostQuota(rules.limit.pagesPerHost)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
-    const { siteOf, memory } = parts
+    const { siteOf, storeState: memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
     const { ownership, earlierRuns, reportCounts } = parts
     this.#ledger = new Ledger(
@@ -120,7 +120,7 @@ export class Engine {
       await this.#grace.wait(this.knownPages?.open())
       this.#visitBudget.open(this.#wake.wakeUp)
       exchange.receive((requests) => this.#trackArrival(() => this.#admitArrivals(requests)))
-      this.#parts.memory.onCommit(() => this.#ledger.write())
+      this.#parts.storeState.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.wakeUp)
       if (this.#rules.retryFailed) void this.#trackArrival(() => this.#retryFailed())
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
@@ -132,7 +132,8 @@ export class Engine {
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
     this.#summary = { ...this.#statsNow(), reason }
-    this.#parts.memory.onCommit(() => this.#ledger.write(reason))
+    // Registered after the first, so that its record, with the reason, is the one that is stored.
+    this.#parts.storeState.onCommit(() => this.#ledger.write(reason))
     await this.#close()
     if (this.#fatal !== undefined) throw this.#fatal
     await this.#grace.wait(delivery.end(this.#summary))
@@ -184,7 +185,7 @@ export class Engine {
     })
   }
 
-  /** Adds requests that another shard had, and those held for partitions that will not come. */
+  /** Adds requests recovered from another shard, and those held for partitions that will not arrive. */
   addRequests(requests: readonly CrawlRequest[]): Promise<void> {
     return this.#trackArrival(async () => {
       await this.#admission.arrivals.releaseHeld()
@@ -214,7 +215,7 @@ export class Engine {
       }
       if (this.#isOver()) return
       if (++this.#turns % TURNS_BETWEEN_YIELDS === 0) await yieldToLoop(clock)
-      inFlight?.stands(frontier.pending, this.#ledger.pages)
+      inFlight?.recordProgress(frontier.pending, this.#ledger.pages)
       this.#meters.setIdle(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
@@ -240,7 +241,7 @@ export class Engine {
     // In the same turn: if this thread crashes, each visit is either in flight or settled, never neither or both.
     if (inFlight !== undefined) {
       for (const { request } of settlements) inFlight.end(request)
-      inFlight.stands(frontier.pending, this.#ledger.pages)
+      inFlight.recordProgress(frontier.pending, this.#ledger.pages)
     }
     this.knownPages?.settled(settlements)
     this.#meters.addBusy('frontier', this.#parts.clock.now() - startedAt)
@@ -307,7 +308,7 @@ export class Engine {
     if (this.#fatal !== undefined || this.#grace.isOver) return true
     if (this.#inFlight > 0 || this.#settled.length > 0) return false
     // A shard that waits for the store, or is idle, makes no call that would reject, and would wait forever.
-    const { failure } = this.#parts.memory.condition()
+    const { failure } = this.#parts.storeState.condition()
     if (failure !== undefined) throw failure
     // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
     if (this.#seeds.admitting || this.#arriving > 0) return false
@@ -329,7 +330,7 @@ export class Engine {
 
   #idleReason(): IdleReason {
     if (this.#paused) return 'paused'
-    if (this.#parts.memory.condition().state !== 'ok') return 'store'
+    if (this.#parts.storeState.condition().state !== 'ok') return 'store'
     const { frontier, clock, refresh } = this.#parts
     if (frontier.pending === 0) return 'discovery'
     return refresh && frontier.nextDue() > clock.now() + this.#rules.delayMs ? 'schedule' : 'politeness'

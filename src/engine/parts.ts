@@ -43,7 +43,7 @@ export interface EngineParts {
   readonly onSeed?: ((url: string, isOwn: boolean) => void) | undefined
   readonly delivery: Delivery
   /** State that outlives the run, if the store is durable. */
-  readonly memory: CrawlMemory
+  readonly storeState: StoreAccess
   /** The page and byte budget that all shards share. Absent: there is only this shard. */
   readonly budget?: Budget | undefined
   /** The same for requests. */
@@ -61,7 +61,7 @@ export interface EngineParts {
   /** Requests that were in transit between shards when an earlier run ended. */
   readonly leftovers?: AsyncIterable<readonly CrawlRequest[]> | undefined
   /** Called when processing of a page has ended, successfully or not. */
-  readonly pageOver?: ((page: Page) => void) | undefined
+  readonly onPageDone?: ((page: Page) => void) | undefined
   /** Batches of canonical seed URLs, or of seeds that are not URLs. Pulled on demand. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
   /** Closes all parts; called once, after the loop. A part that takes longer than the grace period is abandoned. */
@@ -76,7 +76,7 @@ export interface RefreshParts {
   /** A digest of a page's content, without the parts that change on every visit. */
   digest(page: Page): string
   /** Whether the main thread starts each round, for all shards. */
-  readonly isLed: boolean
+  readonly roundsStartedByMain: boolean
   /** Whether this shard replaces one that died. */
   readonly replaces: boolean
 }
@@ -112,13 +112,13 @@ export interface InFlightLog {
   /** The visit is settled. */
   end(request: CrawlRequest): void
   /** The current numbers of pending requests and of settled pages. */
-  stands(waiting: number, pages: number): void
+  recordProgress(waiting: number, pages: number): void
   /** Why a URL must not be visited again: it crashed the workers that tried. Undefined: it may be visited. */
   fatal(url: string): string | undefined
 }
 
 /** What the engine uses of an open store besides frontier and seen-set. */
-export type CrawlMemory = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
+export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
 
 export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }
 

@@ -93,7 +93,7 @@ export interface Politeness {
   /** Maximum number of connections to one host. */
   readonly connections: number
   /**
-   * One more connection for each `growAt` waiting requests (system B). Only requests that are pending and due count,
+   * One more connection for each `growAt` waiting requests (Udagawa et al. 2002). Only requests that are pending and due count,
    * including the one about to be handed out; a request that is handed out later (`again.at`) does not. Connections
    * that are in use or resting count towards the number allowed.
    */

@@ -4,7 +4,7 @@ import type { Politeness } from './contract.js'
 
 /**
  * The number of connections that a host may have with this many requests waiting: one, plus one for each `growAt`
- * waiting requests, up to the maximum (system B: throughput of one server stops growing at 16 parallel downloads).
+ * waiting requests, up to the maximum (Udagawa et al. 2002: throughput of one server stops growing at 16 parallel downloads).
  */
 export function allowance(waiting: number, politeness: Politeness): number {
   if (politeness.connections === 1) return 1

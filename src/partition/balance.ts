@@ -1,5 +1,5 @@
 /**
- * Decides which partitions should move (system D's balancing, made continuous). The load of a shard is the work that
+ * Decides which partitions should move (load balancing between peers, see docs/papers.md, made continuous). The load of a shard is the work that
  * politeness lets it do within the next seconds, not the number of its URLs: a host that may be visited once a second
  * is a small load no matter how many URLs it has.
  */

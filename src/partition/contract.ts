@@ -1,5 +1,5 @@
 /**
- * Maps a host to its partition, the same on every thread and machine and in every run (system A's static assignment).
+ * Maps a host to its partition, the same on every thread and machine and in every run (the static assignment of Noto & Takeno 2000).
  *
  * Invariant: `partition(host)` is an integer in [0, partitions) and a pure function of the host name. Which shard owns
  * a partition is a different question, answered by `Ownership`.

@@ -2,7 +2,7 @@ import type { Validators } from '../fetch/contract.js'
 import type { Change, SitemapHint } from '../types.js'
 
 /**
- * When known pages are visited again (system E: Tamura & Kitsuregawa 2009). The steps for a page: what visits observed
+ * When known pages are visited again (Tamura & Kitsuregawa 2009). The steps for a page: what visits observed
  * (`history`) → how often it changes (estimator) → how often it should be visited (aim) → what its server and the
  * sockets allow (`Servers`, eq. 2–5) → the time of its next visit.
  *
@@ -84,7 +84,7 @@ export interface PageRecord {
   readonly round?: number | undefined
 }
 
-/** What is stored about a server (system E's server i), as JSON. */
+/** What is stored about a server (server i of Tamura & Kitsuregawa), as JSON. */
 export interface ServerRecord {
   /** Pages that are revisited. */
   readonly pages: number

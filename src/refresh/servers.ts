@@ -47,7 +47,7 @@ const MAX_WORST = 10
 const AMPLE_FACTOR = 1.5
 
 /**
- * The servers of system E (Tamura & Kitsuregawa 2009): how often their pages want to be visited, what each server and
+ * The servers (Tamura & Kitsuregawa 2009): how often their pages want to be visited, what each server and
  * all sockets allow, and by how much intervals are stretched if that is less. Nothing is adjusted step by step: the
  * stretch is computed from the table, so it relaxes as soon as the load falls.
  */

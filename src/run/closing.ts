@@ -1,19 +1,19 @@
-/** How the parts of a run are closed: all of them, whatever one of them does. */
+/** Closes the parts of a run: all of them, even if one fails. */
 
 import type { AbortGrace } from '../engine/abort-grace.js'
 import { KumoError, messageOf } from '../errors.js'
 import { type Clock, LATE, type Waits, within } from '../time.js'
 import type { MaybePromise } from '../types.js'
 
-/** After an abort nobody waits longer than this for one part to close. */
-const HASTY_CLOSE_MS = 250
+/** After an abort, no part is given more time than this to close. */
+const ABORTED_CLOSE_MS = 250
 
-/** What is to be closed, for the message if it cannot be, and how. */
-export type Closer = readonly [what: string, close: () => MaybePromise<unknown>]
+/** A part to close, and its name for error messages. */
+export type Closer = readonly [name: string, close: () => MaybePromise<unknown>]
 
 /**
- * In reverse order of opening; one that fails or is late does not keep the others open. The first failure is thrown,
- * but for being late after an abort: then nobody is waited for.
+ * Closes in reverse order of opening. A part that fails or is late does not keep the others open. Throws the first
+ * failure, except lateness after an abort, when nothing is waited for.
  */
 export async function closeAll(
   closers: Closer[],
@@ -22,17 +22,19 @@ export async function closeAll(
   grace: AbortGrace,
 ): Promise<void> {
   const failures: KumoError[] = []
-  for (const [what, close] of closers.splice(0).reverse()) {
+  for (const [name, close] of closers.splice(0).reverse()) {
     try {
       const closing = close()
       if (!(closing instanceof Promise)) continue
-      const hasty = grace.isAborted
-      const closed = await (hasty ? within(clock, HASTY_CLOSE_MS, closing) : grace.wait(waits.wait(closing)))
-      if (closed === LATE && !hasty) throw new Error(`it took longer than ${waits.ms} ms`)
+      const isAborted = grace.isAborted
+      const closed = await (isAborted
+        ? within(clock, ABORTED_CLOSE_MS, closing)
+        : grace.wait(waits.wait(closing)))
+      if (closed === LATE && !isAborted) throw new Error(`it took longer than ${waits.ms} ms`)
     } catch (cause) {
-      const message = `${what} could not be closed: ${messageOf(cause)}`
-      const isTold = cause instanceof KumoError && cause.code.startsWith('KUMO_STORE')
-      failures.push(isTold ? cause : new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
+      const message = `${name} could not be closed: ${messageOf(cause)}`
+      const isStoreError = cause instanceof KumoError && cause.code.startsWith('KUMO_STORE')
+      failures.push(isStoreError ? cause : new KumoError('KUMO_CLOSE_FAILED', message, { cause }))
     }
   }
   waits.close()

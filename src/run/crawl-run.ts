@@ -10,7 +10,7 @@ import { Run } from './run.js'
 import { RunEvents } from './run-events.js'
 
 /**
- * A crawl that runs: what `crawler.start()` returns. It emits nothing before the next macrotask, so listeners that are
+ * A running crawl: what `crawler.start()` returns. It emits nothing before the next macrotask, so listeners that are
  * added right after `start()` miss nothing.
  *
  * @example
@@ -24,7 +24,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   readonly #stream = new PageStream()
   readonly #run: Run
   readonly #result: Promise<Summary>
-  /** Made when first asked for, so that a failure nobody could have handled is reported in another way. */
+  /** Created on first access, so that a failure nobody observes can be reported as a warning. */
   #done: Promise<Summary> | undefined = undefined
   /** The failure is thrown by the loop over the pages or by the end of an `await using` block. */
   #isThrownElsewhere = false
@@ -33,7 +33,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   constructor(options: GivenOptions, signal: AbortSignal | undefined) {
     this.#events = new RunEvents(options.listeners)
     this.#run = new Run(options, { events: this.#events, stream: this.#stream })
-    this.#result = this.#run.finish(signal)
+    this.#result = this.#run.execute(signal)
     this.#result.then(
       () => this.#stream.end(),
       (error) => {

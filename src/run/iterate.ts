@@ -18,7 +18,7 @@ export interface IteratedRun {
 const DONE = { value: undefined, done: true } as const
 
 /**
- * The pages of a run, which starts with the first `next`. This is no generator, because the `return` of a generator
+ * The pages of a run, which starts with the first `next`. Not a generator, because the `return` of a generator
  * waits for a pending `next`, and that may wait for a page forever.
  */
 export function iterate(start: () => IteratedRun): PageIterator {

@@ -9,7 +9,7 @@ interface OfferedPage {
 
 /**
  * Between the crawl and a `for await`. A page keeps its slot until it has been read, so a slow loop slows the crawl, and
- * never more pages wait here than the crawl has slots. Until somebody iterates, pages pass by.
+ * no more pages wait here than the crawl has slots. Until iteration starts, pages are not kept.
  */
 export class PageStream implements PageReader {
   readonly #offered: OfferedPage[] = []

@@ -66,7 +66,7 @@ export async function openStore(
   context: StoreContext,
   closers: Closer[],
 ): Promise<
-  Pick<EngineParts, 'frontier' | 'seen' | 'memory' | 'handover' | 'leftovers'> & {
+  Pick<EngineParts, 'frontier' | 'seen' | 'storeState' | 'handover' | 'leftovers'> & {
     outbox: Outbox | undefined
   }
 > {
@@ -77,13 +77,13 @@ export async function openStore(
     const frontier = await ownFrontier(options, context)
     if (frontier !== undefined) closers.push(['the frontier', () => frontier.close()])
     if (options.seenStore !== undefined) closers.push(['the seen-set', () => options.seenStore?.close()])
-    const memory = {
+    const storeState = {
       state: open.state ?? forgetful,
       condition: () => open.condition?.() ?? OK,
       onCommit: (write: () => void) => open.onCommit?.(write),
     }
     const { handover, outbox } = open
-    const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, memory }
+    const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, storeState }
     return { ...parts, handover, outbox, leftovers: leftoversOf(open) }
   } catch (error) {
     if (error instanceof KumoError) throw error

@@ -52,16 +52,16 @@ export interface Plan {
 }
 
 /** Where pages and events leave the engine. */
-export interface Outputs {
+export interface EngineOutputs {
   readonly events: EventEmitter<CrawlEvents>
   readonly reader: PageReader | undefined
 }
 
-/** What one shard of several gets in place of the parts of a single one. */
-interface ShardPlace
+/** Parts that differ when there are several shards. */
+interface ShardOverrides
   extends Pick<
     EngineParts,
-    'ownership' | 'budget' | 'requestBudget' | 'earlierRuns' | 'reportCounts' | 'pageOver' | 'inFlight'
+    'ownership' | 'budget' | 'requestBudget' | 'earlierRuns' | 'reportCounts' | 'onPageDone' | 'inFlight'
   > {
   readonly shard: ShardContext
   readonly clock: Clock
@@ -79,10 +79,10 @@ interface ShardPlace
  */
 export async function plan(
   options: CrawlOptions,
-  { events, reader }: Outputs,
-  place?: ShardPlace,
+  { events, reader }: EngineOutputs,
+  overrides?: ShardOverrides,
 ): Promise<Plan> {
-  const clock = place?.clock ?? clockOf(options)
+  const clock = overrides?.clock ?? clockOf(options)
   const random = randomOf(options)
   const closers: Closer[] = []
   try {
@@ -95,11 +95,11 @@ export async function plan(
     const schedule = options.refresh && scheduleOf(options.refresh, options)
     const context: StoreContext = {
       ...storeContext(options, partitioner, clock, schedule),
-      report: place?.report ?? report,
-      shard: place?.shard,
+      report: overrides?.report ?? report,
+      shard: overrides?.shard,
     }
     const { outbox, ...stored } = await openStore(options, context, closers)
-    const { state } = stored.memory
+    const { state } = stored.storeState
     const hookState = stateOf(state)
     if (schedule === undefined) await assertNotRefreshed(state)
     const scope = wholeScope(options).start()
@@ -138,7 +138,7 @@ export async function plan(
       scope.addSeed?.(String(seed))
       trust(String(seed))
     }
-    const exchange = place?.exchange(outbox) ?? soleExchange()
+    const exchange = overrides?.exchange(outbox) ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
       clock,
@@ -146,8 +146,8 @@ export async function plan(
       events,
       reader,
       timeoutMs: options.timeout.hookMs,
-      warn: place?.warn,
-      advise: place?.advise,
+      warn: overrides?.warn,
+      advise: overrides?.advise,
     })
     for (const event of early) void delivery.emit('store', event)
     const parts: EngineParts = {
@@ -156,7 +156,7 @@ export async function plan(
       ...stored,
       partitioner,
       ownership: soleOwner(),
-      ...(place && partsOf(place)),
+      ...(overrides && partsOf(overrides)),
       exchange,
       robots,
       fetcher,
@@ -177,11 +177,11 @@ export async function plan(
         schedule,
         state: hookState,
         digest: digestOf(options),
-        isLed: place !== undefined,
-        replaces: place?.shard.replaces === true,
+        roundsStartedByMain: overrides !== undefined,
+        replaces: overrides?.shard.replaces === true,
       },
       // With several shards, the thread that started them reads the seeds.
-      seeds: place === undefined ? readSeeds(options.seeds) : [].values(),
+      seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
     return { parts, rules: rulesOf(options), outbox }
@@ -196,9 +196,9 @@ function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions)
   return new RefreshSchedule(rules, { sockets: concurrency, minIntervalMs: delayMs })
 }
 
-function partsOf(place: ShardPlace): Partial<EngineParts> {
-  const { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight } = place
-  return { ownership, budget, requestBudget, earlierRuns, reportCounts, pageOver, inFlight }
+function partsOf(overrides: ShardOverrides): Partial<EngineParts> {
+  const { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight } = overrides
+  return { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight }
 }
 
 /** @throws KumoError `KUMO_OPEN_FAILED`, naming the part. */

@@ -41,7 +41,7 @@ export class Run {
   }
 
   /** Runs the crawl, once. It begins in the next macrotask, so that the caller can add listeners first. */
-  async finish(signal: AbortSignal | undefined): Promise<Summary> {
+  async execute(signal: AbortSignal | undefined): Promise<Summary> {
     const abort = () => this.abort()
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })

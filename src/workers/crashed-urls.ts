@@ -1,4 +1,4 @@
-import { counted } from '../errors.js'
+import { pluralize } from '../errors.js'
 import type { InterruptedVisit } from './in-flight-log.js'
 
 /** A URL with this much suspicion is not tried again. */
@@ -34,7 +34,7 @@ export class CrashedUrls {
       if (suspicion < FATAL) continue
       found.push([
         url,
-        `worker threads died ${counted(deaths, 'time')} while processing this page; last cause: ${reason}`,
+        `worker threads died ${pluralize(deaths, 'time')} while processing this page; last cause: ${reason}`,
       ])
     }
     return found

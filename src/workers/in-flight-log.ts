@@ -1,12 +1,12 @@
-import type { CrawlRequest } from '../types.js'
-import { hostOf } from '../url/canonicalize.js'
-
 /**
  * The visits that a shard has in flight, in memory shared with the main thread, which reads it when the thread dies. A
  * visit occupies a slot; a slot holds the request as text.
  */
 
-/** Header words: the slot that the user's code is executing on, waiting requests, settled pages, sent requests. */
+import type { CrawlRequest } from '../types.js'
+import { hostOf } from '../url/canonicalize.js'
+
+/** Header words: the slot that user code is running for, waiting requests, settled pages, sent requests. */
 const CURRENT = 0
 const WAITING = 1
 const PAGES = 2
@@ -19,15 +19,15 @@ const SLOT_BYTES = 2048
 /** Offset of the text in a slot, after its length. */
 const TEXT_OFFSET = 4
 const NO_SLOT = -1
-/** Flag in a slot's length: the user's code was called for this visit. */
+/** Flag in a slot's length: user code was called for this visit. */
 const HANDLED = 2 ** 31
 
 /** A visit that was in flight when a thread died. */
 export interface InterruptedVisit {
   readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent'>
   /**
-   * `current`: the user's code was executing on it. `handled`: the user's code had been called and was waiting for a
-   * promise. `fetched`: the user's code had not been called yet.
+   * `current`: user code was running for it. `handled`: user code had been called and was waiting for a
+   * promise. `fetched`: user code had not been called yet.
    */
   readonly state: 'current' | 'handled' | 'fetched'
 }
@@ -89,7 +89,7 @@ export class SharedInFlightLog {
     this.#lengths[at] = (this.#lengths[at]! | HANDLED) >>> 0
   }
 
-  stands(waiting: number, pages: number): void {
+  recordProgress(waiting: number, pages: number): void {
     this.#header[WAITING] = waiting
     this.#header[PAGES] = pages
     this.#heartbeat()
@@ -115,7 +115,7 @@ export class SharedInFlightLog {
 
 /** Index of the word that holds the length of a slot's text. */
 function lengthAt(slot: number): number {
-  return (HEADER_BYTES + slot * SLOT_BYTES) / TEXT_OFFSET
+  return (HEADER_BYTES + slot * SLOT_BYTES) / Uint32Array.BYTES_PER_ELEMENT
 }
 
 /** The last state that a shard wrote. */

@@ -1,4 +1,4 @@
-import { counted, KumoError, messageOf } from '../errors.js'
+import { KumoError, messageOf, pluralize } from '../errors.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { PartitionLoad, SharedStore } from '../stores/contract.js'
 import { type Clock, everySecond, type Timer } from '../time.js'
@@ -274,7 +274,7 @@ export class WorkerSupervisor {
     slot.state = 'dead'
     slot.deaths = slot.pages > (slot.firstPages ?? 0) ? 1 : slot.deaths + 1
     if (slot.deaths > MOST_DEATHS) {
-      const message = `a worker thread died ${counted(slot.deaths, 'time')} without delivering a page; last cause: ${reason}`
+      const message = `a worker thread died ${pluralize(slot.deaths, 'time')} without delivering a page; last cause: ${reason}`
       this.#fail({ message, code: 'KUMO_WORKER_FAILED' })
       return
     }
@@ -286,7 +286,7 @@ export class WorkerSupervisor {
     this.#spawn(shard, true)
   }
 
-  /** The watchdog (system D): a worker whose event loop is blocked for too long is terminated. */
+  /** The watchdog: a worker whose event loop is blocked for too long is terminated. */
   #checkResponsiveness(): void {
     const { clock, watchdogMs } = this.#options
     for (const slot of this.#slots) {

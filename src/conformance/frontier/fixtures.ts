@@ -58,7 +58,7 @@ export function assertCounts(frontier: Frontier, pending: number, leased: number
 }
 
 /** Leases everything at `now` and expects exactly these paths, in any order. */
-export async function leaseAll(
+export async function expectLeases(
   frontier: Frontier,
   now: number,
   expected: readonly string[],
@@ -70,8 +70,8 @@ export async function leaseAll(
 }
 
 /** Nothing is due before `due`, and `nextDue` is neither too late nor in the past. */
-export async function nothingBefore(frontier: Frontier, due: number): Promise<void> {
-  await leaseAll(frontier, due - 1, [])
+export async function expectNothingDueBefore(frontier: Frontier, due: number): Promise<void> {
+  await expectLeases(frontier, due - 1, [])
   const told = frontier.nextDue()
   assert.ok(told <= due, `nextDue() is ${told - due} ms too late`)
   assert.ok(told > due - 1, 'nextDue() is in the past, although nothing is due')

@@ -9,11 +9,11 @@ import {
   DELAY_MS,
   done,
   drain,
+  expectLeases,
+  expectNothingDueBefore,
   fieldsOf,
   GENEROUS,
   HURRIED,
-  leaseAll,
-  nothingBefore,
   ORDINARY,
   paths,
   rareFieldsOf,
@@ -25,16 +25,16 @@ import {
 export function foundCases(check: Check): void {
   check('requests found by a visit are pending after its settlement', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
-    const leases = await leaseAll(frontier, START, ['1', '1'])
+    const leases = await expectLeases(frontier, START, ['1', '1'])
     const [a, b] = ['a.example', 'b.example'].map((name) => leases.find(({ host }) => host === name)!)
     const found = [request('a.example', 2), request('b.example', 2), request('c.example', 3)]
     await frontier.settle([{ ...done(a!, START), found }])
     assertCounts(frontier, 3, 1, 3)
     assert.ok(frontier.nextDue() <= START, 'nextDue() ignores a host that was found')
-    const [c] = await leaseAll(frontier, START, ['3'])
+    const [c] = await expectLeases(frontier, START, ['3'])
     await frontier.settle([done(b!, START), done(c!, START)])
     assertCounts(frontier, 2, 0, 2)
-    await leaseAll(frontier, START + DELAY_MS, ['2', '2'])
+    await expectLeases(frontier, START + DELAY_MS, ['2', '2'])
     assertCounts(frontier, 0, 2, 2)
   })
 
@@ -52,7 +52,7 @@ export function foundCases(check: Check): void {
       hint: { lastmod: START, changefreq: 'daily', priority: 0.25 },
     }
     await frontier.add([request('a.example', 1)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), found: [whole] }])
     const [out] = await frontier.lease(10, START)
     assert.ok(out, 'nothing was handed out')
@@ -62,7 +62,7 @@ export function foundCases(check: Check): void {
 
   check('requests that were found are ordered like added ones', HURRIED, async (frontier) => {
     await frontier.add(paths('a.example', 2))
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     const larger = { ...request('a.example', 'larger'), priority: 1 }
     await frontier.settle([{ ...done(lease!, START), found: [request('a.example', 3), larger] }])
     await frontier.add([request('a.example', 4)])
@@ -72,20 +72,20 @@ export function foundCases(check: Check): void {
 
   check('requests found on the visited host wait for its pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [first] = await leaseAll(frontier, START, ['1'])
+    const [first] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(first!, START), found: [request('a.example', 2)] }])
-    await nothingBefore(frontier, START + DELAY_MS)
-    const [second] = await leaseAll(frontier, START + DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, START + DELAY_MS)
+    const [second] = await expectLeases(frontier, START + DELAY_MS, ['2'])
     const found = [request('a.example', 3)]
     const until = START + 9 * DELAY_MS
     await frontier.settle([{ ...done(second!, START + DELAY_MS), found, hostNotBefore: until }])
-    await nothingBefore(frontier, until)
-    await leaseAll(frontier, until, ['3'])
+    await expectNothingDueBefore(frontier, until)
+    await expectLeases(frontier, until, ['3'])
   })
 
   check('requests that were found allow more connections, like added ones', GENEROUS, async (frontier) => {
     await frontier.add([request('b.example', 'source')])
-    const [lease] = await leaseAll(frontier, START, ['source'])
+    const [lease] = await expectLeases(frontier, START, ['source'])
     await frontier.settle([{ ...done(lease!, START), found: paths('a.example', 33) }])
     assert.equal((await frontier.lease(100, START)).length, 4)
   })
@@ -93,7 +93,7 @@ export function foundCases(check: Check): void {
   check('a settlement that is ignored adds nothing', ORDINARY, async (frontier) => {
     const waiting = request('a.example', 2)
     await frontier.add([request('a.example', 1), waiting])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     const bringing = (about: CrawlRequest, name: string) => ({
       ...done(about, START),
       found: [request('a.example', name), request(`${name}.example`, name)],
@@ -108,32 +108,32 @@ export function foundCases(check: Check): void {
     assertCounts(frontier, 3, 0, 2)
     await frontier.settle([bringing(lease!, 'later')])
     assertCounts(frontier, 3, 0, 2)
-    await leaseAll(frontier, START + A_DAY_MS, ['2', 'once'])
+    await expectLeases(frontier, START + A_DAY_MS, ['2', 'once'])
   })
 
   check('a visit may find requests and be retried', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [first] = await leaseAll(frontier, START, ['1'])
+    const [first] = await expectLeases(frontier, START, ['1'])
     const again = { at: START + 10, attempt: 1 }
     const found = [request('a.example', 2), request('a.example', 3), request('b.example', 'x')]
     await frontier.settle([{ ...done(first!, START), again, found }])
     assertCounts(frontier, 4, 0, 2)
-    const early = await leaseAll(frontier, START + 9, ['2', 'x'])
+    const early = await expectLeases(frontier, START + 9, ['2', 'x'])
     await frontier.settle(early.map((lease) => done(lease, START + 9)))
-    const [second] = await leaseAll(frontier, START + 10, ['1'])
+    const [second] = await expectLeases(frontier, START + 10, ['1'])
     assert.equal(second!.attempt, 1)
     await frontier.settle([done(second!, START + 10)])
-    await leaseAll(frontier, START + 10, ['3'])
+    await expectLeases(frontier, START + 10, ['3'])
   })
 
   // A page may redirect to itself, and answer with a page once its cookie is set.
   check('a visit may find its own URL', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     const itself = { ...request('a.example', 1), redirects: 1, via: ['https://a.example/1'] }
     await frontier.settle([{ ...done(lease!, START), found: [itself] }])
     assertCounts(frontier, 1, 0, 1)
-    const [next] = await leaseAll(frontier, START, ['1'])
+    const [next] = await expectLeases(frontier, START, ['1'])
     assert.deepEqual(fieldsOf(next!), fieldsOf(itself))
     await frontier.settle([done(next!, START)])
     assertCounts(frontier, 0, 0, 0)
@@ -145,7 +145,7 @@ export function foundCases(check: Check): void {
     const sitemap = { ...page, purpose: { kind: 'sitemap' as const, nested: 0, of: 'a.example' } }
     const rules = { ...page, purpose: { kind: 'robots' as const, origin: 'https://b.example' } }
     await frontier.add([page, request('a.example', 'source')])
-    const [first] = await leaseAll(frontier, START, ['1'])
+    const [first] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(first!, START), found: [page, sitemap, rules, rules] }])
     assertCounts(frontier, 5, 0, 1)
     const url = 'https://a.example/1'

@@ -3,10 +3,10 @@
 import type { Frontier, Politeness } from '../../frontier/contract.js'
 import type { MaybePromise } from '../../types.js'
 import type { It } from '../suite.js'
+import { conservationCases, settlementCases } from './conservation.js'
 import { fairnessCases } from './fairness.js'
 import { GENEROUS, HURRIED, ORDINARY, START } from './fixtures.js'
 import { foundCases } from './found.js'
-import { keepingCases, settlementCases } from './keeping.js'
 import { orderCases, politenessCases } from './politeness.js'
 import { randomWalk } from './walk.js'
 
@@ -43,7 +43,7 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
       }
     })
   }
-  keepingCases(check)
+  conservationCases(check)
   politenessCases(check)
   orderCases(check)
   fairnessCases(check)

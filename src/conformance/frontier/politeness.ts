@@ -9,11 +9,11 @@ import {
   DELAY_MS,
   done,
   drain,
+  expectLeases,
+  expectNothingDueBefore,
   fieldsOf,
   GENEROUS,
   HURRIED,
-  leaseAll,
-  nothingBefore,
   ORDINARY,
   paths,
   request,
@@ -25,68 +25,68 @@ import {
 export function politenessCases(check: Check): void {
   check('a lease acquires a host, and its settlement releases it', HURRIED, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.add([request('a.example', 3)])
-    await leaseAll(frontier, START + A_DAY_MS, [])
+    await expectLeases(frontier, START + A_DAY_MS, [])
     await frontier.settle([done(lease!, START + A_DAY_MS)])
     assert.ok(frontier.nextDue() <= START + A_DAY_MS)
-    await leaseAll(frontier, START + A_DAY_MS, ['2'])
+    await expectLeases(frontier, START + A_DAY_MS, ['2'])
   })
 
   check('the pause starts at the end of the visit', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     const visitedAt = START + 350
     await frontier.settle([done(lease!, visitedAt)])
-    await nothingBefore(frontier, visitedAt + DELAY_MS)
-    await leaseAll(frontier, visitedAt + DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, visitedAt + DELAY_MS)
+    await expectLeases(frontier, visitedAt + DELAY_MS, ['2'])
   })
 
   check('a visit that never reached the host needs no pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ request: lease!, visitedAt: undefined }])
     assert.ok(frontier.nextDue() <= START)
-    await leaseAll(frontier, START, ['2'])
+    await expectLeases(frontier, START, ['2'])
   })
 
   check('an empty host that gets a request during its pause still waits', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('b.example', 1)])
-    const leases = await leaseAll(frontier, START, ['1', '1'])
+    const leases = await expectLeases(frontier, START, ['1', '1'])
     await frontier.settle(leases.map((lease) => done(lease, START)))
     assertCounts(frontier, 0, 0, 0)
-    await leaseAll(frontier, START + 1, [])
+    await expectLeases(frontier, START + 1, [])
     await frontier.add([request('a.example', 2)])
-    await nothingBefore(frontier, START + DELAY_MS)
-    await leaseAll(frontier, START + DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, START + DELAY_MS)
+    await expectLeases(frontier, START + DELAY_MS, ['2'])
   })
 
   check('the pause of a host does not delay other hosts', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([
       { ...done(lease!, START), hostNotBefore: START + A_DAY_MS, hostDelayMs: A_DAY_MS },
     ])
     await frontier.add(['b', 'a:8080', 'www.a'].map((name) => request(`${name}.example`, 'x')))
-    await leaseAll(frontier, START, ['x', 'x', 'x'])
+    await expectLeases(frontier, START, ['x', 'x', 'x'])
   })
 
   check('no request of a host is handed out before hostNotBefore', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostNotBefore: START + 7 * DELAY_MS }])
-    await nothingBefore(frontier, START + 7 * DELAY_MS)
-    await leaseAll(frontier, START + 7 * DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, START + 7 * DELAY_MS)
+    await expectLeases(frontier, START + 7 * DELAY_MS, ['2'])
   })
 
   check('hostNotBefore holds even if the host was empty meanwhile', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ request: lease!, visitedAt: undefined, hostNotBefore: START + 7 * DELAY_MS }])
-    await leaseAll(frontier, START + 2 * DELAY_MS, [])
+    await expectLeases(frontier, START + 2 * DELAY_MS, [])
     await frontier.add([request('a.example', 2)])
-    await nothingBefore(frontier, START + 7 * DELAY_MS)
-    await leaseAll(frontier, START + 7 * DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, START + 7 * DELAY_MS)
+    await expectLeases(frontier, START + 7 * DELAY_MS, ['2'])
   })
 
   check('the later of two hostNotBefore counts', GENEROUS, async (frontier) => {
@@ -94,7 +94,7 @@ export function politenessCases(check: Check): void {
     const [first, second] = await frontier.lease(2, START)
     await frontier.settle([{ ...done(first!, START), hostNotBefore: START + 9 * DELAY_MS }])
     await frontier.settle([{ ...done(second!, START), hostNotBefore: START + 2 * DELAY_MS }])
-    await nothingBefore(frontier, START + 9 * DELAY_MS)
+    await expectNothingDueBefore(frontier, START + 9 * DELAY_MS)
     assert.ok((await frontier.lease(1, START + 9 * DELAY_MS)).length > 0)
   })
 
@@ -105,30 +105,30 @@ export function politenessCases(check: Check): void {
       const [lease] = await frontier.lease(10, at)
       assert.ok(lease, `nothing was handed out at ${at - START} ms`)
       await frontier.settle([{ ...done(lease, at), hostDelayMs }])
-      await nothingBefore(frontier, at + 5 * DELAY_MS)
+      await expectNothingDueBefore(frontier, at + 5 * DELAY_MS)
       at += 5 * DELAY_MS
     }
-    await leaseAll(frontier, at, ['4'])
+    await expectLeases(frontier, at, ['4'])
   })
 
   check('hostDelayMs holds even if the host was idle for long', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostDelayMs: 5 * DELAY_MS }])
-    await leaseAll(frontier, START + A_DAY_MS, [])
+    await expectLeases(frontier, START + A_DAY_MS, [])
     await frontier.add([request('a.example', 2), request('a.example', 3)])
-    const [next] = await leaseAll(frontier, START + A_DAY_MS, ['2'])
+    const [next] = await expectLeases(frontier, START + A_DAY_MS, ['2'])
     await frontier.settle([done(next!, START + A_DAY_MS)])
-    await nothingBefore(frontier, START + A_DAY_MS + 5 * DELAY_MS)
-    await leaseAll(frontier, START + A_DAY_MS + 5 * DELAY_MS, ['3'])
+    await expectNothingDueBefore(frontier, START + A_DAY_MS + 5 * DELAY_MS)
+    await expectLeases(frontier, START + A_DAY_MS + 5 * DELAY_MS, ['3'])
   })
 
   check('hostDelayMs cannot shorten the pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1), request('a.example', 2)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), hostDelayMs: 10 }])
-    await nothingBefore(frontier, START + DELAY_MS)
-    await leaseAll(frontier, START + DELAY_MS, ['2'])
+    await expectNothingDueBefore(frontier, START + DELAY_MS)
+    await expectLeases(frontier, START + DELAY_MS, ['2'])
   })
 
   // A request counts as waiting until it is handed out: with eleven requests, the second connection is the one for ten
@@ -180,10 +180,10 @@ export function politenessCases(check: Check): void {
     const ends = leases.map((_, i) => START + 100 * (i + 1))
     await frontier.settle(leases.map((lease, i) => done(lease, ends[i]!)))
     for (const end of ends) {
-      await nothingBefore(frontier, end + DELAY_MS)
+      await expectNothingDueBefore(frontier, end + DELAY_MS)
       assert.equal((await frontier.lease(100, end + DELAY_MS)).length, 1)
     }
-    await leaseAll(frontier, START + A_DAY_MS, [])
+    await expectLeases(frontier, START + A_DAY_MS, [])
   })
 }
 
@@ -199,14 +199,14 @@ export function orderCases(check: Check): void {
 
   check('a request to retry goes ahead of others of its priority', HURRIED, async (frontier) => {
     await frontier.add([{ ...request('a.example', 'large'), priority: 1 }, ...paths('a.example', 3)])
-    const [large] = await leaseAll(frontier, START, ['large'])
+    const [large] = await expectLeases(frontier, START, ['large'])
     await frontier.settle([done(large!, START)])
-    const [first] = await leaseAll(frontier, START, ['1'])
+    const [first] = await expectLeases(frontier, START, ['1'])
     await frontier.add([{ ...request('a.example', 'larger'), priority: 2 }])
     await frontier.settle([{ ...done(first!, START + 1), again: { at: START + 1, attempt: 5 } }])
-    const [larger] = await leaseAll(frontier, START + 1, ['larger'])
+    const [larger] = await expectLeases(frontier, START + 1, ['larger'])
     await frontier.settle([done(larger!, START + 1)])
-    const [again] = await leaseAll(frontier, START + 1, ['1'])
+    const [again] = await expectLeases(frontier, START + 1, ['1'])
     assert.deepEqual(fieldsOf(again!), { ...request('a.example', 1), attempt: 5 })
     await frontier.settle([done(again!, START + 1)])
     assert.deepEqual(await drain(frontier, START + 2), ['https://a.example/2', 'https://a.example/3'])
@@ -214,24 +214,24 @@ export function orderCases(check: Check): void {
 
   check('a request to retry later does not block its host', HURRIED, async (frontier) => {
     await frontier.add(paths('a.example', 2))
-    const [first] = await leaseAll(frontier, START, ['1'])
+    const [first] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(first!, START), again: { at: START + A_DAY_MS, attempt: 1 } }])
-    const [second] = await leaseAll(frontier, START, ['2'])
+    const [second] = await expectLeases(frontier, START, ['2'])
     await frontier.settle([done(second!, START)])
-    await nothingBefore(frontier, START + A_DAY_MS)
+    await expectNothingDueBefore(frontier, START + A_DAY_MS)
     await frontier.add([request('a.example', 3), request('a.example', 4)])
-    const [third] = await leaseAll(frontier, START + DELAY_MS, ['3'])
+    const [third] = await expectLeases(frontier, START + DELAY_MS, ['3'])
     await frontier.settle([done(third!, START + DELAY_MS)])
-    const [again] = await leaseAll(frontier, START + A_DAY_MS, ['1'])
+    const [again] = await expectLeases(frontier, START + A_DAY_MS, ['1'])
     assert.equal(again!.attempt, 1)
   })
 
   check('a retry does not shorten the pause', ORDINARY, async (frontier) => {
     await frontier.add([request('a.example', 1)])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     await frontier.settle([{ ...done(lease!, START), again: { at: START + 10, attempt: 1 } }])
-    await nothingBefore(frontier, START + DELAY_MS)
-    await leaseAll(frontier, START + DELAY_MS, ['1'])
+    await expectNothingDueBefore(frontier, START + DELAY_MS)
+    await expectLeases(frontier, START + DELAY_MS, ['1'])
   })
 
   const MANY = 10_000

@@ -6,8 +6,8 @@ import type { MaybePromise } from '../../types.js'
 import { GENEROUS, HURRIED, ORDINARY } from '../frontier/fixtures.js'
 import type { It } from '../suite.js'
 import { clockCases, replacingCases } from './clocks.js'
+import { conservationCases } from './conservation.js'
 import { Shards } from './fixtures.js'
-import { keepingCases } from './keeping.js'
 import { waitingCases } from './waiting.js'
 import { movingWalk } from './walk.js'
 
@@ -54,7 +54,7 @@ export function handoverSuite(options: HandoverSuiteOptions): void {
     }
   }
   const check = cases(PAIR, false)
-  keepingCases(check)
+  conservationCases(check)
   waitingCases(check)
   clockCases(check)
   replacingCases(cases(PAIR, true))

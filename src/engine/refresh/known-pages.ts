@@ -63,7 +63,7 @@ export class KnownPages {
 
   /** Restores what earlier runs have learned. */
   async open(): Promise<void> {
-    const { state, schedule, isLed } = this.#refresh
+    const { state, schedule, roundsStartedByMain: isLed } = this.#refresh
     const { rounds, aim } = schedule.rules
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
@@ -98,7 +98,7 @@ export class KnownPages {
   refill(concurrency: number): void {
     this.#rounds?.refill(concurrency)
     // All pages are in the frontier now. With several shards, none knows whether the others are done.
-    if (!this.#isConverting || this.#refresh.isLed || this.#rounds?.isReading !== false) return
+    if (!this.#isConverting || this.#refresh.roundsStartedByMain || this.#rounds?.isReading !== false) return
     this.#isConverting = false
     this.#refresh.state.space(REFRESH).put(MODE, CONTINUOUS)
   }

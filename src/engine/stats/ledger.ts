@@ -76,7 +76,7 @@ export class Ledger {
     this.#hostPages = state.space('host-pages')
     this.#sitePages = state.space('site-pages')
     this.#failures = state.space('failures')
-    // Without a durable store there is no later run to retry them.
+    // `reportCounts` is given only if the store dies with the shard; then there is no later run to retry them.
     this.#failedUrls = reportCounts === undefined ? new FailedUrls(state) : undefined
   }
 
@@ -126,7 +126,7 @@ export class Ledger {
       this.#reportCounts && isLimited ? { hosts: [] as PageCount[], sites: [] as PageCount[] } : undefined
     for (const visit of visits) {
       const events = this.#unsettled.size > 0 ? this.#settleEvents(visit) : undefined
-      const { delivered, takesPlace, request } = visit
+      const { delivered, countsAgainstQuota: takesPlace, request } = visit
       if (delivered !== true) continue
       if (events?.some(isExtractionFailure) !== true) this.#settledPages++
       if (takesPlace !== true) continue
@@ -155,13 +155,13 @@ export class Ledger {
   retryFailed(sink: Omit<RetrySink, 'uncount'>): Promise<void> | undefined {
     const takenBack = (code: FailureCode, host: string) => {
       this.#tally.uncountFailure(code)
-      if (isExtractionFailureCode(code)) this.#releasePlace(host)
+      if (isExtractionFailureCode(code)) this.#uncountPage(host)
     }
     return this.#failedUrls?.retry(this.#run, { ...sink, uncount: takenBack })
   }
 
   /** A page whose extraction failed counted against the limits of its host and site. */
-  #releasePlace(host: string): void {
+  #uncountPage(host: string): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
     if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.uncount(host), host)
     if (!siteQuota.isLimited) return

@@ -7,7 +7,7 @@ const NONE = Object.freeze([])
 
 /** The statistics of a shard at this moment. */
 export function snapshot(
-  { clock, frontier, seen, memory }: EngineParts,
+  { clock, frontier, seen, storeState: memory }: EngineParts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,

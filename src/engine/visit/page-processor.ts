@@ -52,7 +52,7 @@ export class PageProcessor {
     timing: FetchTiming,
     page?: Page,
   ): Promise<ProcessedPage | typeof UNDELIVERED> {
-    const { clock, pageOver, inFlight } = this.#parts
+    const { clock, onPageDone: pageOver, inFlight } = this.#parts
     const extractAt = clock.now()
     this.#meters.enter('extract', extractAt)
     inFlight?.enter(request)
@@ -67,7 +67,7 @@ export class PageProcessor {
   async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
-    this.#parts.pageOver?.(page)
+    this.#parts.onPageDone?.(page)
     return delivered === UNDELIVERED ? UNDELIVERED : DELIVERED
   }
 

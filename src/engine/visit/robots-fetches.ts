@@ -29,7 +29,7 @@ const MAX_FAILED = 10_000
 const MAX_DEFERRED = 10_000
 
 /**
- * Requests that must finish before a page can be fetched: the robots.txt of its origin, and the sitemaps that it lists.
+ * Fetches the robots.txt of an origin before its pages, and queues the sitemaps that it lists.
  * robots.txt is fetched as a visit to its host. If it redirects to another host, a separate request goes through that
  * host's queue, and the pages of the origin wait.
  */
@@ -65,7 +65,7 @@ export class RobotsFetches {
     this.#admission = admission
     this.#fetchStep = fetching
     this.#tally = tally
-    this.#records = parts.memory.state.space('robots')
+    this.#records = parts.storeState.state.space('robots')
   }
 
   /** Fetches the robots.txt at `url` for the origin of `request`, which stays pending. */

@@ -1,4 +1,4 @@
-import { counted } from '../../errors.js'
+import { pluralize } from '../../errors.js'
 import type { Outcome } from '../../fetch/contract.js'
 import type { CrawlRequest, FailureCode, SkipReason } from '../../types.js'
 import { baseFor, resolve } from '../../url/resolve.js'
@@ -81,7 +81,7 @@ function judgeRedirect(
   rules: RetryRules,
 ): Verdict {
   if (request.redirects >= rules.maxRedirects) {
-    const message = `redirected more than ${counted(rules.maxRedirects, 'time')} in a row`
+    const message = `redirected more than ${pluralize(rules.maxRedirects, 'time')} in a row`
     return failure(request, 'too-many-redirects', message, status)
   }
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))

@@ -9,7 +9,7 @@ export type VisitResult = Settlement & {
   /** The visit produced a page: see `ProcessedPage`. */
   readonly delivered?: boolean
   /** The page counts against its host's and its site's limit. */
-  readonly takesPlace?: boolean
+  readonly countsAgainstQuota?: boolean
   /** What to store about the page for its next visit. */
   readonly record?: PageRecord | undefined
 }

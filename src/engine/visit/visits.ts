@@ -1,4 +1,4 @@
-import { counted, messageOf } from '../../errors.js'
+import { messageOf, pluralize } from '../../errors.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
@@ -166,7 +166,7 @@ export class Visits {
     try {
       const visited = await this.#fetchPage(request)
       delivered = visited.delivered === true
-      return delivered ? { ...visited, takesPlace: true } : visited
+      return delivered ? { ...visited, countsAgainstQuota: true } : visited
     } finally {
       this.#quotas.host.release(request.host, delivered)
       this.#quotas.site.release(site, delivered)
@@ -231,7 +231,7 @@ export class Visits {
 
   async #failHostDown(request: CrawlRequest): Promise<Settlement> {
     const { incidents } = request.hostTrouble!
-    const message = `${request.host} has failed ${counted(incidents, 'time')} in a row; its URLs are given up`
+    const message = `${request.host} has failed ${pluralize(incidents, 'time')} in a row; its URLs are given up`
     await this.#reports.failure(request, { code: 'host-down', message }, true)
     return this.#giveUp(request)
   }

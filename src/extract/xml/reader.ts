@@ -94,7 +94,9 @@ export class XmlReader {
       REFERENCE,
       (written: string, decimal?: string, hexadecimal?: string, name?: string) => {
         const character =
-          name === undefined ? numbered(decimal, hexadecimal) : (OWN_ENTITIES[name] ?? this.#named(name))
+          name === undefined
+            ? characterFromCode(decimal, hexadecimal)
+            : (OWN_ENTITIES[name] ?? this.#expandEntity(name))
         isSound &&= character !== undefined
         return character ?? written
       },
@@ -103,7 +105,7 @@ export class XmlReader {
   }
 
   /** Browsers know HTML's names in documents with an XHTML DTD; here they are known in all documents. */
-  #named(name: string): string | undefined {
+  #expandEntity(name: string): string | undefined {
     const own = this.#entities.get(name)
     if (own === undefined) return namedReferences().byName.get(name)
     this.#expanded += own.length
@@ -224,7 +226,7 @@ function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArray | nu
 }
 
 /** Undefined for a number that is not a character in XML. */
-function numbered(decimal: string | undefined, hexadecimal: string | undefined): string | undefined {
+function characterFromCode(decimal: string | undefined, hexadecimal: string | undefined): string | undefined {
   if (decimal === undefined && hexadecimal === undefined) return undefined
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal)
   const isCharacter =

@@ -79,7 +79,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const tls = options.tls && tlsSettings(options.tls)
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
-  const access: Access = {
+  const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies: options.cookies ? Cookies.load() : undefined,
@@ -178,7 +178,7 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
 const AT_ONCE_MS = 100
 
 /** What all calls of a fetcher have in common. */
-interface Access {
+interface FetcherContext {
   readonly handlerFor: (listener: ResponseListener) => ResponseHandler
   readonly headers: OriginHeaders
   cookies: Cookies | undefined
@@ -193,7 +193,7 @@ class Call implements Borrower, ResponseOwner {
   readonly #request: CrawlRequest
   readonly #context: FetchContext
   readonly #maxBodyBytes: number
-  readonly #access: Access
+  readonly #access: FetcherContext
   readonly #resolve: (outcome: Outcome) => void
   #connections: Connections | undefined
   #origin = ''
@@ -211,7 +211,7 @@ class Call implements Borrower, ResponseOwner {
     request: CrawlRequest,
     context: FetchContext,
     maxBodyBytes: number,
-    access: Access,
+    access: FetcherContext,
     resolve: (outcome: Outcome) => void,
   ) {
     this.#request = request

@@ -21,7 +21,7 @@ import type { IdleReport } from '../../workers/exchange/termination-detector.js'
 import { SharedInFlightLog } from '../../workers/in-flight-log.js'
 import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
-import { type Outputs, type Plan, plan } from '../plan.js'
+import { type EngineOutputs, type Plan, plan } from '../plan.js'
 
 /** How often this shard reports its statistics to the main thread. */
 const STATS_MS = 50
@@ -74,7 +74,7 @@ export class WorkerShard {
       earlierRuns: data.earlierRuns,
       reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counts', counts }),
       inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
-      pageOver: (page) => this.#closureProxy.pageDone(page),
+      onPageDone: (page) => this.#closureProxy.pageDone(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
@@ -93,7 +93,7 @@ export class WorkerShard {
     })
     const { parts, rules } = this.#plan
     // A page is committed together with its links, including those that still wait to be sent.
-    parts.memory.onCommit(() => this.#exchange!.flush())
+    parts.storeState.onCommit(() => this.#exchange!.flush())
     this.#engine = new Engine(parts, rules)
     this.#main.post({ kind: 'ready' })
   }
@@ -104,7 +104,7 @@ export class WorkerShard {
     this.#main.post({ kind: 'failed', error: { message: messageOf(error), code, stack } })
   }
 
-  #outputs(): Outputs {
+  #outputs(): EngineOutputs {
     const reader = this.#closureProxy.reader()
     return {
       events: this.#events,

@@ -67,7 +67,7 @@ export class ChangingPages {
    * A copy of the page, as it was when the server was asked for it, arrives at `at`. Returns the number of changes
    * until then.
    */
-  look(page: number, askedAt: number, at = askedAt): number {
+  recordFetch(page: number, askedAt: number, at = askedAt): number {
     this.#accumulate(page, at)
     if (this.#next[page]! <= askedAt) {
       this.#change(page, askedAt)

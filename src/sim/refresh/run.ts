@@ -215,7 +215,7 @@ export class RefreshRun {
 
   #end({ request, page, askedAt, downloadMs }: Visit): void {
     // A server sends the page as it is at the time of the request.
-    const content = this.#pages.look(page, askedAt, this.#now)
+    const content = this.#pages.recordFetch(page, askedAt, this.#now)
     const { host, delayMs } = this.#servers[this.#serverOf[page]!]!
     const { record, at } = this.schedule.observed(host, this.#records[page], {
       status: 200,

@@ -17,7 +17,7 @@ export class Prefixes {
   }
 
   /** `address` has no query. */
-  cover(address: string): boolean {
+  matches(address: string): boolean {
     if (this.#documents.has(address)) return true
     let end = Math.min(this.#longest, address.length)
     while (end > 0) {

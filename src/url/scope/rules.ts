@@ -141,7 +141,7 @@ export function pathPrefix(...prefixes: string[]): ScopeRule {
   }
   const test = ({ url }: ScopeTarget) => {
     const address = withoutQuery(url)
-    return ofUrls.cover(address) || ofPaths.cover(pathOf(address))
+    return ofUrls.matches(address) || ofPaths.matches(pathOf(address))
   }
   const rule = { name: `below ${prefixes.join(', ')}`, start: () => ({ perOrigin: false, test }) }
   return withRecipe(rule, 'pathPrefix', ...prefixes)
@@ -155,7 +155,7 @@ function startBelowSeeds(): ScopeTest {
       const address = withoutQuery(url)
       directories.add(address.slice(0, address.lastIndexOf('/') + 1))
     },
-    test: ({ url }) => directories.cover(withoutQuery(url)),
+    test: ({ url }) => directories.matches(withoutQuery(url)),
   }
 }
 

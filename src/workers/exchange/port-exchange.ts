@@ -119,8 +119,8 @@ export class PortExchange implements Exchange {
 
   /**
    * The shard died. Returns the number of requests that were sent to it and, as far as this side knows, not processed.
-   * They wait for its replacement, together with what it had processed but not stored durably,  With `resend` false they are dropped, except that an outbox still holds them. Messages are not sent
-   * again.
+   * They are sent again to its replacement, together with what it had processed but not stored durably. With `resend`
+   * false they are dropped, except those that an outbox still holds. Messages are not sent again.
    */
   disconnect(shard: number, resend = true): number {
     const old = this.#channelTo(shard)

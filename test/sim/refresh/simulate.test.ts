@@ -85,7 +85,7 @@ describe('the truth about pages', () => {
     const changesAt: number[][] = changeMs.map((_, page) => {
       const at: number[] = []
       for (let t = 0, seen = 0; t <= end; t += step) {
-        for (const now = watched.look(page, t); seen < now; seen++) at.push(t)
+        for (const now = watched.recordFetch(page, t); seen < now; seen++) at.push(t)
       }
       return at
     })
@@ -117,7 +117,7 @@ describe('the truth about pages', () => {
         isScored = true
         pages.scoreFrom(scoredFrom)
       }
-      pages.look(page, askedAt, at)
+      pages.recordFetch(page, askedAt, at)
     }
     const score = pages.finish(end)
     expect(changes).toBeGreaterThan(100)
@@ -131,8 +131,8 @@ describe('the truth about pages', () => {
     const page = pages.add(1, 0)
     pages.scoreFrom(DAY)
     const before = performance.now()
-    pages.look(page, 2 * DAY)
-    pages.look(page, 11 * DAY)
+    pages.recordFetch(page, 2 * DAY)
+    pages.recordFetch(page, 11 * DAY)
     expect(performance.now() - before).toBeLessThan(1000)
     const { changes, caught } = pages.finish(11 * DAY)
     expect(caught).toBe(2)

@@ -15,14 +15,14 @@ export function patient(opened: OpenStore): Frontier {
     async lease(max, now) {
       const leases: CrawlRequest[] = []
       for (;;) {
-        while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
+        while (inner.isWaitingForDisk) await new Promise((resolve) => setImmediate(resolve))
         const more = inner.lease(max - leases.length, now)
         leases.push(...more)
-        if (leases.length === max || (more.length === 0 && !inner.isReading)) return leases
+        if (leases.length === max || (more.length === 0 && !inner.isWaitingForDisk)) return leases
       }
     },
     settle: (settlements) => inner.settle(settlements),
-    nextDue: () => (inner.isReading ? 0 : inner.nextDue()),
+    nextDue: () => (inner.isWaitingForDisk ? 0 : inner.nextDue()),
     get pending() {
       return inner.pending
     },

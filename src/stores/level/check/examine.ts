@@ -6,7 +6,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { counted } from '../../../errors.js'
+import { pluralize } from '../../../errors.js'
 import { type LogContent, readLog } from './log.js'
 import { type ListedTable, readManifest, type TableList } from './manifest.js'
 import { readTable } from './table.js'
@@ -40,7 +40,7 @@ export interface Examination {
 /** Describes faults, to be part of a sentence. */
 export function inWords([first, ...others]: readonly Fault[]): string {
   const more =
-    others.length === 0 ? '' : ` (and ${counted(others.length, 'more fault')}, in ${filesOf(others)})`
+    others.length === 0 ? '' : ` (and ${pluralize(others.length, 'more fault')}, in ${filesOf(others)})`
   return `${first!.file}: ${first!.what}${more}`
 }
 

@@ -67,7 +67,7 @@ export class Database {
   /** Whether no other crawl on this thread may open it. */
   readonly #isExclusive: boolean
   /** Waits until the disk has recovered from this error, or throws it. Set by the journal. */
-  recovered: (error: unknown) => Promise<void> = async (error) => {
+  whenRecovered: (error: unknown) => Promise<void> = async (error) => {
     throw this.toStoreError(error)
   }
 
@@ -278,7 +278,7 @@ export class Database {
         this.#assertFolderExists()
         if (!isDiskError(error)) throw this.toStoreError(error)
         this.#shared?.failed(error, generation)
-        await this.recovered(error)
+        await this.whenRecovered(error)
       }
     }
   }

@@ -67,7 +67,7 @@ export class Journal {
     this.#options = options
     this.flushed = options.lastCommit
     this.commit = options.lastCommit + 1
-    options.database.recovered = (error) => this.#whenRecovered(error)
+    options.database.whenRecovered = (error) => this.#whenRecovered(error)
     options.database.onRead = () => this.#recover()
   }
 
@@ -94,7 +94,7 @@ export class Journal {
   }
 
   /** Registers the function that writes the writer's meta, after everything else in a commit. */
-  beforeWrite(write: () => void): void {
+  setMetaWriter(write: () => void): void {
     this.#writeMeta = write
   }
 
@@ -126,7 +126,7 @@ export class Journal {
   }
 
   /** A promise that resolves when the disk has caught up; undefined if it has. For callers that can wait. */
-  room(): Promise<void> | undefined {
+  whenCaughtUp(): Promise<void> | undefined {
     // While nothing can be written callers are not blocked: it must be possible to stop the crawl.
     return this.#problem === undefined && this.isBehind ? this.flush().catch(() => {}) : undefined
   }

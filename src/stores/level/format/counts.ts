@@ -136,7 +136,7 @@ export function readCounts(text: string): PartitionCount[] {
     .slice(0, -1)
     .map((entry) => {
       const numbers = entry.split(FIELD_END).map(Number)
-      return counted(numbers[0], numbers[1], numbers[2])
+      return checkedCount(numbers[0], numbers[1], numbers[2])
     })
 }
 
@@ -151,10 +151,10 @@ export function writeMove({ pending, known, seq }: MoveRecord): string {
 
 export function readMove(partition: number, record: string): MoveRecord {
   const [pending, known, seq] = JSON.parse(record) as [number, number, number]
-  return { ...counted(partition, pending, known), seq }
+  return { ...checkedCount(partition, pending, known), seq }
 }
 
-function counted(partition = Number.NaN, pending = Number.NaN, known = Number.NaN): PartitionCount {
+function checkedCount(partition = Number.NaN, pending = Number.NaN, known = Number.NaN): PartitionCount {
   if (![partition, pending, known].every(Number.isInteger)) throw new Error('not a count')
   return { partition, pending, known }
 }

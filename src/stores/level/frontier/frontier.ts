@@ -137,7 +137,7 @@ export class LevelFrontier implements Frontier {
   }
 
   /** Whether the disk is being read, or is behind with writing: more requests may be due when that is done. */
-  get isReading(): boolean {
+  get isWaitingForDisk(): boolean {
     const { journal } = this.#parts
     return this.#buffers.isReading || this.#window.isLoading || this.#adopting > 0 || journal.isBehind
   }
@@ -195,11 +195,11 @@ export class LevelFrontier implements Frontier {
   add(requests: readonly CrawlRequest[]): Promise<void> | undefined {
     this.#lastOnDisk = NO_HOST
     for (const request of requests) this.#add(request)
-    return this.moves.backPressure() ?? this.#parts.journal.room()
+    return this.moves.backPressure() ?? this.#parts.journal.whenCaughtUp()
   }
 
   lease(max: number, now: number): CrawlRequest[] {
-    this.#check()
+    this.#throwIfFailed()
     if (now > this.#now) this.#now = now
     const leases: CrawlRequest[] = []
     if (this.#parts.journal.isBehind || now < this.#restUntil) return leases
@@ -229,7 +229,7 @@ export class LevelFrontier implements Frontier {
 
   /** Requests that are counted but do not exist would be waited for forever. */
   #assertFound(): void {
-    if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isReading) return
+    if (this.pending === 0 || this.#leased > 0 || this.hosts > 0 || this.isWaitingForDisk) return
     throw this.#parts.database.damaged(`${this.pending} pending URLs are counted but cannot be found`)
   }
 
@@ -280,7 +280,7 @@ export class LevelFrontier implements Frontier {
     let host = this.#workbench.find(name)
     if (host === undefined) {
       const partition = partitionOf(name)
-      if (!counts.owns(partition)) throw foreign(request, partition)
+      if (!counts.owns(partition)) throw notOwned(request, partition)
       const isCold = this.#onDisk.has(name, partition)
       if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
         const now = this.#parts.scale.toStore(this.#now)
@@ -357,7 +357,7 @@ export class LevelFrontier implements Frontier {
     this.#wake()
   }
 
-  #check(): void {
+  #throwIfFailed(): void {
     const fatal = this.#parts.journal.fatal ?? this.#failure?.error
     if (fatal !== undefined) throw fatal
   }
@@ -373,7 +373,7 @@ export class LevelFrontier implements Frontier {
 }
 
 /** Another thread visits that host; two threads would visit it at the same time. */
-function foreign({ url }: CrawlRequest, partition: number): KumoError {
+function notOwned({ url }: CrawlRequest, partition: number): KumoError {
   const message = `${url} was added to the frontier of a shard that does not own its partition, ${partition}`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -1,6 +1,6 @@
 /** Messages about a crawl that has lost data: how much, the consequences, and where the rest is. */
 
-import { counted } from '../../../errors.js'
+import { pluralize } from '../../../errors.js'
 import type { Fault } from '../check/examine.js'
 import type { Losses } from '../check/salvage.js'
 import { totalOf } from '../format/counts.js'
@@ -11,7 +11,7 @@ export function lostEndMessage(path: string, commits: number, tail: Fault | unde
   if (commits === 0 && tail === undefined) return undefined
   const loss =
     commits > 0
-      ? `the last ${counted(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} missing`
+      ? `the last ${pluralize(commits, 'commit')} of the crawl in ${path} ${commits === 1 ? 'is' : 'are'} missing`
       : `the crawl in ${path} has lost its latest changes, because the end of ${tail!.file} is unreadable`
   return `${loss}, as after a power failure. It resumes from the state before, and fetches the affected pages again`
 }
@@ -38,7 +38,7 @@ export function repairMessage({ path, after, losses, files, aside, ...repair }: 
   const left =
     after === undefined
       ? 'nothing'
-      : `${counted(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
+      : `${pluralize(known, 'known URL')}${before(was?.known)}, ${pending} pending${before(was?.pending)}`
   // A lost removal brings a request back, which may hide that another one is missing.
   const doubtful = (losses?.doubtful ?? 0) + (losses?.changes ?? 0)
   const missing = was && Math.max(0, was.pending - pending + doubtful)
@@ -64,8 +64,8 @@ function lostIn(losses: Losses | undefined): string | undefined {
   if (losses === undefined || losses.tables + losses.changes === 0) return undefined
   const { tables, changes } = losses
   const lost = [
-    tables > 0 ? `parts of ${counted(tables, 'table')}` : undefined,
-    changes > 0 ? `${counted(changes, 'change')} in the log` : undefined,
+    tables > 0 ? `parts of ${pluralize(tables, 'table')}` : undefined,
+    changes > 0 ? `${pluralize(changes, 'change')} in the log` : undefined,
   ]
   return `Lost: ${lost.filter((part) => part !== undefined).join(' and ')}`
 }

@@ -1,6 +1,6 @@
 /** Opens the crawl in a folder: the database, after making sure that its contents can be trusted. */
 
-import { counted, KumoError } from '../../../errors.js'
+import { KumoError, pluralize } from '../../../errors.js'
 import type { StoreContext } from '../../contract.js'
 import { examine, type Fault, inWords } from '../check/examine.js'
 import { Database } from '../db/database.js'
@@ -172,7 +172,7 @@ async function dropUnreadable(path: string, database: Database): Promise<KumoErr
   const marks = await database.read({ ...MARKS[0], limit: 1 })
   const gone = [...keys, ...marks.map(([key]) => key)]
   await database.write({ values: new Map(gone.map((key) => [key, null])), once: [] })
-  const more = keys.length === 1 ? '' : `, and ${counted(keys.length - 1, 'more record')}`
+  const more = keys.length === 1 ? '' : `, and ${pluralize(keys.length - 1, 'more record')}`
   return damaged(path, `${kindOf(keys[0]!)} is unreadable${more}`)
 }
 

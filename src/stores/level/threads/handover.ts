@@ -39,15 +39,15 @@ export class LevelHandover implements Handover {
 
   async release(given: readonly number[], left?: () => void): Promise<LevelSnapshot> {
     const { journal, counts, frontier, seen } = this.#parts
-    const partitions = inOrder(given).filter((partition) => counts.owns(partition))
+    const partitions = sortedUnique(given).filter((partition) => counts.owns(partition))
     await frontier.moves.hold(partitions)
     await seen.hold(partitions)
     this.#departing = new Set(partitions)
-    this.writeDeparting()
+    this.writeMoveRecords()
     frontier.moves.finalize()
-    frontier.moves.wasTouched()
+    frontier.moves.takeTouched()
     do await journal.flush()
-    while (frontier.moves.wasTouched())
+    while (frontier.moves.takeTouched())
     // Synchronously: nothing can change between what is on disk and what is forgotten.
     const moved = frontier.release()
     const prints = seen.release()
@@ -61,8 +61,8 @@ export class LevelHandover implements Handover {
     const { journal, counts, frontier, seen } = this.#parts
     const { frontier: moved, counts: sent, prints } = snapshot as LevelSnapshot
     const records = await Promise.all(sent.map((record) => this.#latest(record)))
-    const partitions = inOrder(records.map(({ partition }) => partition))
-    for (const partition of partitions) if (counts.owns(partition)) throw misdirected(partition)
+    const partitions = sortedUnique(records.map(({ partition }) => partition))
+    for (const partition of partitions) if (counts.owns(partition)) throw alreadyOwned(partition)
     await seen.adopt(partitions, prints)
     for (const record of records) {
       counts.own(record)
@@ -85,12 +85,12 @@ export class LevelHandover implements Handover {
   }
 
   /** Whether the counts of a partition are written in a record of their own. */
-  isDeparting(partition: number): boolean {
+  hasMoveRecord(partition: number): boolean {
     return this.#departing.has(partition)
   }
 
   /** Call this at each commit. */
-  writeDeparting(): void {
+  writeMoveRecords(): void {
     const { journal, counts, frontier } = this.#parts
     for (const partition of this.#departing) {
       journal.put(moveKey(partition), writeMove({ ...counts.of(partition), seq: frontier.seq }))
@@ -98,11 +98,11 @@ export class LevelHandover implements Handover {
   }
 }
 
-function inOrder(partitions: readonly number[]): number[] {
+function sortedUnique(partitions: readonly number[]): number[] {
   return [...new Set(partitions)].sort((a, b) => a - b)
 }
 
-function misdirected(partition: number): KumoError {
+function alreadyOwned(partition: number): KumoError {
   const message = `a shard was asked to adopt partition ${partition}, which it already owns`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
 }

@@ -86,7 +86,7 @@ export class LevelMoves {
   }
 
   /** Whether anything in the departing partitions has changed since the last call. */
-  wasTouched(): boolean {
+  takeTouched(): boolean {
     const wasTouched = this.#departure?.touched === true
     if (this.#departure !== undefined) this.#departure.touched = false
     return wasTouched

@@ -43,10 +43,10 @@ export async function openWriter(
   const share = (amount: number) => Math.ceil(amount / start.sharers)
   const writer: Writer = new Writer(settings, context, database, start, (): WriterState => {
     seen.contribute()
-    handover.writeDeparting()
+    handover.writeMoveRecords()
     return {
       seq: frontier.seq,
-      counts: counts.write((partition) => handover.isDeparting(partition)),
+      counts: counts.write((partition) => handover.hasMoveRecord(partition)),
       nextBatch: outbox.nextBatch,
     }
   })

@@ -55,7 +55,7 @@ export class Writer {
     const { marksFrom } = end
     const fixed =
       writer === FIRST_WRITER ? { format: FORMAT, identity: store!.identity, lanes: store!.writers } : {}
-    journal.beforeWrite(() => {
+    journal.setMetaWriter(() => {
       const now: WriterMeta = { ...fixed, ...state(), ...scale.mark(), commit: journal.commit, marksFrom }
       journal.put(metaKey(writer), JSON.stringify(now))
     })

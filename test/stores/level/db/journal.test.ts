@@ -57,7 +57,7 @@ function setUp() {
     report: ({ kind }) => void events.push(kind),
   })
   // As the store does: counts go into every commit.
-  journal.beforeWrite(() => journal.put('m', ''))
+  journal.setMetaWriter(() => journal.put('m', ''))
   return { disk, clock, events, committed, journal }
 }
 

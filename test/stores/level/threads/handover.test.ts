@@ -48,7 +48,7 @@ function patient(store: Store): Store {
       const opened = await store.open(context)
       const inner = opened.frontier as LevelFrontier
       const quiet = async () => {
-        while (inner.isReading) await new Promise((resolve) => setImmediate(resolve))
+        while (inner.isWaitingForDisk) await new Promise((resolve) => setImmediate(resolve))
       }
       const frontier: Frontier = {
         async add(requests) {

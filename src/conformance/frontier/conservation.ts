@@ -11,11 +11,11 @@ import {
   DELAY_MS,
   done,
   drain,
+  expectLeases,
+  expectNothingDueBefore,
   fieldsOf,
   GENEROUS,
   HURRIED,
-  leaseAll,
-  nothingBefore,
   ORDINARY,
   paths,
   rareFieldsOf,
@@ -24,7 +24,7 @@ import {
 } from './fixtures.js'
 
 /** Nothing is lost, nothing is duplicated, counts are exact. */
-export function keepingCases(check: Check): void {
+export function conservationCases(check: Check): void {
   check('an empty frontier has nothing to hand out', ORDINARY, async (frontier) => {
     await frontier.add([])
     await frontier.settle([])
@@ -63,10 +63,10 @@ export function keepingCases(check: Check): void {
         revisit: true,
       }
       await frontier.add([rare])
-      const [first] = await leaseAll(frontier, START, ['rare'])
+      const [first] = await expectLeases(frontier, START, ['rare'])
       assert.deepEqual(rareFieldsOf(first!), rareFieldsOf(rare))
       await frontier.settle([{ ...done(first!, START), again: { at: START, attempt: 1 } }])
-      const [second] = await leaseAll(frontier, START + DELAY_MS, ['rare'])
+      const [second] = await expectLeases(frontier, START + DELAY_MS, ['rare'])
       assert.deepEqual(rareFieldsOf(second!), rareFieldsOf(rare))
     },
   )
@@ -76,16 +76,16 @@ export function keepingCases(check: Check): void {
     ORDINARY,
     async (frontier) => {
       await frontier.add([request('a.example', 'page')])
-      const [first] = await leaseAll(frontier, START, ['page'])
+      const [first] = await expectLeases(frontier, START, ['page'])
       assert.equal(first!.revisit, undefined)
       const later = START + 10 * DELAY_MS
       await frontier.settle([{ ...done(first!, START), again: { at: later, attempt: 0, revisit: true } }])
       assert.deepEqual(await frontier.lease(10, later - 1), [])
-      const [second] = await leaseAll(frontier, later, ['page'])
+      const [second] = await expectLeases(frontier, later, ['page'])
       assert.equal(second!.revisit, true)
       // It is retried after a failure, and still known.
       await frontier.settle([{ ...done(second!, later), again: { at: later, attempt: 1 } }])
-      const [third] = await leaseAll(frontier, later + DELAY_MS, ['page'])
+      const [third] = await expectLeases(frontier, later + DELAY_MS, ['page'])
       assert.deepEqual([third!.revisit, third!.attempt], [true, 1])
     },
   )
@@ -93,17 +93,17 @@ export function keepingCases(check: Check): void {
   check('leases carry the trouble of their host until it is over', HURRIED, async (frontier) => {
     await frontier.add([...paths('a.example', 4), request('b.example', 'other')])
     const trouble = { incidents: 2, since: START }
-    const leases = await leaseAll(frontier, START, ['1', 'other'])
+    const leases = await expectLeases(frontier, START, ['1', 'other'])
     const [first, other] = ['a.example', 'b.example'].map((name) => leases.find(({ host }) => host === name)!)
     assert.deepEqual([first!.hostTrouble, other!.hostTrouble], [undefined, undefined])
     await frontier.settle([{ ...done(first!, START), hostTrouble: trouble }, done(other!, START)])
-    const [second] = await leaseAll(frontier, START + 1, ['2'])
+    const [second] = await expectLeases(frontier, START + 1, ['2'])
     assert.deepEqual(second!.hostTrouble, trouble)
     await frontier.settle([done(second!, START + 1)])
-    const [third] = await leaseAll(frontier, START + 2, ['3'])
+    const [third] = await expectLeases(frontier, START + 2, ['3'])
     assert.deepEqual(third!.hostTrouble, trouble)
     await frontier.settle([{ ...done(third!, START + 2), hostTrouble: { incidents: 0, since: START + 2 } }])
-    const [fourth] = await leaseAll(frontier, START + 3, ['4'])
+    const [fourth] = await expectLeases(frontier, START + 3, ['4'])
     assert.equal(fourth!.hostTrouble, undefined)
   })
 
@@ -178,7 +178,7 @@ export function settlementCases(check: Check): void {
   check('settling a request that is not leased has no effect', ORDINARY, async (frontier) => {
     const waiting = request('a.example', 2)
     await frontier.add([request('a.example', 1), waiting])
-    const [lease] = await leaseAll(frontier, START, ['1'])
+    const [lease] = await expectLeases(frontier, START, ['1'])
     const about = (stranger: CrawlRequest): Settlement => ({
       ...done(stranger, START),
       again: { at: START, attempt: 9 },
@@ -191,12 +191,12 @@ export function settlementCases(check: Check): void {
       about(request('c.example', 1)),
     ])
     assertCounts(frontier, 1, 1, 1)
-    await leaseAll(frontier, START + A_DAY_MS, [])
+    await expectLeases(frontier, START + A_DAY_MS, [])
     await frontier.settle([done(lease!, START)])
     assertCounts(frontier, 1, 0, 1)
     await frontier.settle([about(lease!), about(lease!)])
     assertCounts(frontier, 1, 0, 1)
-    const [second] = await leaseAll(frontier, START + DELAY_MS, ['2'])
+    const [second] = await expectLeases(frontier, START + DELAY_MS, ['2'])
     await frontier.settle([done(second!, START + DELAY_MS), about(second!)])
     assertCounts(frontier, 0, 0, 0)
   })
@@ -210,7 +210,7 @@ export function settlementCases(check: Check): void {
       assert.equal(leases.length, 8)
       await frontier.settle(leases.map((lease) => done(lease, START)))
       assertCounts(frontier, 112, 0, 2)
-      await nothingBefore(frontier, START + DELAY_MS)
+      await expectNothingDueBefore(frontier, START + DELAY_MS)
       assert.equal((await frontier.lease(100, START + DELAY_MS)).length, 8)
     },
   )

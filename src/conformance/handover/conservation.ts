@@ -31,7 +31,7 @@ import {
 
 const MANY = 5000
 
-export function keepingCases(check: CheckShards): void {
+export function conservationCases(check: CheckShards): void {
   requestCases(check)
   orderCase(check)
   seenCases(check)
