@@ -109,8 +109,9 @@ export class Crawler<Data extends object = object> extends Settings {
 
   /**
    * Starts a crawl and returns its handle, with events, statistics, `pause()`, `resume()`, `stop()` and `done`. The
-   * crawler itself stays as it is: each call starts another, independent run. Aborting the signal ends the run within a
-   * second, with a summary whose reason is `aborted`.
+   * crawler itself stays as it is: each call starts another run. Runs at the same time share the parts that you gave as
+   * objects (fetcher, frontier, seen store, hooks, extractors), and the run that ends first closes them. Aborting the
+   * signal ends the run within a second, with a summary whose reason is `aborted`.
    *
    * @throws KumoError `KUMO_NO_SEEDS` if there is nothing to crawl.
    *

@@ -293,7 +293,8 @@ function instant(
   zone: string,
 ): number | undefined {
   const offset = zoneOffsetMs(zone)
-  if (offset === undefined || month < 1 || month > 12) return undefined
+  // `Date.UTC` takes years below 100 for those of the last century.
+  if (offset === undefined || year < 100 || month < 1 || month > 12) return undefined
   if (Number(day) < 1 || Number(day) > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined
   // `Date.UTC` counts a leap second as the first second of the next minute.
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined

@@ -114,7 +114,7 @@ export class Engine {
     const timers = startTimers(clock, endConditions(this.#parts, this.#rules), (abort) =>
       this.#end('limit', abort),
     )
-    this.#timers = [...timers, ...startProgressTimer(delivery, clock, () => this.stats())]
+    this.#timers = [...timers, startProgressTimer(delivery, clock, () => this.stats())]
     try {
       await this.#grace.wait(this.#ledger.open(clock.now()))
       await this.#grace.wait(this.knownPages?.open())

@@ -8,17 +8,13 @@ import type { Stats } from './stats/stats.js'
 const CHANGE_FACTOR = 1.1
 
 /** Emits `progress` once a second, and `feasibility` when it changes, if there are listeners. */
-export function startProgressTimer(
-  delivery: Delivery,
-  clock: Clock,
-  stats: () => Stats | undefined,
-): Timer[] {
-  const emitsProgress = delivery.hasListeners('progress')
-  const emitsFeasibility = delivery.hasListeners('feasibility')
-  if (!emitsProgress && !emitsFeasibility) return []
+export function startProgressTimer(delivery: Delivery, clock: Clock, stats: () => Stats | undefined): Timer {
   let last: Feasibility | undefined
   const report = () => {
-    const now = stats()
+    // Asked each time: listeners may be added while the crawl runs.
+    const emitsProgress = delivery.hasListeners('progress')
+    const emitsFeasibility = delivery.hasListeners('feasibility')
+    const now = emitsProgress || emitsFeasibility ? stats() : undefined
     if (now === undefined) return
     if (emitsProgress) void delivery.emit('progress', now)
     const { feasibility } = now
@@ -26,7 +22,7 @@ export function startProgressTimer(
     last = feasibility
     void delivery.emit('feasibility', feasibility)
   }
-  return [everySecond(clock, report)]
+  return everySecond(clock, report)
 }
 
 function hasChanged(before: Feasibility | undefined, now: Feasibility): boolean {

@@ -242,24 +242,6 @@ export interface RobotsRules {
   maxDelay?: Duration | undefined
 }
 
-/** Options of `headers()`. */
-export interface HeaderOptions {
-  /** Sends them to every origin. Default false. */
-  everywhere?: boolean | undefined
-}
-
-/** Options of `dns()`. */
-export interface DnsOptions {
-  /** Addresses of name servers, asked in this order. */
-  servers: readonly string[]
-}
-
-/** Options of `maxBodyBytes()`. */
-export interface BodyOptions {
-  /** Cuts larger bodies off instead of failing. Default false. */
-  truncate?: boolean | undefined
-}
-
 /** The retry policy: see docs/politeness.md. */
 export interface RetryOptions {
   /** Retries of one URL. Default 2. */

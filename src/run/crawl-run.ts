@@ -102,8 +102,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
    * (back-pressure); leaving the loop aborts it. Several loops over one run share its pages.
    */
   [Symbol.asyncIterator](): PageIterator<Page<Data>> {
-    const iterated = this.#iterated()
-    return iterate(() => iterated) as PageIterator<Page<Data>>
+    return iterate(this.#iterated()) as PageIterator<Page<Data>>
   }
 
   /** @internal The pages of a run that starts with the first `next`: `for await (const page of crawler)`. */
@@ -114,6 +113,11 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   /** Stops the crawl and waits for its end, for `await using run = crawler.start()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop()
+    // Nothing reads on after the block, and a page that waits to be read would keep the run from ending.
+    if (this.#stream.isOpen) {
+      this.#stream.withdraw()
+      this.#stream.end()
+    }
     const isObserved = this.#isObserved
     this.#isThrownElsewhere = true
     try {

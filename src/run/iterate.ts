@@ -18,11 +18,11 @@ export interface IteratedRun {
 const DONE = { value: undefined, done: true } as const
 
 /**
- * The pages of a run, which starts with the first `next`. Not a generator, because the `return` of a generator
- * waits for a pending `next`, and that may wait for a page forever.
+ * The pages of a run: of one that is running, or of one that starts with the first `next`. Not a generator, because the
+ * `return` of a generator waits for a pending `next`, and that may wait for a page forever.
  */
-export function iterate(start: () => IteratedRun): PageIterator {
-  let run: IteratedRun | undefined
+export function iterate(source: IteratedRun | (() => IteratedRun)): PageIterator {
+  let run = typeof source === 'function' ? undefined : source
   let hasLeft = false
   let hasThrown = false
 
@@ -37,7 +37,7 @@ export function iterate(start: () => IteratedRun): PageIterator {
   return {
     async next() {
       if (hasLeft) return DONE
-      run ??= start()
+      run ??= (source as () => IteratedRun)()
       const page = await run.stream.read()
       if (page !== undefined) return { value: page, done: false }
       try {

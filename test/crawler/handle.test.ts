@@ -121,6 +121,17 @@ describe('listeners of the handle', () => {
     expect(removedAt).toBeLessThan(350)
   })
 
+  test('for progress can be added while the crawl runs', async () => {
+    const { url } = await site({ '/': linksTo('/slow'), '/slow': () => {} })
+    const end = new AbortController()
+    const run = direct.seeds(url()).start({ signal: end.signal })
+    await until(() => run.stats()?.pages === 1, 'the crawl runs')
+    const seen = await new Promise<number>((resolve) => run.once('progress', ({ pages }) => resolve(pages)))
+    expect(seen).toBe(1)
+    end.abort()
+    await run.done
+  })
+
   test('once is called once, and off removes it', async () => {
     const { url } = await site(linkedPages(10))
     const run = direct.seeds(url()).start()
@@ -231,6 +242,13 @@ describe('a loop over a run', () => {
     expect(await run.done).toMatchObject({ pages: 360 })
   })
 
+  test('that is left before its first page ends the run', async () => {
+    const { url } = await site(linkedPages(30))
+    const run = direct.seeds(url()).start()
+    await run[Symbol.asyncIterator]().return()
+    expect((await run.done).reason).toBe('aborted')
+  })
+
   test('two loops share the pages', async () => {
     const { url } = await site(linkedPages(12))
     const run = direct.seeds(url()).start()
@@ -245,6 +263,16 @@ describe('await using', () => {
     const run = direct.concurrency(1).seeds(url()).start()
     const isRead = new Promise<void>((resolve) => void run.once('page', () => resolve()))
     await isRead
+    await run[Symbol.asyncDispose]()
+    expect(run.stats()).toMatchObject({ reason: 'stopped', inFlight: 0 })
+  })
+
+  test('ends a run with pages that nobody reads', async () => {
+    const { url } = await site(linkedPages(30))
+    const run = direct.concurrency(5).seeds(url()).start()
+    const first = await run[Symbol.asyncIterator]().next()
+    expect(first.done).toBe(false)
+    await until(() => run.stats()!.inFlight > 0, 'another page waits to be read')
     await run[Symbol.asyncDispose]()
     expect(run.stats()).toMatchObject({ reason: 'stopped', inFlight: 0 })
   })

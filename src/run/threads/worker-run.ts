@@ -142,6 +142,10 @@ export class WorkerRun {
     await this.#finished
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
+    // The handle outlives the run, and must not keep all of it in memory.
+    const { events, stream } = this.#parts.outputs
+    events.onChange = () => {}
+    stream.onOpen = () => {}
     if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
     else await this.#supervisor.close()
     this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]))
@@ -164,7 +168,7 @@ export class WorkerRun {
     const { limit, refresh } = this.#parts.options
     const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
     this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
-    this.#timers.push(...startProgressTimer(this.#delivery, clock, () => this.stats()))
+    this.#timers.push(startProgressTimer(this.#delivery, clock, () => this.stats()))
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }

@@ -9,7 +9,7 @@ export interface InboxEvents {
   message(from: number, message: unknown): MaybePromise<void>
   /** Something from this channel has been processed. */
   processed(channel: Channel): void
-  /** The handler of requests, or of messages, threw or rejected; `taken` follows. */
+  /** The handler of requests, or of messages, threw or rejected; `processed` follows. */
   failed(error: unknown, requests: readonly CrawlRequest[]): void
   /** Everything is processed, and `isIdle` returned false in the meantime. */
   idle(): void

@@ -32,6 +32,9 @@ const GOOD: [written: string, means: string][] = [
 ]
 
 const BAD = [
+  '0000-12-31',
+  '0070-01-01',
+  '0099-12-31',
   '',
   'yesterday',
   '0001-01-01T00:00:00Z',
