@@ -1,8 +1,41 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { INSTALLED } from './test/package/place.js'
+import { isThorough } from './test/thorough.js'
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+
+const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}.test.ts`)
+
+const CRAWLS = ['test/crawler/**/*.test.ts']
+/** What one worker could do otherwise than three: there is no other shard to send links or partitions to. */
+const WITH_ONE_WORKER = crawls(
+  'first-crawl',
+  'control',
+  'handle',
+  'iteration',
+  'limits',
+  'seeds',
+  'user-code',
+)
+/** What the build could break: classes, private fields, lazy dependencies, programs that end, code of the user's. */
+const AS_PUBLISHED = crawls(
+  'first-crawl',
+  'bad-parts',
+  'charsets',
+  'control',
+  'doors',
+  'handle',
+  'iteration',
+  'limits',
+  'parts',
+  'robots',
+  'scope',
+  'seeds',
+  'sitemaps',
+  'user-code',
+  'warnings',
+)
 
 export default defineConfig({
   resolve: {
@@ -29,7 +62,7 @@ export default defineConfig({
         extends: true as const,
         test: {
           name: `workers ${workers}`,
-          include: ['test/crawler/**/*.test.ts'],
+          include: workers === 1 && !isThorough ? WITH_ONE_WORKER : CRAWLS,
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),
@@ -44,7 +77,7 @@ export default defineConfig({
         },
         test: {
           name: 'package',
-          include: ['test/package/**/*.test.ts', 'test/crawler/**/*.test.ts'],
+          include: ['test/package/**/*.test.ts', ...(isThorough ? CRAWLS : AS_PUBLISHED)],
           globalSetup: ['test/package/pack.ts'],
           // They start many processes; only what hangs is ended.
           testTimeout: 150_000,

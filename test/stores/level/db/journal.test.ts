@@ -22,7 +22,7 @@ interface Write {
 class Disk {
   readonly writes: Write[] = []
   readonly reopenings: (() => void)[] = []
-  recovered: (error: unknown) => Promise<void> = async () => {}
+  whenRecovered: (error: unknown) => Promise<void> = async () => {}
 
   write({ values }: Changes): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -222,7 +222,7 @@ describe('a read that fails because of the disk', () => {
     const { disk, clock, events, journal } = setUp()
     let isRead = false
     const error = Object.assign(new Error('IO error: sector'), { code: 'LEVEL_IO_ERROR' })
-    void disk.recovered(error).then(() => (isRead = true))
+    void disk.whenRecovered(error).then(() => (isRead = true))
     await turns()
     expect([events, journal.condition.state, isRead]).toEqual([['paused'], 'paused', false])
     clock.advance(A_WHILE_MS)
