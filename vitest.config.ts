@@ -89,6 +89,7 @@ export default defineConfig({
     // Worker threads cannot run the sources as they are.
     globalSetup: ['test/thread-program.ts'],
     setupFiles: ['test/use-thread-program.ts'],
-    maxWorkers: 2,
+    // Many tests wait for pauses and timeouts, so that two cores have room for more than two.
+    maxWorkers: 3,
   },
 })
