@@ -41,4 +41,4 @@ for (const { url, problem } of broken) {
   console.log(`${url}: ${problem}`)
   for (const page of new Set(referrers.get(url))) console.log(`  linked from ${page}`)
 }
-console.log(`${broken.length} broken links on ${summary.pages} pages`)
+console.log(`${broken.length} broken ${broken.length === 1 ? 'link' : 'links'} on ${summary.pages} pages`)

@@ -20,7 +20,7 @@ const crawler = new Crawler()
   .extract({
     words: wordCount,
     // The DOM is built on the first access to `document`, for this page only.
-    heading: (page) => page.document.querySelector('h1')?.textContent.trim(),
+    heading: (page) => page.document.querySelector('h1')?.textContent?.trim(),
     images: (page) => page.document.querySelectorAll('img').length,
   })
 

@@ -46,7 +46,11 @@ export class Crawler<Data extends object = object> extends Settings {
     super()
     const [given] = none as unknown[]
     if (given !== undefined) {
-      throw invalidOption('new Crawler()', given, 'no arguments; use its methods, e.g. .concurrency(10)')
+      throw invalidOption(
+        'new Crawler()',
+        given,
+        "no arguments; use its methods, e.g. .seeds('https://example.com/')",
+      )
     }
   }
 

@@ -52,13 +52,17 @@ export class KumoError extends Error {
     this.code = code
     Object.defineProperty(this, KUMO_ERROR, { value: true })
   }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: a class that extends this one inherits the method.
-    if (this !== KumoError) return super[Symbol.hasInstance](value)
-    return typeof value === 'object' && value !== null && KUMO_ERROR in value
-  }
 }
+
+// Outside of the class, which would otherwise name itself, and bundlers rename such classes: `_KumoError` in stack traces.
+Object.defineProperty(KumoError, Symbol.hasInstance, {
+  value(this: unknown, value: unknown): boolean {
+    // A class that extends this one inherits the method.
+    if (this !== KumoError)
+      return Function.prototype[Symbol.hasInstance].call(this as typeof KumoError, value)
+    return typeof value === 'object' && value !== null && KUMO_ERROR in value
+  },
+})
 
 /** Longest value that an error message shows in full: enough to recognize it, without filling the screen. */
 const LONGEST_SHOWN = 80

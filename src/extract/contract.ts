@@ -172,11 +172,11 @@ export interface Extractor<Data extends object = object> {
    */
   readonly mediaTypes?: readonly string[] | undefined
   /** Called once before the first page. */
-  open?(): MaybePromise<void>
+  open?: (() => MaybePromise<void>) | undefined
   /** Called for each page. Return nothing if the page has nothing of interest. */
   extract(page: Page): MaybePromise<Extraction<Data> | undefined | void>
   /** Called once after the last page, even if the crawl was aborted. Calling it again must do nothing. */
-  close?(): MaybePromise<void>
+  close?: (() => MaybePromise<void>) | undefined
 }
 
 /** What an extractor returns. */

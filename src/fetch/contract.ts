@@ -14,7 +14,7 @@ export interface Fetcher {
   fetch(request: CrawlRequest, context: FetchContext): MaybePromise<Outcome>
   /** How many requests it can run at once now, if that is fewer than usual. The crawl starts no more than this. */
   readonly capacity?: number | undefined
-  close?(): MaybePromise<void>
+  close?: (() => MaybePromise<void>) | undefined
 }
 
 export interface FetchContext {

@@ -15,12 +15,12 @@ import type { Failure, MaybePromise } from '../types.js'
 export interface Hook<Data extends object = object> {
   /** Used in messages and statistics. */
   readonly name: string
-  open?(context: HookContext): MaybePromise<void>
+  open?: ((context: HookContext) => MaybePromise<void>) | undefined
   /** A property and not a method, so that the compiler rejects a hook whose data no extractor produces. */
-  page?: (page: Page<Data>) => MaybePromise<void>
-  failure?(failure: Failure): MaybePromise<void>
+  page?: ((page: Page<Data>) => MaybePromise<void>) | undefined
+  failure?: ((failure: Failure) => MaybePromise<void>) | undefined
   /** Called after the last page, also if the crawl was aborted. Must allow a second call. */
-  close?(): MaybePromise<void>
+  close?: (() => MaybePromise<void>) | undefined
 }
 
 /** What a hook receives before the first page. */

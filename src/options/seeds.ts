@@ -34,6 +34,33 @@ export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
   }
 }
 
+/**
+ * Opens sources at once, when a run starts. A stream of lines, for example, emits what it has read as soon as it can, and
+ * lines that come while the crawl opens its store would be lost.
+ */
+export function openSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
+  return inputs.map((input) => (isSource(input) && isAsync(input) ? opened(input) : input))
+}
+
+function opened(source: AsyncIterable<string | URL>): AsyncIterable<string | URL> {
+  const iterator = isClosedReadline(source) ? failing() : source[Symbol.asyncIterator]()
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+/** A closed `readline` interface never ends its iterator, and the crawl would wait for ever. */
+function isClosedReadline(source: object): boolean {
+  const { closed, terminal } = source as { closed?: unknown; terminal?: unknown }
+  return closed === true && typeof terminal === 'boolean'
+}
+
+// biome-ignore lint/correctness/useYield: it fails before the first.
+async function* failing(): AsyncGenerator<string> {
+  throw new Error(
+    'the readline interface was closed before the crawl started, so its lines are lost; ' +
+      'create it right before start(), or wrap it in an async generator',
+  )
+}
+
 /** All seeds, in order and in batches. */
 export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {

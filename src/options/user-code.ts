@@ -70,7 +70,7 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
   block: ruleCode('block', toBlockRule),
   store: {
     option: 'store',
-    check: (value) => part('store', value, ['open'], 'a store such as memory()'),
+    check: (value) => part('store', value, ['open'], "a store such as level('./crawl') or memory()"),
     remake: remakeBy({ memory, level }),
     example: "{ name: 'mine', open: (context) => … }",
   },

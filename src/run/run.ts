@@ -4,6 +4,7 @@ import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
+import { openSeeds } from '../options/seeds.js'
 import type { StoreEvent } from '../stores/contract.js'
 import type { Clock } from '../time.js'
 import { plan } from './plan.js'
@@ -35,7 +36,7 @@ export class Run {
   #isOver = false
 
   constructor(options: GivenOptions, outputs: RunOutputs) {
-    this.#options = options
+    this.#options = { ...options, seeds: openSeeds(options.seeds) }
     this.#outputs = outputs
     this.#grace = new AbortGrace(clockOf(options))
   }

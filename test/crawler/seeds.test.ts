@@ -1,9 +1,16 @@
 /** Seeds come in every shape. A bad one is an error where it stands, or a failure if it comes out of a source. */
 
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { KumoError, SeedInput } from 'kumo'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   crawl,
   direct,
@@ -136,6 +143,28 @@ describe('bad seeds', () => {
     expect(error).toMatchObject({ name: 'KumoError', code: 'KUMO_SEEDS_FAILED' })
     expect(error.message).toMatch(/seeds.*no such file/)
     expect(await rejections()).toEqual([])
+  })
+
+  test('lines of a file that is read while the crawl opens its store', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'kumo-seeds-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const { url } = await site({ '/a': 'x', '/b': 'x' })
+    await writeFile(join(folder, 'seeds.txt'), `${url('/a')}\n${url('/b')}\n`)
+    const lines = createInterface({ input: createReadStream(join(folder, 'seeds.txt')) })
+    // A hook that takes its time to open, as a store or worker threads do.
+    const open = () => sleep(200)
+    const { pages, reason } = await direct
+      .use({ name: 'slow', open, page: () => {} })
+      .seeds(lines)
+      .run()
+    expect([pages, reason]).toEqual([2, 'done'])
+  })
+
+  test('lines that were read before the crawl started are an error', async () => {
+    const lines = createInterface({ input: Readable.from(['http://a.example/\n']) })
+    await once(lines, 'close')
+    const error = (await rejectionOf(direct.seeds(lines).run())) as KumoError
+    expect(error).toMatchObject({ code: 'KUMO_SEEDS_FAILED', message: expect.stringContaining('readline') })
   })
 
   test('an empty source is a crawl of nothing', async () => {

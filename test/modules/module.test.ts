@@ -408,7 +408,7 @@ describe('loadModules', () => {
     ['block', 'export default null', undefined, ['block: got null']],
     ['proxy', 'export default "proxy:3128"', undefined, ['proxy: got']],
     ['dns', 'export default { look() {} }', undefined, ['a resolver (with resolve())']],
-    ['store', 'export default {}', undefined, ['a store such as memory() (with open())']],
+    ['store', 'export default {}', undefined, ["a store such as level('./crawl') or memory() (with open())"]],
     ['frontier', 'export default {}', undefined, ['must export a function, because each run in each thread']],
     ['frontier', 'export default () => ({})', 5, ['frontier: got {};', 'a function of the store context']],
     [

@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { KumoError } from '../../../errors.js'
 import { FIRST_WRITER } from '../format/keys.js'
 
 const FILE = 'kumo-commits'
@@ -171,15 +172,21 @@ export function holdsDatabase(folder: string): boolean {
  */
 export function isUncreated(folder: string): boolean {
   if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
-  return !readdirSync(folder).some(
+  return !namesIn(folder).some(
     (name) => /\.(ldb|sst|log)$/.test(name) || (name.startsWith('MANIFEST-') && name !== FIRST_MANIFEST),
   )
 }
 
 const FIRST_MANIFEST = 'MANIFEST-000001'
 
+/** @throws KumoError `KUMO_STORE_FAILED` if it is a file. */
+function namesIn(folder: string): readonly string[] {
+  if (statSync(folder).isDirectory()) return readdirSync(folder)
+  throw new KumoError('KUMO_STORE_FAILED', `${folder} is a file; give the path of a folder`)
+}
+
 /** Whether there are database files, but not the one that LevelDB starts from. */
 export function lacksCurrent(folder: string): boolean {
   if (!existsSync(folder) || existsSync(join(folder, CURRENT))) return false
-  return readdirSync(folder).some((name) => name.startsWith(FILE) || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
+  return namesIn(folder).some((name) => name.startsWith(FILE) || /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
 }

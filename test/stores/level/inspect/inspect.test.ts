@@ -1,6 +1,6 @@
 /** Looking into a folder: of a crawl that runs, of one that is over, of one that was killed, of none. */
 
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Inspection, inspectCrawl, level } from 'kumo'
 import { expect, onTestFinished, test } from 'vitest'
@@ -178,6 +178,14 @@ test('a folder without a crawl, or none at all, is named, and nothing is made', 
   await mkdir(path)
   await expectRefusal(inspectCrawl(path), 'KUMO_STORE_RESUME', path)
   expect([...(await readdir(path)), ...(await leftBehind())]).toEqual([])
+})
+
+test('a file is refused by inspectCrawl and by a crawl, and named', async () => {
+  const file = join(await folder(), 'afile')
+  await writeFile(file, 'x')
+  const refusal = { code: 'KUMO_STORE_FAILED', message: expect.stringContaining(`${file} is a file`) }
+  await expect(inspectCrawl(file)).rejects.toMatchObject(refusal)
+  await expect(direct.seeds('http://a.example/').store(level(file)).run()).rejects.toMatchObject(refusal)
 })
 
 test('a folder that was opened and never written to holds no crawl', async () => {
