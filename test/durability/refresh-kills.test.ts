@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startSite } from '../loopback/site.js'
 import { runProgram } from '../run-program.js'
+import { isThorough } from '../thorough.js'
 
 const HOSTS = ['127.0.0.1', '127.0.3.1', '127.0.3.2', '127.0.3.3']
 const PAGES = 8
 const DELAY_MS = 40
-const KILLS = 5
+const KILLS = isThorough ? 5 : 3
 /** How long each life lasts once it has asked for something. */
 const LIFE_MS = 1200
 

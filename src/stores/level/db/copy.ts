@@ -8,8 +8,10 @@ import { Database } from './database.js'
 import { damaged, toStoreError } from './errors.js'
 import { isAlive } from './folder.js'
 
-/** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds. */
-const TRIES = 20
+/** A crawl at full speed rearranges its files every few seconds, and a copy takes milliseconds; far more on a busy machine. */
+const TRIES = 500
+/** An error that occurs this often is not due to files that come and go. */
+const FAILING_TRIES = 20
 
 export interface FolderCopy {
   readonly path: string
@@ -25,8 +27,7 @@ export interface FolderCopy {
  * overwrite it, so such a table is copied, not linked.
  */
 export async function copyOf(folder: string): Promise<FolderCopy> {
-  let reason = ''
-  for (let i = 0; i < TRIES; i++) {
+  for (let i = 0, failures = 0; i < TRIES; i++) {
     const path = await besides(folder)
     try {
       const before = await readdir(folder)
@@ -36,13 +37,16 @@ export async function copyOf(folder: string): Promise<FolderCopy> {
       }
       const after = await readdir(folder)
       if (isSame(before, after)) return { path, remove: () => remove(path) }
-      reason = 'its files change all the time'
     } catch (error) {
-      reason = messageOf(error)
+      if (++failures === FAILING_TRIES) {
+        await remove(path)
+        throw damaged(folder, `it could not be copied: ${messageOf(error)}`)
+      }
     }
     await remove(path)
   }
-  throw damaged(folder, `it could not be copied: ${reason}`)
+  const message = `the crawl in ${folder} could not be copied, because its files change all the time; try again`
+  throw new KumoError('KUMO_STORE_FAILED', message)
 }
 
 /** Reads a consistent snapshot of the crawl in a folder. A damaged crawl is refused, as it would be when opened. */

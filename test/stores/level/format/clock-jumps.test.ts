@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { ORDINARY } from '../../../../src/conformance/frontier/fixtures.js'
 import { sleep } from '../../../crawler/support.js'
 import { requestFor } from '../../../fetch/support.js'
+import { sample } from '../../../thorough.js'
 import { folder } from '../folders.js'
 import { left } from '../opening/damage-fixture.js'
 import { type Opened, openStore, takeIn } from '../support.js'
@@ -112,7 +113,7 @@ const CASES = STEADY.flatMap(([how, shiftMs]) =>
   ENDS.map(([end, next]) => [how, end, shiftMs, next] as const),
 )
 
-describe.for(CASES)('the clock is set %s after a run that %s', ([, , shiftMs, next]) => {
+describe.for(sample(CASES, 3))('the clock is set %s after a run that %s', ([, , shiftMs, next]) => {
   test.for(WAITS)('%s ends when it should', async ([, ending]) => {
     const { opened, path, dueAt } = await firstLife('boot', TWO, ending)
     const second = await next(opened, path, { shiftMs, boot: 'boot' })
