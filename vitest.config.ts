@@ -18,6 +18,32 @@ const WITH_ONE_WORKER = crawls(
   'seeds',
   'user-code',
 )
+/** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
+const WITH_WORKERS = crawls(
+  ...[
+    'bad-hosts',
+    'bad-parts',
+    'control',
+    'doors',
+    'first-crawl',
+    'handle',
+    'hanging-parts',
+    'iteration',
+    'limits',
+  ],
+  ...[
+    'parts',
+    'politeness',
+    'refresh',
+    'retries',
+    'robots',
+    'seeds',
+    'sitemaps',
+    'stats',
+    'trouble',
+    'user-code',
+  ],
+)
 /** What the build could break: classes, private fields, lazy dependencies, programs that end, code of the user's. */
 const AS_PUBLISHED = crawls(
   'first-crawl',
@@ -62,7 +88,7 @@ export default defineConfig({
         extends: true as const,
         test: {
           name: `workers ${workers}`,
-          include: workers === 1 && !isThorough ? WITH_ONE_WORKER : CRAWLS,
+          include: isThorough ? CRAWLS : workers === 1 ? WITH_ONE_WORKER : WITH_WORKERS,
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),

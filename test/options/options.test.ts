@@ -24,7 +24,7 @@ const mistakes: Mistake[] = [
   [
     'new Crawler({ … })',
     () => new (Crawler as Loose)({ concurrency: 5 }),
-    ['new Crawler()', '{"concurrency":5}', '.concurrency(10)'],
+    ['new Crawler()', '{"concurrency":5}', '.seeds('],
   ],
 
   ['concurrency(0)', () => crawler.concurrency(0), ['concurrency: got 0;', WHOLE, '1 to 100000']],

@@ -6,6 +6,7 @@ import { durableStoreSuite, storeSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
 import { copyOf } from '../../../../src/stores/level/db/copy.js'
 import type { LevelOptions } from '../../../../src/stores/level/level.js'
+import { isThorough } from '../../../thorough.js'
 import { folder, removeLater } from '../folders.js'
 
 /** A store that is opened as if by a crawl with one worker. */
@@ -52,7 +53,7 @@ for (const [size, options] of Object.entries(SIZES)) {
   describe(size, () => {
     durableStoreSuite({
       it,
-      rounds: 10,
+      rounds: isThorough ? 10 : 4,
       async create() {
         let path = await folder()
         let lives = 0
