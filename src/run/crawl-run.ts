@@ -24,7 +24,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   readonly #stream = new PageStream()
   readonly #run: Run
   readonly #result: Promise<Summary>
-  /** Created on first access, so that a failure nobody observes can be reported as a warning. */
+  /** Created on first access, so that an unobserved failure can be reported as a warning. */
   #done: Promise<Summary> | undefined = undefined
   /** The failure is thrown by the loop over the pages or by the end of an `await using` block. */
   #isThrownElsewhere = false
@@ -50,7 +50,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
    */
   get done(): Promise<Summary> {
     this.#done ??= this.#result.then((summary) => summary)
-    // Whoever iterates gets the error from the loop: a second copy of it must not end the process.
+    // The loop over the pages throws the error; an unhandled rejection must not end the process as well.
     if (this.#isThrownElsewhere) this.#done.catch(() => {})
     return this.#done
   }
@@ -123,7 +123,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
     try {
       await this.#result
     } catch (error) {
-      // Thrown once: whoever awaits `done` or iterates has the error already.
+      // Thrown once: code that awaits `done` or iterates has the error already.
       if (!isObserved) throw error
     }
   }

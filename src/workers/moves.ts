@@ -24,7 +24,7 @@ interface Move {
 /**
  * Moves partitions from one shard to another, one move at a time. The receiver is notified first, so that it holds back
  * what arrives early. The sender hands its snapshot to the main thread, which passes it on and keeps it until the
- * receiver confirms. Whoever dies in between, the partitions have exactly one owner, and nothing that the sender
+ * receiver confirms. Whichever worker dies in between, the partitions have exactly one owner, and nothing that the sender
  * released is lost. The sender forwards whatever still arrives for them.
  */
 export class Moves {

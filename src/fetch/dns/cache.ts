@@ -1,12 +1,12 @@
 /**
- * Remembers what was answered about the names asked most recently, in bounded memory. Two generations instead of an
- * order of use: when the young one is full it becomes the old one, and what is not asked for again goes with it. A
- * hit costs one look and nothing is ever deleted entry by entry.
+ * Caches DNS results in bounded memory. It has two generations instead of an LRU list: when the young one is full it
+ * replaces the old one, and entries that were not used in the meantime are gone. A hit costs one lookup, and entries are
+ * never deleted one by one.
  */
 
 interface Entry<T> {
   readonly value: T
-  /** In the clock's milliseconds; from then on the entry is as if it were not there. */
+  /** The time at which the entry expires. */
   readonly until: number
 }
 
@@ -25,7 +25,7 @@ export class ExpiringCache<T> {
     return this.#young.size + this.#old.size
   }
 
-  /** The value, if it is still good at `now`. */
+  /** The value, unless it has expired at `now`. */
   get(key: string, now: number): T | undefined {
     const young = this.#young.get(key)
     const entry = young ?? this.#old.get(key)
@@ -34,7 +34,7 @@ export class ExpiringCache<T> {
     return entry.value
   }
 
-  /** Keeps the value until `until`, or until others have pushed it out. */
+  /** Keeps the value until `until`, or until it is evicted. */
   set(key: string, value: T, until: number): void {
     this.#put(key, { value, until })
   }

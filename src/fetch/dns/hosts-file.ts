@@ -1,6 +1,6 @@
 /**
- * The hosts file, which the system's own look-up would honour and a bare DNS client does not. It is read at the first
- * look-up and again when it has changed; the look-up that notices a check is due does not wait for the disk.
+ * The hosts file, which the system resolver honors and a DNS client does not. It is read at the first lookup, and again
+ * when it has changed. A lookup that triggers a check does not wait for it.
  */
 
 import { readFile, stat } from 'node:fs/promises'
@@ -9,14 +9,14 @@ import type { Clock } from '../../time.js'
 import { isShortage } from '../http/failures.js'
 import type { Address } from './query.js'
 
-/** Block-lists kept as hosts files have a few MB; a larger file is a mistake, and only its names would be missing. */
+/** Block lists in the form of hosts files have a few MB; a larger file is taken for a mistake and ignored. */
 const LARGEST_FILE_BYTES = 16 * 1024 * 1024
 
 type Names = ReadonlyMap<string, readonly Address[]>
 
 const NO_NAMES: Names = new Map()
 
-/** The names of one hosts file. A file that cannot be read has none. */
+/** The names in a hosts file; none if it cannot be read. */
 export class HostsFile {
   readonly #path: string
   readonly #checkMs: number
@@ -32,7 +32,7 @@ export class HostsFile {
     this.#clock = clock
   }
 
-  /** The names as known now; a promise only before the first reading is done. */
+  /** The current names; a promise only until the file has been read once. */
   names(): Names | Promise<Names> {
     if (this.#reading === undefined && (this.#names === undefined || this.#clock.now() >= this.#nextCheck)) {
       this.#reading = this.#read().finally(() => {
@@ -52,7 +52,7 @@ export class HostsFile {
         this.#version = version
       }
     } catch (error) {
-      // It may well be there: what is known stays, and who knows nothing yet must ask again.
+      // The file may well exist: keep the known names, or let the caller retry if there are none yet.
       if (isShortage(error)) {
         if (this.#names === undefined) throw error
         return this.#names
@@ -64,7 +64,7 @@ export class HostsFile {
   }
 }
 
-/** Name → addresses, in the order of the lines. Lines that do not begin with an address are passed over. */
+/** Maps names to addresses, in the order of the lines. Lines that do not start with an address are skipped. */
 export function parseHosts(text: string): Map<string, Address[]> {
   const names = new Map<string, Address[]>()
   for (const line of text.split('\n')) {

@@ -1,6 +1,6 @@
 /**
- * One name, two questions (A and AAAA), one answer. Node's `Resolver` sends them over its own sockets (c-ares), so
- * they take no place in the pool of four threads in which `dns.lookup` waits.
+ * Queries A and AAAA records of a name and merges the results. Node's `Resolver` (c-ares) has its own sockets, so it does
+ * not occupy the pool of four threads that `dns.lookup` uses.
  */
 
 import type { Resolver as DnsClient } from 'node:dns/promises'
@@ -15,28 +15,28 @@ export interface Address {
   readonly family: 4 | 6
 }
 
-/** Why there is no address, in words that failures.ts knows. */
+/** Why there is no address, as a code that failures.ts knows. */
 export type LookupCode =
   /** The name does not exist, or has no address. */
   | 'ENOTFOUND'
   /** No name server answered in time. */
   | 'EAI_AGAIN'
-  /** The name server answered that it cannot tell. */
+  /** The name server reported a failure. */
   | 'EAI_FAIL'
   /** The resolver was closed. */
   | 'ECANCELLED'
-  /** Nobody was asked, because this process cannot open another file or socket. */
+  /** No query was sent, because this process cannot open another file or socket. */
   | 'EMFILE'
 
-/** What is known of a name. */
+/** The result for a name. */
 export type Answer =
   | { readonly addresses: readonly Address[]; readonly ttlMs: number }
   | { readonly code: LookupCode }
 
-/** Of each family; a name with more has them for balance, and we connect to one. Bounds what a name may cost. */
+/** Per family. Names with more use them for load balancing, and one connection needs one. Bounds the cost of a name. */
 const MOST_ADDRESSES = 8
 
-/** RFC 8305, section 3: how long the second family may keep the first waiting. Some servers never answer AAAA. */
+/** How long to wait for the second family (RFC 8305, section 3). Some servers never answer AAAA queries. */
 const IPV6_GRACE_MS = 50
 
 const REFUSED = 'ECONNREFUSED'
@@ -50,7 +50,7 @@ const MEANING: Readonly<Record<string, LookupCode>> = {
   ECANCELLED: 'ECANCELLED',
 }
 
-/** From the least to the most telling: what one family could not say outweighs that the other has nothing. */
+/** In increasing order of weight: a failure of one family outweighs that the other has no records. */
 const BY_WEIGHT: readonly LookupCode[] = ['ENOTFOUND', 'EAI_FAIL', 'EAI_AGAIN', 'EMFILE', 'ECANCELLED']
 
 interface Reply {
@@ -59,10 +59,10 @@ interface Reply {
   readonly code: LookupCode
 }
 
-/** Late is as if there were none: the other family has addresses, and the next question comes when they expire. */
+/** A late reply counts as empty: the other family has addresses, and both are queried again when those expire. */
 const LATE_REPLY: Reply = { addresses: [], ttlMs: Number.POSITIVE_INFINITY, code: 'ENOTFOUND' }
 
-/** Asks for both families at once. Never rejects. */
+/** Queries both families at once. Never rejects. */
 export async function askBoth(client: DnsClient, name: string, clock: Clock): Promise<Answer> {
   const asked4 = ask(() => client.resolve4(name, { ttl: true }), 4)
   const asked6 = ask(() => client.resolve6(name, { ttl: true }), 6)
@@ -86,7 +86,7 @@ async function ask(
   }
 }
 
-/** c-ares says "refused" also when it cannot open a socket; whether that is so, only trying shows. */
+/** c-ares reports "refused" also when it cannot open a socket; only trying to open a file tells the two apart. */
 function isOutOfFiles(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))
@@ -104,8 +104,8 @@ function merge(reply4: Reply, reply6: Reply): Answer {
 }
 
 /**
- * IPv4 first, because a crawler's machine often has no route for IPv6 and loses nothing by it; then in turns, so that
- * a machine with only one family comes to an address of its own soon.
+ * Alternates families, so that a machine with only one of them soon reaches a usable address. IPv4 comes first, because
+ * many machines have no IPv6 route.
  */
 function interleave(first: readonly Address[], second: readonly Address[]): Address[] {
   const mixed: Address[] = []

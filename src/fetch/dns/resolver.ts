@@ -190,7 +190,7 @@ class Lookups implements CachingResolver {
     else await new Promise<void>((begin) => this.#waiting.push(begin))
     // What waited may find that the resolver was closed meanwhile.
     const answer: Answer = this.#closed ? { code: 'ECANCELLED' } : await this.#askPatiently(name)
-    // Whoever waits longest takes over the place; otherwise it is free.
+    // The longest waiting lookup takes over the slot; otherwise it is free.
     const next = this.#waiting.shift()
     if (next) next()
     else this.#asking--

@@ -1,6 +1,6 @@
 /**
- * Which addresses the public internet can reach. A page may link to `http://169.254.169.254/` or to a name whose
- * address is `10.0.0.1`; a crawler that followed would read, for a stranger, what only its own network may read.
+ * Keeps crawls on public addresses. A page may link to `http://169.254.169.254/`, or to a name that resolves to
+ * `10.0.0.1`; following the link would expose the crawler's own network to whoever wrote the page.
  */
 
 import { isIP, isIPv4 } from 'node:net'
@@ -9,21 +9,21 @@ import type { MaybePromise } from '../../types.js'
 
 let ranges: typeof import('ipaddr.js') | undefined
 
-/** Loads what `isPublic` needs, so that a fetcher which lacks it fails before its first request. */
+/** Loads what `isPublic` needs, so that a fetcher without it fails before its first request. */
 export function loadRanges(): typeof import('ipaddr.js') {
   ranges ??= require('ipaddr.js') as typeof import('ipaddr.js')
   return ranges
 }
 
 /**
- * The hosts that the caller named, which may have private addresses. A host is spelled as in a canonical URL, with its
- * port unless that is the scheme's own: naming one port of a machine opens no other.
+ * The hosts of the seeds, which may have private addresses. Hosts are spelled as in a canonical URL, with the port unless
+ * it is the scheme's default: a seed on one port of a machine does not allow others.
  */
 export interface TrustedHosts {
   has(host: string): boolean
   /**
-   * Whether the first addresses that a named host ever had were private; `isPrivate` is what those of now are, which
-   * counts if they are the first. A name that was public and moves inside is no longer what the caller named.
+   * Whether the first addresses that the host ever had were private. `isPrivate` describes the current ones, which count
+   * if they are the first. A public name that later resolves to a private address is no longer trusted.
    */
   wasPrivate(host: string, isPrivate: boolean): MaybePromise<boolean>
 }
@@ -31,12 +31,12 @@ export interface TrustedHosts {
 /**
  * Whether an address belongs to the public internet.
  *
- * Everything with a special purpose does not: private, loopback, link-local, metadata services of clouds, carrier-grade
- * NAT, unique local, multicast, reserved, documentation, benchmarking, broadcast, unspecified. Nor does what IANA has not
- * given out: of IPv6 only 2000::/3 is. An IPv4 address that is mapped into IPv6 counts as itself, because the system
- * connects to it as such. Other ways of carrying IPv4 in IPv6 (compatible, translated, NAT64, 6to4, Teredo) are not
- * public, whatever they carry: where they lead depends on the gateways of the network, not on the address. What is not an
- * address in its usual notation, or names an interface (`fe80::1%eth0`), is not public either.
+ * Special-purpose addresses do not: private, loopback, link-local, metadata services of clouds, carrier-grade
+ * NAT, unique local, multicast, reserved, documentation, benchmarking, broadcast, unspecified. Neither do IPv6 addresses
+ * outside of 2000::/3, which IANA has not allocated. An IPv4-mapped IPv6 address counts as the IPv4 address, because the
+ * system connects to that. Other embeddings of IPv4 in IPv6 (compatible, translated, NAT64, 6to4, Teredo) are not
+ * public: where they lead depends on the gateways of the network. Text that is not a plain address, or that names an
+ * interface (`fe80::1%eth0`), is not public either.
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%') || isCompatible(address)) return false
@@ -46,8 +46,7 @@ export function isPublic(address: string): boolean {
 }
 
 /**
- * Whether a host may have this address because the caller named it. Link-local addresses and metadata services answer
- * everybody on the machine, and nobody means them by the name of a site.
+ * Whether a seed's host may have this address. Link-local addresses and metadata services are never what a seed means.
  */
 export function isTrustable(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
@@ -60,7 +59,7 @@ export function isTrustable(address: string): boolean {
 /** The first three bits of 2000::/3. */
 const GLOBAL_UNICAST = 1
 
-/** Those that are not link-local: Azure, Alibaba, Oracle, AWS (three services), Google. */
+/** Metadata services outside of the link-local range: Azure, Alibaba, Oracle, AWS (three services), Google. */
 const METADATA: ReadonlySet<string> = new Set([
   '168.63.129.16',
   '100.100.100.200',
@@ -75,12 +74,12 @@ function parse(address: string) {
   return loadRanges().process(address)
 }
 
-/** `::8.8.8.8`, which ipaddr.js takes for `::ffff:8.8.8.8`; the system does not. */
+/** `::8.8.8.8`, which ipaddr.js treats as `::ffff:8.8.8.8`; the system does not. */
 function isCompatible(address: string): boolean {
   return address.startsWith('::') && isIPv4(address.slice(2))
 }
 
-/** The IPv4 addresses that an IPv6 address may stand for: at its end, as 6to4 and as Teredo has it. */
+/** The IPv4 addresses that an IPv6 address may embed: in its last 32 bits, by 6to4, and by Teredo. */
 function carriedBy(parts: readonly number[]): string[] {
   const [, second = 0, third = 0] = parts
   const [high = 0, low = 0] = parts.slice(6)
@@ -91,13 +90,13 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-const WHY_NOT_A_SEED = 'a seed may be private if it was so from the start, and not link-local'
+const WHY_NOT_A_SEED = 'the host of a seed may be private only if it always was, and never link-local'
 
-/** A host was not connected to, because of its address. The crawl reports it as `address-refused`. */
+/** A connection was refused because of the host's address. The crawl reports it as `address-refused`. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
   readonly code = 'KUMO_ADDRESS_REFUSED'
-  /** What happened, as the rest of a sentence that began with the host. */
+  /** What happened, to follow the host in a sentence. */
   readonly what: string
 
   constructor(

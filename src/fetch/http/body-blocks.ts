@@ -1,10 +1,10 @@
 /**
- * The bytes of a body that comes in pieces, put together as they arrive. A server chooses its pieces, and a piece that is
- * kept costs some hundred bytes however short it is: 8 MiB in pieces of one byte took more than a gigabyte. Copied into
- * blocks they take what they are, and twice that for the moment in which the blocks become one body.
+ * Collects the chunks of a body in larger blocks. The server chooses the size of its chunks, and each one that is kept
+ * costs some hundred bytes: 8 MiB in chunks of one byte took more than a gigabyte. In blocks they take their own size, and
+ * twice that while the blocks are joined.
  */
 
-/** Below this, the bookkeeping for a block would show; above, what the last one leaves empty would. */
+/** Smaller blocks would cost bookkeeping; larger ones would waste the end of the last block. */
 const MIN_BLOCK_BYTES = 16 * 1024
 const MAX_BLOCK_BYTES = 256 * 1024
 
@@ -17,7 +17,7 @@ export class BodyBlocks {
   #length = 0
   readonly #expected: number
 
-  /** @param expected How long the body will be, as far as that is known. A server may lie about it. */
+  /** @param expected The announced length of the body, which may be wrong. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -33,7 +33,7 @@ export class BodyBlocks {
     }
   }
 
-  /** The body as one. Nothing may be added any more. */
+  /** The whole body. Nothing may be added afterwards. */
   join(): Uint8Array {
     const rest = this.#last?.subarray(0, this.#used) ?? NO_BYTES
     if (this.#blocks.length <= 1) return rest
@@ -46,7 +46,7 @@ export class BodyBlocks {
     return body
   }
 
-  /** The last block, or a new one if it is full: as long as what is still to come, if that is known, or as what came. */
+  /** The last block, or a new one if it is full: as long as the missing bytes if known, or doubling the length so far. */
   #withRoom(wanted: number): Buffer {
     if (this.#last !== undefined && this.#used < this.#last.length) return this.#last
     const missing = this.#expected - this.#length

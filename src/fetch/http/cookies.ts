@@ -1,7 +1,7 @@
 /**
- * Cookies, for crawls that ask for them. Each host has a jar of its own: what one host sets, even for its whole domain,
- * is sent to that host only. A crawler needs cookies for pages that send a visitor in circles until it brings one back,
- * and those circles stay on a host. Sharing them would let hosts follow the crawler, and the pages that a crawl finds
+ * Cookies, for crawls that enable them. Each host has its own jar: a cookie is sent only to the host that set it, even
+ * if it was set for the whole domain. A crawler needs cookies for pages that redirect a visitor until it sends one back,
+ * and those redirects stay on one host. Shared cookies would let hosts track the crawler, and the result of a crawl
  * would depend on which hosts happen to share a thread or a machine.
  *
  * The rules (domain, path, secure, expiry, prefixes) are tough-cookie's.
@@ -12,34 +12,34 @@ import { require } from '../../require.js'
 import { Generations } from '../robots/memory.js'
 import { LINE_TEXT, type RawHeaders } from './headers.js'
 
-/** With the bound of a host, about 80 MB of cookies at the very worst; usually a host has two. */
+/** With the limit per host, at most about 80 MB of cookies; a host usually has two. */
 const MAX_HOSTS = 10_000
 
-/** What RFC 6265 (6.1) asks of a browser for one domain. */
+/** The number per domain that RFC 6265 (6.1) requires of a browser. */
 const MAX_COOKIES = 50
 
-/** Of one cookie with its attributes (RFC 6265, 6.1). */
+/** For one cookie with its attributes (RFC 6265, 6.1). */
 const MAX_COOKIE_CHARS = 4096
 
 /**
- * A cookie without a name is kept if it has a value, but not one that could pass for a cookie with a prefix once it is
- * sent (RFC 6265bis, 5.7), such as `=__Host-x=1`; and `=` alone is no cookie.
+ * Matches nameless cookies that are ignored: those without a value, and those that would look like a cookie with a
+ * prefix once sent (RFC 6265bis, 5.7), such as `=__Host-x=1`.
  */
 const NAMELESS = /^[\t ]*(?:=?[\t ]*(?:;|$)|(?:=[\t ]*|(?=[^=;]*(?:;|$)))__(?:Secure|Host|Http)-)/i
 
-/** Of all cookies of a host: common servers refuse a request with a header line of more than 8 KiB. */
+/** For all cookies of a host: common servers reject header lines of more than 8 KiB. */
 const MAX_HOST_CHARS = 8192
 
 export class Cookies {
   readonly #newJar: () => CookieJar
-  /** By host. Filled when a host sets its first cookie; those not used lately are forgotten when there are too many. */
+  /** By host. Filled when a host sets its first cookie; the least recently used are evicted. */
   readonly #jars = new Generations<CookieJar>(() => 0)
 
   private constructor(newJar: () => CookieJar) {
     this.#newJar = newJar
   }
 
-  /** Loads tough-cookie, which only crawls that want cookies need. */
+  /** Loads tough-cookie, which only crawls with cookies need. */
   static load(): Cookies {
     const { CookieJar } = require('tough-cookie') as typeof import('tough-cookie')
     // Loose, as browsers are: a cookie may lack its name. Crawls of `localhost` have cookies too.
@@ -56,7 +56,7 @@ export class Cookies {
     return text === '' ? undefined : text
   }
 
-  /** Takes what a response sets. Cookies that break a rule or a bound are left out, as a browser does. */
+  /** Stores the cookies of a response. Ignores those that break a rule or a limit, as a browser does. */
   keep(origin: string, path: string, headers: RawHeaders): void {
     const lines = headers.lines('set-cookie')
     if (lines.length === 0) return
@@ -72,7 +72,7 @@ export class Cookies {
   }
 }
 
-/** Request headers with the cookies of a jar behind those that the user set, in the one line that HTTP allows. */
+/** Appends cookies to those that the user set, in the one header line that HTTP allows. */
 export function withCookies(headers: string[], cookies: string | undefined): string[] {
   if (cookies === undefined) return headers
   const sent = [...headers]
@@ -82,7 +82,7 @@ export function withCookies(headers: string[], cookies: string | undefined): str
   return sent
 }
 
-/** The oldest go first. */
+/** Removes the oldest cookies until the rest is within the limits. */
 function makeRoom(jar: CookieJar): void {
   const cookies = cookiesOf(jar)
   let count = cookies.length
@@ -95,7 +95,7 @@ function makeRoom(jar: CookieJar): void {
   }
 }
 
-/** Oldest first. The store is in memory and answers at once, though its signature is that of a slow one. */
+/** Oldest first. The store is in memory, so its callback is called synchronously. */
 function cookiesOf(jar: CookieJar): Cookie[] {
   let found: Cookie[] = []
   jar.store.getAllCookies((_, cookies) => {

@@ -1,7 +1,7 @@
 /**
- * Undoes content encodings. The output is bounded while it is made, so that a bomb costs the limit and no more;
- * small bodies are inflated on this thread, because the way to the thread pool and back costs more than the work.
- * Of a broken or cut-off body the readable beginning is kept: most of a page is worth more than none of it.
+ * Decodes content encodings. The output is limited while it is produced, so a decompression bomb costs no more than the
+ * limit. Small bodies are decoded on this thread, because a trip to the thread pool costs more than the work. The
+ * readable beginning of a broken or truncated body is kept: part of a page is better than none.
  */
 
 import { constants as bufferLimits } from 'node:buffer'
@@ -37,7 +37,7 @@ class Readable {
   ) {}
 }
 
-/** A decoded body, or why there is none. */
+/** A decoded body, or a failure. */
 export type Decoded =
   /** `truncated`: this is only the beginning, because the compression was broken or cut off, or it was too large. */
   | { readonly ok: true; readonly body: Uint8Array; readonly truncated: boolean }
@@ -62,12 +62,12 @@ const MAX_PIECE_BYTES = 64 * 1024
 const POOL_PIECE_BYTES = 256 * 1024
 
 /**
- * A decoder that meets an error throws away what it read since it last answered. So it is found out how far the input
- * is sound, by feeding it in smaller and smaller pieces: five readings find the very byte, whatever the length.
+ * A decoder that fails discards what it has read since its last output. To find out how far the input is valid, it is fed
+ * in smaller and smaller pieces: five passes find the exact byte, whatever the length.
  */
 const SALVAGE_STEPS_BYTES = [Number.POSITIVE_INFINITY, 64 * 1024, 1024, 32, 1]
 
-/** A gzip header is refused when its second byte (magic) or its fourth (method and flags) has been read. */
+/** A gzip header is rejected after its second byte (magic) or its fourth (method and flags). */
 const GZIP_HEADER_REFUSED = /header|method/
 const MAX_SOUND_BYTES_OF_REFUSED_HEADER = 3
 
@@ -75,9 +75,9 @@ const MAX_SOUND_BYTES_OF_REFUSED_HEADER = 3
 const MAX_ENCODINGS = 3
 
 /**
- * Codings that exist (IANA's registry, and `x-compress`, which RFC 9110 has equal `compress`) and that are not undone
- * here. `zstd` is among them because Node has it from version 22.15 on only. A name that is no coding at all (`none`,
- * `UTF-8`, `text/html`) changes nothing about a body: browsers hand it on as it came.
+ * Registered codings that are not supported here (and `x-compress`, an alias of `compress` in RFC 9110). `zstd` is one of
+ * them because Node has it only since 22.15. A name that is not a coding at all (`none`, `UTF-8`, `text/html`) is
+ * ignored, as browsers do.
  */
 const NOT_UNDONE = new Set([
   'aes128gcm',
@@ -90,13 +90,13 @@ const NOT_UNDONE = new Set([
   'zstd',
 ])
 
-/** The codings that can be undone. */
+/** The supported codings. */
 const UNDONE = new Set(['br', 'deflate', 'gzip', 'x-gzip'])
 
-/** A view may hold on to a quarter more memory than it shows, or to this much; otherwise it is copied. */
+/** A view may keep this much unused memory alive, or a quarter of its size; otherwise it is copied. */
 const TOLERABLE_WASTE_BYTES = 2 * 1024
 
-/** The code of zlib's error for more output than was asked for. */
+/** The code of zlib's error for output beyond the limit. */
 const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE'
 const TOO_MUCH = Object.assign(new Error('More came out than is wanted'), { code: TOO_LARGE })
 
@@ -122,11 +122,11 @@ const RAW = codec(inflateRawSync, inflateRaw, createInflateRaw)
 const BROTLI = codec(brotliDecompressSync, brotliDecompress, createBrotliDecompress)
 
 /**
- * Undoes what a `Content-Encoding` value lists, last first.
+ * Decodes the codings of a `Content-Encoding` header, last first.
  *
- * @param maxBytes The most that may come out, after every step.
- * @param cuts Whether what exceeds it is cut off, and not the whole body refused.
- * @returns At once for small bodies, otherwise a promise; it never throws or rejects.
+ * @param maxBytes The limit of the output of every step.
+ * @param cuts Whether a larger body is truncated instead of rejected.
+ * @returns A promise only for large bodies. Never throws or rejects.
  */
 export function decodeBody(
   contentEncoding: string | undefined,
@@ -134,7 +134,7 @@ export function decodeBody(
   maxBytes: number,
   cuts = false,
 ): MaybePromise<Decoded> {
-  // Servers label empty bodies too, and nothing at all is not a broken stream.
+  // Servers label empty bodies too, and an empty body is not a broken stream.
   if (body.length === 0) return whole(body)
   const encodings = encodingsOf(contentEncoding)
   if (encodings.length > MAX_ENCODINGS) {
@@ -245,12 +245,12 @@ function afterError(
   return salvaged(codec, encoding, body, maxBytes, cuts)
 }
 
-/** zlib refuses a limit that no buffer could reach; ours may be infinite. */
+/** zlib rejects a limit above the largest buffer; ours may be infinite. */
 function poolOptions(maxBytes: number): Options {
   return { chunkSize: POOL_PIECE_BYTES, maxOutputLength: Math.min(maxBytes, bufferLimits.MAX_LENGTH) }
 }
 
-/** What can be read of a body that is not valid as a whole, or of which only the beginning is wanted. */
+/** The readable beginning of a body that is invalid or too large. */
 async function salvaged(
   codec: Codec,
   encoding: string,
@@ -268,7 +268,7 @@ async function salvaged(
   const output = Buffer.concat(reading.output)
   if (isTooLarge(error)) return new Readable(compact(output), true)
   if (codec === GZIP && (await endsWithMember(body, reading, maxBytes))) return whole(output)
-  // Plain text under a wrong label reads as a few bytes of raw deflate or brotli, which have no header to tell.
+  // Plain text with a wrong label decodes as a few bytes of raw deflate or brotli, which have no header.
   const isChance = (codec === RAW || codec === BROTLI) && error !== undefined && output.length <= soundBytes
   if (output.length === 0 || isChance) return failure(error ?? 'it ends too early', encoding, maxBytes)
   return new Readable(compact(output), true)
@@ -293,7 +293,7 @@ async function read(
   const output: Buffer[] = []
   let room = maxBytes
   let soundBytes = 0
-  // zlib never calls back for the write that fails; only the event tells.
+  // zlib never calls back for a write that fails; it only emits an event.
   const broken = new Promise<never>((_, reject) => decoder.once('error', reject))
   broken.catch(() => {})
   decoder.on('data', (piece: Buffer) => {
@@ -321,15 +321,15 @@ function written(decoder: Transform, piece: Uint8Array): Promise<void> {
 }
 
 /**
- * Whether all members of a gzip file were read, and what is wrong is only what follows them. Servers append line ends
- * and error messages; zlib takes all but zeros for another member.
+ * Whether all members of a gzip file were read, and only what follows them is invalid. Servers append line ends and error
+ * messages; zlib takes anything but zeros for another member.
  */
 async function endsWithMember(body: Uint8Array, reading: Reading, maxBytes: number): Promise<boolean> {
   const { soundBytes, error } = reading
   if (error !== undefined) {
     return soundBytes > MAX_SOUND_BYTES_OF_REFUSED_HEADER && GZIP_HEADER_REFUSED.test(messageOf(error))
   }
-  // A single byte is too short to be refused as a header.
+  // A single byte is too short to be rejected as a header.
   return GZIP.later(body.subarray(0, -1), poolOptions(maxBytes)).then(
     () => true,
     () => false,
@@ -359,7 +359,7 @@ function isTooLarge(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === TOO_LARGE
 }
 
-/** "deflate" means a zlib stream, but many servers send the bare one; the two header bytes tell (RFC 1950). */
+/** "deflate" means a zlib stream, but many servers send raw deflate. The two header bytes tell them apart (RFC 1950). */
 function hasZlibHeader(body: Uint8Array): boolean {
   const [method = 0, flags = 0] = body
   return (method & 0x0f) === 8 && method >> 4 <= 7 && ((method << 8) | flags) % 31 === 0

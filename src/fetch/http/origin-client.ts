@@ -1,4 +1,4 @@
-/** The client that talks to one origin over one socket, whatever the way to it: in the protocol that both sides speak. */
+/** The client of one origin over one socket, direct or through a proxy, in the protocol that both sides support. */
 
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { NegotiatingClient } from './http2/client.js'
@@ -28,7 +28,7 @@ export function originClient(
   const onDisconnect = () => listener.onDisconnect()
   if (!allowH2 || !origin.startsWith('https:')) return http1(connect).on('disconnect', onDisconnect)
   const client = new NegotiatingClient(origin, connect, http1, maxHeaderSize)
-  // It has what is used of a dispatcher: dispatch, destroy and, by agents for proxies, close and events.
+  // It implements what is used of a dispatcher: dispatch, destroy and, by proxy agents, close and events.
   return client.on('disconnect', onDisconnect) as unknown as Dispatcher
 }
 

@@ -1,25 +1,25 @@
 /**
- * The lines of a robots.txt, read as Google's parser reads them. The files are written by hand and by mistake, so most
- * of this is tolerance: any line end, half a byte order mark, a missing colon, a misspelt field.
+ * The lines of a robots.txt, read as Google's parser reads them. The files are written by hand, so most of
+ * this is tolerance: any line end, half a byte order mark, a missing colon, a misspelled field.
  *
  * Text is handled as a string of bytes (one character for each byte of its UTF-8 form), because rules are compared with
  * URLs byte by byte, and a file in another charset must not lose the bytes that its URLs carry.
  */
 
-/** RFC 9309 (2.5) asks for 500 KiB at least; what follows is not looked at. */
+/** RFC 9309 (2.5) requires at least 500 KiB; the rest is ignored. */
 export const MAX_TEXT_BYTES = 500 * 1024
 
 /** A longer line is read up to here, as Google's parser does: eight times the longest URL that browsers once took. */
 const MAX_LINE_BYTES = 2083 * 8 - 1
 
-/** What a line is about. Others are passed over, and end no group. */
+/** The fields that are read. Others are skipped and do not end a group. */
 export type Field = 'agent' | 'allow' | 'disallow' | 'delay' | 'sitemap'
 
 type Spelling = readonly [beginning: string, field: Field]
 
 /**
- * How the names of fields begin, in lower case, by their first letter. Misspellings that are common enough are taken as
- * meant, and what follows the name is ignored, both as Google's parser does.
+ * How the names of fields begin, in lower case, by their first letter. Common misspellings are
+ * accepted, and what follows the name is ignored, both as in Google's parser.
  */
 const SPELLINGS: Readonly<Record<string, readonly Spelling[]>> = {
   u: [
@@ -49,7 +49,7 @@ const SPELLINGS: Readonly<Record<string, readonly Spelling[]>> = {
 
 const LONGEST_SPELLING = 'crawl-delay'.length
 
-/** A byte order mark, or the beginning of one; or what a decoder has made of a broken one. */
+/** A byte order mark, the beginning of one, or what a decoder made of a broken one. */
 const MARK = /^(?:\xef\xbf\xbd|\xef(?:\xbb\xbf?)?)/
 
 const LINE_FEED = 0x0a
@@ -58,8 +58,8 @@ const TWO_WORDS = /^([^ \t]+)[ \t]+[^ \t]+$/
 const NOT_ASCII = /[^\0-\x7f]/
 
 /**
- * The part of a robots.txt that is read, as a string of bytes without byte order mark. Of a text that is longer, the line
- * in which the part ends is left out, because half a line could say the opposite.
+ * The part of a robots.txt that is read, as a string of bytes without byte order mark. If the text is longer, the last
+ * line of the part is dropped, because half a rule could mean the opposite.
  */
 export function byteText(text: string | Uint8Array): string {
   let bytes = typeof text === 'string' ? bytesOf(text.slice(0, MAX_TEXT_BYTES + 1)) : fromBytes(text)
@@ -71,8 +71,8 @@ export function byteText(text: string | Uint8Array): string {
 }
 
 /**
- * Calls `visit` for each line that says something. Values are without comment and surrounding white space. Lines that
- * cannot begin a field are stepped over without a copy: a file may have 100,000 of them.
+ * Calls `visit` for each line with a known field. Values have no comments and no surrounding white space. Lines that
+ * cannot start with a field are skipped without copying them: a file may have 100,000.
  */
 export function readLines(bytes: string, visit: (field: Field, value: string) => void): void {
   let start = 0
@@ -101,7 +101,7 @@ function readLine(
   if (end >= beginning.length) visit(field, trimmed(content.slice(end + 1)))
 }
 
-/** The text behind a string of bytes, as a copy that does not keep the file in memory. */
+/** Decodes a string of bytes, as a copy that does not keep the file in memory. */
 export function textOfBytes(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString()
 }
@@ -113,19 +113,19 @@ export function bytesOf(text: string): string {
 
 function fromBytes(bytes: Uint8Array): string {
   const start = bytes.subarray(0, MAX_TEXT_BYTES + 1)
-  // Not UTF-8, as the standard asks for, but plainly meant to be read.
+  // Not UTF-8, as the standard requires, but still readable.
   if (start[0] === 0xff && start[1] === 0xfe) return bytesOf(new TextDecoder('utf-16le').decode(start))
   if (start[0] === 0xfe && start[1] === 0xff) return bytesOf(new TextDecoder('utf-16be').decode(start))
   return Buffer.from(start.buffer, start.byteOffset, start.length).toString('latin1')
 }
 
-/** Where the name ends: at the colon; or, if somebody forgot it, between two words, if there are exactly two. */
+/** Where the name ends: at the colon, or, if it is missing, between two words if there are exactly two. */
 function nameEnd(content: string): number {
   const colon = content.indexOf(':')
   return colon >= 0 ? colon : (TWO_WORDS.exec(content)?.[1]?.length ?? -1)
 }
 
-/** Without the white space of ASCII; `trim` would also take bytes of letters for spaces. */
+/** Trims ASCII white space only; `trim` would also remove bytes of letters. */
 function trimmed(text: string): string {
   let start = 0
   let end = text.length

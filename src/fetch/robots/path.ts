@@ -1,30 +1,30 @@
 /**
- * The path of one question, prepared so that looking for a piece of a rule in it takes a few steps, not one for each
- * character. A robots.txt may hold 50,000 rules with wildcards, and a URL of the same hand 2,000 characters: looked for
- * plainly, that is a second of work for one question, and the next link asks the next one.
+ * Indexes the path of a URL, so that finding a piece of a rule in it takes a few steps and not one per character. A hostile
+ * robots.txt may have 50,000 rules with wildcards, and a URL of the same site 2,000 characters: a plain search takes a
+ * second per URL.
  */
 
-/** Pieces are looked for by runs of these lengths; the longest that fits is the rarest. */
+/** Pieces are found by substrings of these lengths; the longest that fits is the rarest. */
 const RUN_LENGTHS = [8, 4, 2] as const
 
-/** Work for one question, in steps of a few nanoseconds. Honest files take thousands; only an attack takes more. */
+/** The most work for one URL, in steps of a few nanoseconds. Normal files take thousands; only an attack takes more. */
 const MAX_STEPS = 3_000_000
 
-/** What the search for a single character costs: it is the engine's own, which looks at many at a time. */
+/** The cost of searching for one character, with the engine's own fast search. */
 const STEPS_PER_CHARACTER = 8
 
-/** A longer path is not searched at all. No server needs it, and the tables below would grow with it. */
+/** Longer paths are not searched. No server needs them, and the tables below would grow with them. */
 const MAX_PATH = 64 * 1024
 
 const MIN_BITS = 6
 const HASH_BASE = 0x01000193
-/** 2^32 divided by the golden ratio: spreads neighbouring hashes over all buckets. */
+/** 2^32 divided by the golden ratio: spreads neighboring hashes over all buckets. */
 const SPREAD = 0x9e3779b1
 
-/** Where in the path each run of one length stands, by the hash of the run. Its tables are used again for the next path. */
+/** The positions of all substrings of one length, by hash. The tables are reused for the next path. */
 class Runs {
   readonly #length: number
-  /** The base to the power of the length: what the character that leaves a run has come to. */
+  /** The base to the power of the length: the weight of the character that leaves the rolling hash. */
   readonly #leaving: number
   #shift = 0
   /** The places of bucket b are `#places[#starts[b]]` to before `#places[#starts[b + 1]]`, in ascending order. */
@@ -65,7 +65,7 @@ class Runs {
       starts[bucket]!++
     }
     for (let bucket = 1; bucket <= size; bucket++) starts[bucket]! += starts[bucket - 1]!
-    // Each count is now the end of its bucket; filling from behind turns it into the beginning.
+    // Each count is now the end of its bucket; filling backwards turns it into the start.
     for (let place = path.length - length; place >= 0; place--) {
       this.#places[--starts[buckets[place]!]!] = place
     }
@@ -102,7 +102,7 @@ class Runs {
     for (let at = this.#firstFrom(rarest, from + offset); at < stop; at++) {
       const place = this.#places[at]! - offset
       if (place > lastPlace || ++steps > MAX_STEPS) return -1
-      // The runs at both ends tell nearly all places apart; only what passes is compared in full.
+      // The substrings at both ends rule out nearly all positions; only the rest is compared in full.
       if (buckets[place] !== first || buckets[place + lastOffset] !== bucket) continue
       if (stands(path, place, text, start, end)) return place
     }
@@ -130,13 +130,13 @@ function stands(path: string, place: number, text: string, start: number, end: n
   return i === end
 }
 
-// One question is asked at a time, and tables for each would cost more than the answer.
+// One URL is checked at a time, so the tables are shared.
 const runs = RUN_LENGTHS.map((length) => new Runs(length))
 const isLoaded = RUN_LENGTHS.map(() => false)
 let current = ''
 let steps = 0
 
-/** Begins a question. Nothing is computed before the first `findPiece`. */
+/** Sets the path to search. Nothing is computed before the first `findPiece`. */
 export function askPath(path: string): void {
   current = path
   steps = 0
@@ -162,7 +162,7 @@ export function findPiece(text: string, start: number, end: number, from: number
   return runs[level]!.find(current, text, start, end, from)
 }
 
-/** True if the question took more work than any honest one does, so that what was not found may yet be there. */
+/** True if the search took more work than any normal one, so that a piece may exist although it was not found. */
 export function isTooMuch(): boolean {
   return steps > MAX_STEPS
 }

@@ -187,7 +187,7 @@ export function glob(pattern: string): ScopeRule {
  */
 export function matching(pattern: RegExp): ScopeRule {
   if (!(pattern instanceof RegExp)) throw invalidOption('matching()', pattern, 'a regular expression')
-  // A copy, so that the position kept by the flags g and y is nobody else's.
+  // A copy, because the flags g and y keep a position in the object.
   const own = new RegExp(pattern)
   const test = ({ url }: ScopeTarget) => {
     own.lastIndex = 0

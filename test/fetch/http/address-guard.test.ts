@@ -150,7 +150,7 @@ describe('AddressRefusedError', () => {
   it('does not advise to name a seed that was named', () => {
     const { message } = new AddressRefusedError('wiki.test', '10.0.0.1', true)
     expect(message).toMatch(
-      /^wiki\.test has the address 10\.0\.0\.1, .*from the start.*allowPrivate\('wiki\.test'\)\.$/,
+      /^wiki\.test has the address 10\.0\.0\.1, .*only if it always was.*allowPrivate\('wiki\.test'\)\.$/,
     )
     expect(message).not.toMatch(/name host/)
   })

@@ -27,7 +27,7 @@ export class Departure {
       this.#resolveIdle = resolve
       this.#fail = reject
     })
-    // The rejection reaches whoever awaits it.
+    // The rejection reaches the code that awaits it.
     this.#idle.catch(() => {})
     this.gone = new Promise((resolve) => {
       this.#leave = resolve

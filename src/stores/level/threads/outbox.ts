@@ -46,7 +46,7 @@ export class Leftovers {
   /** In order. The selection is made now: a replacement of the sender may add batches while these are read. */
   read(isLeft: (writer: number, batch: number) => boolean): AsyncIterable<Leftover> {
     const keys = this.#keys(isLeft)
-    // The rejection reaches whoever iterates.
+    // The rejection reaches the code that iterates.
     keys.catch(() => {})
     return this.#read(keys)
   }
