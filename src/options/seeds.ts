@@ -34,18 +34,65 @@ export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
   }
 }
 
+/** The seeds of one run, with their sources open. */
+export interface OpenSeeds {
+  readonly inputs: readonly SeedInput[]
+  /** Closes the sources that the run has not begun to read, because it failed or was aborted first. */
+  abandon(): void
+}
+
 /**
  * Opens sources at once, when a run starts. A stream of lines, for example, emits what it has read as soon as it can, and
  * lines that come while the crawl opens its store would be lost.
  */
-export function openSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
-  return inputs.map((input) => (isSource(input) && isAsync(input) ? opened(input) : input))
+export function openSeeds(inputs: readonly SeedInput[]): OpenSeeds {
+  const opened: OpenSource[] = []
+  const open = (source: AsyncIterable<string | URL>) => {
+    const made = new OpenSource(source)
+    opened.push(made)
+    return made
+  }
+  return {
+    inputs: inputs.map((input) => (isSource(input) && isAsync(input) ? open(input) : input)),
+    abandon: () => {
+      for (const source of opened) source.abandon()
+    },
+  }
 }
 
-function opened(source: AsyncIterable<string | URL>): AsyncIterable<string | URL> {
-  const iterator = isClosedReadline(source) ? failing() : source[Symbol.asyncIterator]()
-  return { [Symbol.asyncIterator]: () => iterator }
+class OpenSource implements AsyncIterable<string | URL> {
+  readonly #iterator: AsyncIterator<string | URL>
+  #isRead = false
+
+  constructor(source: AsyncIterable<string | URL>) {
+    this.#iterator = iteratorOf(source)
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<string | URL> {
+    this.#isRead = true
+    return this.#iterator
+  }
+
+  abandon(): void {
+    if (this.#isRead) return
+    this.#isRead = true
+    // The run is over, so nothing waits for the source, and its failure is of no interest.
+    void (async () => this.#iterator.return?.())().catch(() => {})
+  }
 }
+
+function iteratorOf(source: AsyncIterable<string | URL>): AsyncIterator<string | URL> {
+  if (isClosedReadline(source)) return failing(new Error(CLOSED_READLINE))
+  try {
+    return source[Symbol.asyncIterator]()
+  } catch (error) {
+    return failing(error)
+  }
+}
+
+const CLOSED_READLINE =
+  'the readline interface was closed before the crawl started, so its lines are lost; ' +
+  'create it right before start(), or wrap it in an async generator'
 
 /** A closed `readline` interface never ends its iterator, and the crawl would wait for ever. */
 function isClosedReadline(source: object): boolean {
@@ -54,11 +101,8 @@ function isClosedReadline(source: object): boolean {
 }
 
 // biome-ignore lint/correctness/useYield: it fails before the first.
-async function* failing(): AsyncGenerator<string> {
-  throw new Error(
-    'the readline interface was closed before the crawl started, so its lines are lost; ' +
-      'create it right before start(), or wrap it in an async generator',
-  )
+async function* failing(error: unknown): AsyncGenerator<string> {
+  throw error
 }
 
 /** All seeds, in order and in batches. */

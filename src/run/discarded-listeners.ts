@@ -30,6 +30,7 @@ let isWatchingExit = false
 const collected = new FinalizationRegistry<OnCall>((call) => {
   call.isCollected = true
   if (call.isBypassed) warn(call)
+  else if (hasCollectedSibling(call)) forget(call)
 })
 
 /** `on()` was called on a crawler. The crawler that it returned, and all that are derived from that, have the listener. */
@@ -53,6 +54,12 @@ export function noteStart(crawler: object, listeners: readonly Listener[]): void
     if (call.isCollected) warn(call)
     else suspect(call)
   }
+}
+
+/** One collected call is enough for a warning; a program that keeps making branches must not fill the memory. */
+function hasCollectedSibling(call: OnCall): boolean {
+  for (const each of call.siblings) if (each !== call && each.isCollected) return true
+  return false
 }
 
 function suspect(call: OnCall): void {

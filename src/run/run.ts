@@ -4,7 +4,7 @@ import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
-import { openSeeds } from '../options/seeds.js'
+import { type OpenSeeds, openSeeds } from '../options/seeds.js'
 import type { StoreEvent } from '../stores/contract.js'
 import type { Clock } from '../time.js'
 import { plan } from './plan.js'
@@ -27,6 +27,7 @@ interface Runner {
 /** One run of a crawler, from opening its parts to closing them. */
 export class Run {
   readonly #options: GivenOptions
+  readonly #seeds: OpenSeeds
   readonly #outputs: RunOutputs
   readonly #grace: AbortGrace
   #runner: Runner | undefined = undefined
@@ -36,7 +37,8 @@ export class Run {
   #isOver = false
 
   constructor(options: GivenOptions, outputs: RunOutputs) {
-    this.#options = { ...options, seeds: openSeeds(options.seeds) }
+    this.#seeds = openSeeds(options.seeds)
+    this.#options = { ...options, seeds: this.#seeds.inputs }
     this.#outputs = outputs
     this.#grace = new AbortGrace(clockOf(options))
   }
@@ -54,6 +56,7 @@ export class Run {
       return await runner.run()
     } finally {
       signal?.removeEventListener('abort', abort)
+      this.#seeds.abandon()
       this.#grace.close()
       this.#isOver = true
       this.#last = this.#runner?.stats()

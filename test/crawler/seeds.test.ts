@@ -167,6 +167,35 @@ describe('bad seeds', () => {
     expect(error).toMatchObject({ code: 'KUMO_SEEDS_FAILED', message: expect.stringContaining('readline') })
   })
 
+  test('a source that cannot be iterated is an error of the seeds', async () => {
+    const source = {
+      [Symbol.asyncIterator]: () => {
+        throw new Error('no lines')
+      },
+    } as AsyncIterable<string>
+    const error = (await rejectionOf(direct.seeds(source).run())) as KumoError
+    expect(error).toMatchObject({ code: 'KUMO_SEEDS_FAILED', message: expect.stringContaining('no lines') })
+  })
+
+  test('a source is closed if the crawl fails before it is read', async () => {
+    let isClosed = false
+    const source: AsyncIterable<string> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => {}),
+        return: async () => {
+          isClosed = true
+          return { done: true, value: undefined }
+        },
+      }),
+    }
+    const open = () => {
+      throw new Error('no key')
+    }
+    const crawler = direct.seeds(source).use({ name: 'broken', open, page: () => {} })
+    expect(await rejectionOf(crawler.run())).toMatchObject({ code: 'KUMO_OPEN_FAILED' })
+    expect(isClosed).toBe(true)
+  })
+
   test('an empty source is a crawl of nothing', async () => {
     expect(await stub.seeds(new Set()).run()).toMatchObject({ reason: 'done', pages: 0, known: 0 })
   })
