@@ -25,10 +25,38 @@ export interface CrawlRequest {
   readonly via?: readonly string[] | undefined
   /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined
+  /** What the program asked for beyond a GET of the URL. A frontier returns it unchanged. */
+  readonly extras?: RequestExtras | undefined
+  /** On a request that is added: it is not handed out before this time, in ms since the epoch. */
+  readonly notBefore?: number | undefined
   /** The page is known and is visited to check for changes. A frontier sets it when a settlement has `again.revisit`. */
   readonly revisit?: boolean | undefined
   /** On a leased request: recent failures of its host. Set by the frontier. */
   readonly hostTrouble?: HostTrouble | undefined
+}
+
+/** The parts of a request that most requests do without. Plain data, at least one field. */
+export interface RequestExtras {
+  /** In upper case. Absent: GET. */
+  readonly method?: string | undefined
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | undefined
+  /** True: `body` is base64 of bytes. Otherwise it is sent as UTF-8. */
+  readonly binary?: true | undefined
+  readonly label?: string | undefined
+  /** As JSON text: it is small, cannot be changed from outside, and is parsed only if it is read. */
+  readonly data?: string | undefined
+}
+
+/** The request behind a page, failure, skip or redirect, as the program made it. */
+export interface PageRequest {
+  /** `GET` unless another was asked for. */
+  readonly method: string
+  readonly label: string | undefined
+  /** A fresh copy of what was given; undefined if nothing was. */
+  readonly data: unknown
+  readonly priority: number
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CrawlRequest, HostTrouble, Purpose, SitemapHint } from '../types.js'
+import type { CrawlRequest, HostTrouble, Purpose, RequestExtras, SitemapHint } from '../types.js'
 import { Heap } from './heap.js'
 
 /** What a request reads from the host that it waits for. */
@@ -20,7 +20,7 @@ export class PendingRequest implements CrawlRequest {
   readonly parent: string | undefined
   readonly owner: RequestOwner
   /** Fields that hardly any request has, kept apart so that the others are smaller. */
-  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> | undefined
+  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit' | 'extras'> | undefined
   /** The next request in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
@@ -33,9 +33,14 @@ export class PendingRequest implements CrawlRequest {
     this.redirects = request.redirects
     this.parent = request.parent
     this.owner = owner
-    const { purpose, via, hint } = request
-    const isCommon = purpose === undefined && via === undefined && hint === undefined && revisit === undefined
-    this.#rare = isCommon ? undefined : { purpose, via, hint, revisit }
+    const { purpose, via, hint, extras } = request
+    const isCommon =
+      purpose === undefined &&
+      via === undefined &&
+      hint === undefined &&
+      revisit === undefined &&
+      extras === undefined
+    this.#rare = isCommon ? undefined : { purpose, via, hint, revisit, extras }
   }
 
   get host(): string {
@@ -56,6 +61,10 @@ export class PendingRequest implements CrawlRequest {
 
   get hint(): SitemapHint | undefined {
     return this.#rare?.hint
+  }
+
+  get extras(): RequestExtras | undefined {
+    return this.#rare?.extras
   }
 
   get revisit(): boolean | undefined {

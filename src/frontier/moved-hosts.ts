@@ -20,7 +20,7 @@ export interface MovedHosts {
   readonly rare: readonly (readonly [request: number, Rare])[]
 }
 
-type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'>
+type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit' | 'extras'>
 
 /** A host that arrives. */
 export interface MovedHost {
@@ -84,11 +84,11 @@ class Requests {
   }
 
   pack(request: CrawlRequest, again: number | undefined): void {
-    const { url, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
+    const { url, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit, extras } = request
     const { numbers } = this
     const at = this.urls.length * NUMBERS
-    if (purpose !== undefined || via !== undefined || hint !== undefined || revisit !== undefined) {
-      this.rare.push([this.urls.length, { purpose, via, hint, revisit }])
+    if (purpose || via || hint || extras || revisit !== undefined) {
+      this.rare.push([this.urls.length, { purpose, via, hint, revisit, extras }])
     }
     this.urls.push(url)
     numbers[at] = depth

@@ -1,15 +1,20 @@
 import type { CrawlRequest } from '../types.js'
+import { fingerprintText } from './fingerprint.js'
 
 const SITEMAP = 'sitemap '
 const ROBOTS = 'robots '
+/** A method other than GET, or a body: `POST 0123456789abcdef https://…`. */
+const METHOD = /^[!#-'*+.0-9A-Z^-z|~-]+ [0-9a-f]{16} /
 
 /**
- * The key of a request in the seen-set: its URL. A request for another purpose than the page is something else and has
- * another key.
+ * The key of a request in the seen-set: its URL. A request for another purpose than the page, with another method or
+ * with a body, is something else and has another key.
  */
-export function knownAs({ url, purpose }: Pick<CrawlRequest, 'url' | 'purpose'>): string {
-  if (purpose === undefined) return url
-  return purpose.kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
+export function knownAs({ url, purpose, extras }: Pick<CrawlRequest, 'url' | 'purpose' | 'extras'>): string {
+  if (purpose !== undefined) return purpose.kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
+  if (extras === undefined) return url
+  const { method = 'GET', body = '' } = extras
+  return method === 'GET' && body === '' ? url : `${method} ${fingerprintText(body)} ${url}`
 }
 
 export function sitemapName(url: string): string {
@@ -19,5 +24,6 @@ export function sitemapName(url: string): string {
 /** The URL in a key. */
 export function urlIn(name: string): string {
   if (name.startsWith(SITEMAP)) return name.slice(SITEMAP.length)
-  return name.startsWith(ROBOTS) ? name.slice(ROBOTS.length) : name
+  if (name.startsWith(ROBOTS)) return name.slice(ROBOTS.length)
+  return name.startsWith('http') ? name : name.replace(METHOD, '')
 }

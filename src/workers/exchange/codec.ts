@@ -133,7 +133,17 @@ export function readBatch(text: string): CrawlRequest[] {
 }
 
 /** True for nearly every link. */
-function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: CrawlRequest): boolean {
+function isPlain({
+  priority,
+  attempt,
+  redirects,
+  purpose,
+  via,
+  hint,
+  revisit,
+  extras,
+  notBefore,
+}: CrawlRequest): boolean {
   return (
     priority === 0 &&
     attempt === 0 &&
@@ -141,7 +151,9 @@ function isPlain({ priority, attempt, redirects, purpose, via, hint, revisit }: 
     purpose === undefined &&
     via === undefined &&
     hint === undefined &&
-    revisit === undefined
+    revisit === undefined &&
+    extras === undefined &&
+    notBefore === undefined
   )
 }
 
@@ -153,15 +165,27 @@ function isHostOf(host: string, url: string): boolean {
 }
 
 function writeJson(request: CrawlRequest): string {
-  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, revisit } = request
+  const { url, host, depth, priority, attempt, redirects, parent, ...rest } = request
+  const { purpose, via, hint, revisit, extras, notBefore } = rest
   const numbers = [depth, priority, attempt, redirects].map(String)
-  return JSON.stringify({ url, host, numbers, parent, purpose, via, hint, revisit }).replace(
-    BEYOND_LATIN1,
-    escaped,
-  )
+  return JSON.stringify({
+    url,
+    host,
+    numbers,
+    parent,
+    purpose,
+    via,
+    hint,
+    revisit,
+    extras,
+    notBefore,
+  }).replace(BEYOND_LATIN1, escaped)
 }
 
-type JsonRequest = Pick<CrawlRequest, 'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit'> & {
+type JsonRequest = Pick<
+  CrawlRequest,
+  'url' | 'host' | 'parent' | 'purpose' | 'via' | 'hint' | 'revisit' | 'extras' | 'notBefore'
+> & {
   /** As text, because JSON cannot represent infinity. */
   readonly numbers: readonly [depth: string, priority: string, attempt: string, redirects: string]
 }

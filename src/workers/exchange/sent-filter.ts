@@ -48,6 +48,6 @@ export class SentFilter {
 }
 
 /** Whether the owner's seen-set would drop it the second time, so that dropping it here loses nothing. */
-export function mayBeKnown({ attempt, purpose, via }: CrawlRequest): boolean {
-  return attempt === 0 && purpose === undefined && via === undefined
+export function mayBeKnown({ attempt, purpose, via, extras }: CrawlRequest): boolean {
+  return attempt === 0 && purpose === undefined && via === undefined && extras === undefined
 }

@@ -10,12 +10,16 @@ const HTTPS = 'https://'
 const HTTP = 'http://'
 
 /** Fields that hardly any request has. */
-type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit'> & { priority?: number; at?: number }
+type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit' | 'extras'> & {
+  priority?: number
+  at?: number
+}
 
 /** `at`: when the request is due, for one that is scheduled for later, on the store's time scale. */
 export function writeRequest(request: CrawlRequest, at?: number): string {
-  const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint, revisit } = request
-  const isCommon = priority === 0 && at === undefined && !purpose && !via && !hint && !revisit
+  const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint, revisit, extras } =
+    request
+  const isCommon = priority === 0 && at === undefined && !purpose && !via && !hint && !revisit && !extras
   const counts = attempt === 0 && redirects === 0 ? String(depth) : `${depth} ${attempt} ${redirects}`
   const start = `${counts}${LINE}${shorten(url, host)}${LINE}${parent === undefined ? '' : shorten(parent, host)}`
   if (isCommon) return start
@@ -26,6 +30,7 @@ export function writeRequest(request: CrawlRequest, at?: number): string {
     ...(via && { via }),
     ...(hint && { hint }),
     ...(revisit && { revisit }),
+    ...(extras && { extras }),
   }
   return `${start}${LINE}${JSON.stringify(rare)}`
 }
