@@ -42,13 +42,13 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   try {
     checkResume(settings, meta)
     // The lost data may include visits.
-    const crashed = wasRepaired || (meta !== undefined && [...counts.values()].some((count) => count.crashed))
+    const crashed = wasRepaired || [...counts.values()].some((count) => count.crashed)
     const count = counts.get(FIRST_WRITER)!
     counts.delete(FIRST_WRITER)
     return {
       database,
       meta: meta ?? emptyStoreMeta(identity),
-      crashed: crashed,
+      crashed,
       count,
       otherCounts: [...counts.values()],
     }
