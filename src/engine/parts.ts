@@ -85,6 +85,8 @@ export interface RefreshParts {
 export interface EarlierRuns {
   readonly runs: number
   readonly wasDone: boolean
+  /** With `refresh()`: the round to begin with. */
+  readonly nextRound?: number | undefined
   /** Page counts of this shard, or of the one it replaces, that its store has lost. */
   readonly counted?: PageCounts | undefined
 }

@@ -2,6 +2,7 @@
 
 import { AbortGrace } from '../../engine/abort-grace.js'
 import type { CrawlEvents } from '../../engine/events.js'
+import { nextRoundOf, REFRESH } from '../../engine/refresh/rounds.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
 import { asKumoError } from '../../errors.js'
@@ -31,6 +32,8 @@ export interface WorkerRunParts {
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
   readonly earlier: EarlierTotals
+  /** With `refresh()` and a store that outlives the run: the round to begin with. */
+  readonly nextRound: number | undefined
   /** Number of threads; never more than there are slots to share. */
   readonly shards: number
   readonly partitions: number
@@ -75,6 +78,7 @@ export async function openWorkerRun(
       closures,
       shared,
       earlier: await mergeEarlierRuns(shared, given.retryFailed),
+      nextRound: shared?.state && given.refresh && (await nextRoundOf(shared.state.space(REFRESH))),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),

@@ -229,7 +229,7 @@ export class WorkerRun {
   }
 
   #dataFor(shard: number, replaces: boolean): WorkerData {
-    const { clock, portable, shared, earlier } = this.#parts
+    const { clock, portable, shared, earlier, nextRound } = this.#parts
     // Partitions in transit to this shard are not its own until they arrive.
     const coming = this.#supervisor?.moves.inTransitTo(shard)
     const owners = [...this.#ownership.owners]
@@ -248,6 +248,7 @@ export class WorkerRun {
       earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
+        nextRound,
         counted: this.#countsOf(new Set(partitions)),
       },
       isDurable: this.#isDurable,
