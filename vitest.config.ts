@@ -84,7 +84,7 @@ export default defineConfig({
         },
       },
       // What a crawl does must not depend on the number of its threads.
-      ...[1, 3].map((workers) => ({
+      ...(isThorough ? [1, 2, 3] : [1, 2]).map((workers) => ({
         extends: true as const,
         test: {
           name: `workers ${workers}`,

@@ -1,4 +1,4 @@
-/** Runs a TypeScript program of this project as its reader would, in a process of its own. */
+/** Runs a program of this project as its reader would, in a process of its own. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,9 @@ export interface RunOptions {
 export function runProgram(path: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   // What vitest sets for itself is no business of the program.
   const { NODE_OPTIONS: _, FORCE_COLOR: __, ...inherited } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+  // What is built starts in a fifth of the time.
+  const typescript = path.endsWith('.ts') ? ['--import', 'tsx'] : []
+  const child = spawn(process.execPath, [...typescript, path, ...args], {
     cwd: PROJECT,
     env: { ...inherited, ...options.env },
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

@@ -6,7 +6,7 @@ import { web } from '../crawler/support.js'
 import { folder as newFolder } from '../stores/level/folders.js'
 
 const TROUBLE = new URL('./modules/trouble.mjs', import.meta.url)
-const HOSTS = 16
+const HOSTS = 8
 const PAGES_PER_HOST = 30
 
 const STORES: Record<string, () => Promise<Store | undefined>> = {
