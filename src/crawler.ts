@@ -17,6 +17,9 @@ const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
 
+const NEEDS_HANDLE =
+  'it with start(), which returns the handle that has add() and finish(), or with run({ signal }); run() alone would never end'
+
 export interface RunOptions {
   /** Aborts the crawl: visits in flight are abandoned and stay pending. */
   signal?: AbortSignal | undefined
@@ -141,7 +144,10 @@ export class Crawler<Data extends object = object> extends Settings {
   #start(method: 'start' | 'run', options: RunOptions): CrawlRun<Data> {
     const { signal } = record(method, options, ['signal'])
     const abort = abortSignal(`${method}.signal`, signal)
-    if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    const { seeds, keepOpen } = this.options
+    if (seeds.length === 0 && !keepOpen) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    if (method === 'run' && keepOpen && abort === undefined)
+      throw invalidOption('keepOpen', true, NEEDS_HANDLE)
     noteStart(this, this.options.listeners)
     return new CrawlRun(this.options, abort)
   }

@@ -94,6 +94,20 @@ export abstract class Settings {
   }
 
   /**
+   * Keeps the crawl open until `run.finish()`, also while there is nothing to do, for requests that come later by
+   * `run.add()`. It may start without seeds. A limit, `run.stop()` and a signal still end it. Default: off.
+   *
+   * @example
+   * const run = new Crawler().keepOpen().start()
+   * await run.add('https://example.com/')
+   * run.finish()
+   * await run.done
+   */
+  keepOpen(open = true): this {
+    return this.with({ keepOpen: check.boolean('keepOpen', open) })
+  }
+
+  /**
    * Concurrent visits over all hosts, 1 to 100,000. Default 100. A visit ends when every hook has handled its page. Each
    * host has its own rate limit: see `delay` and `perHost`.
    */
