@@ -41,6 +41,7 @@ const WITH_WORKERS = crawls(
     'requests',
     'retries',
     'robots',
+    'routes',
     'seeds',
     'sitemaps',
     'stats',

@@ -3,6 +3,7 @@ import type { Summary } from './engine/stats/stats.js'
 import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
+import type { Routes } from './hooks/routes.js'
 import type { Module } from './modules/module.js'
 import { signal as abortSignal, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
@@ -92,6 +93,26 @@ export class Crawler<Data extends object = object> extends Settings {
    */
   use(hook: Hook<Data> | Module | string): Crawler<Data> {
     return this.withHook(hook)
+  }
+
+  /**
+   * Gives each page to one handler, like a hook: by the label of its request; else by the first pattern that matches its
+   * URL, written like a glob of `scope()`; else to `default`. A page without a route is a failure with the code
+   * `no-route`. Each call adds. Handlers run in this thread, also with workers; the crawl waits for their promises. If one
+   * throws, that page fails with `hook-failed`, and the crawl goes on.
+   *
+   * @example
+   * new Crawler()
+   *   .seeds({ url: 'https://example.com/toys', label: 'list' })
+   *   .routes({
+   *     list: (page) => page.links.forEach(({ url }) => page.follow(url, { label: 'detail' })),
+   *     detail: (page) => console.log(page.title),
+   *     '/blog/**': (page) => console.log(page.url),
+   *     default: () => {},
+   *   })
+   */
+  routes(routes: Routes<Data>): Crawler<Data> {
+    return this.withRoutes(routes)
   }
 
   /**

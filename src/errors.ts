@@ -39,6 +39,8 @@ export type KumoErrorCode =
   | 'KUMO_NO_DOCUMENT'
   /** `page.follow()` was called after the page was settled. */
   | 'KUMO_PAGE_SETTLED'
+  /** `routes()` has no handler for a page; reported as a failure with the code `no-route`. */
+  | 'KUMO_NO_ROUTE'
   /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
   /** The feature does not run on this runtime, which is not Node.js. */
