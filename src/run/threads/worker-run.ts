@@ -57,6 +57,8 @@ export class WorkerRun {
   readonly #seeds: SeedSource
   readonly #added: AddedRequests
   #isKeptOpen: boolean
+  /** All threads have started. */
+  #hasBegun = false
   readonly #commands: PendingCommands
   /** Seeds that a replacement worker must know. */
   readonly #sentSeeds: string[] = []
@@ -177,6 +179,7 @@ export class WorkerRun {
 
   /** All threads have started. */
   #begin(): void {
+    this.#hasBegun = true
     const { clock } = this.#parts
     this.#applyControls()
     const { limit, refresh } = this.#parts.options
@@ -197,7 +200,7 @@ export class WorkerRun {
 
   finish(): void {
     this.#isKeptOpen = false
-    this.#supervisor.checkTermination()
+    this.#refill()
   }
 
   /** Whether requests may still come from the program. */
@@ -341,6 +344,7 @@ export class WorkerRun {
   }
 
   #refill(): void {
+    if (!this.#hasBegun) return
     if (!this.#isEnding) {
       const { concurrency } = this.#parts.options
       this.#seeds.refill(this.#stats.due, concurrency)
