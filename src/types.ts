@@ -214,6 +214,8 @@ export type FailureCode =
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
   | 'hook-timeout'
+  /** `routes()` has no handler for the page. */
+  | 'no-route'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
   /** A seed from an iterable is not an http(s) URL. */
@@ -232,4 +234,12 @@ export interface Failure {
   /** True if the crawl gives the URL up; false if it will retry. */
   readonly final: boolean
   readonly cause?: unknown
+  /** The page that links here; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected here, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that failed. */
+  readonly request: PageRequest
 }

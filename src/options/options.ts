@@ -16,7 +16,7 @@ import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
-import type { SeedInput } from './seeds.js'
+import type { GivenSeeds } from './seeds.js'
 
 /** Functions that compute the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
@@ -25,7 +25,9 @@ export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] 
 
 /** Every option of a crawl, checked, in its final unit, with all modules loaded. */
 export interface CrawlOptions {
-  readonly seeds: readonly SeedInput[]
+  readonly seeds: readonly GivenSeeds[]
+  /** Whether the crawl goes on until `run.finish()`. */
+  readonly keepOpen: boolean
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number
@@ -273,6 +275,7 @@ export const VERSION = '0.1.0'
 /** The value of every option that the user does not set. `undefined`: see run/plan-defaults.ts. */
 export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
+  keepOpen: false,
   // Longer than any page should block a thread; collecting the garbage of a large heap may take seconds.
   workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.

@@ -54,6 +54,8 @@ export class RevisitProcessor {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
     const reached = this.#settleReached(request, startedAt, timing.fetchedAt)
+    if (!isRepeatable(request))
+      return this.#settle(request, reached, await this.#processor.process(request, response, timing))
     const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs)
     // `process` fails in the same way and reports it.
     if (seen === undefined)
@@ -110,6 +112,7 @@ export class RevisitProcessor {
     settled: Settlement,
     verdict?: Exclude<Verdict, { kind: 'page' }>,
   ): VisitResult {
+    if (!isRepeatable(request)) return settled
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
     return { ...settled, ...this.#knownPages.nextRevisit(this.#knownPages.failed(request, miss)) }
   }
@@ -129,7 +132,7 @@ export class RevisitProcessor {
     if (next.change === 'gone') {
       const delivered = await this.#deliverGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
       if (delivered === UNDELIVERED) return repeated(request, timing.fetchedAt)
-      return { ...settled, delivered: true, ...knownPages.nextRevisit(next) }
+      return { ...withPage(settled, delivered), ...knownPages.nextRevisit(next) }
     }
     return { ...settled, ...knownPages.nextRevisit(next) }
   }
@@ -145,7 +148,7 @@ export class RevisitProcessor {
         fetchMs: 0,
       })
       if (delivered === UNDELIVERED) return { ...settled, again: { at, attempt: request.attempt } }
-      return { ...settled, delivered: true, ...this.#knownPages.nextRevisit(next) }
+      return { ...withPage(settled, delivered), ...this.#knownPages.nextRevisit(next) }
     }
     return { ...settled, ...this.#knownPages.nextRevisit(next) }
   }
@@ -171,6 +174,19 @@ export class RevisitProcessor {
     return next === undefined ? visited : { ...visited, ...this.#knownPages.nextRevisit(next) }
   }
 }
+
+/** The settlement of a page that was delivered as gone, with what its listeners asked for. */
+function withPage(settled: Settlement, { found }: ProcessedPage): VisitResult {
+  if (found === undefined) return { ...settled, delivered: true }
+  return { ...settled, delivered: true, found: [...(settled.found ?? []), ...found] }
+}
+
+/** Whether sending the request again changes nothing on the server (RFC 9110, safe methods). Others are sent once. */
+function isRepeatable({ extras }: CrawlRequest): boolean {
+  return extras?.method === undefined || SAFE_METHODS.has(extras.method)
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 
 /** What a visit without a page says about a known one. A page that redirects does not exist any more. */
 function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {
