@@ -1,9 +1,9 @@
 /** The main content of HTML that does not come from a crawl. */
 
 import { KumoError } from '../../errors.js'
-import { mainTree } from './main.js'
+import { findMain } from './main.js'
 import { buildTree } from './tree-builder.js'
-import { readableTextOf } from './tree-text.js'
+import { readableTextWithout } from './tree-text.js'
 
 /** How to read HTML. */
 export interface ContentOptions {
@@ -30,6 +30,6 @@ export function mainContent(html: string, options: ContentOptions = {}): MainCon
   if (typeof html !== 'string') {
     throw new KumoError('KUMO_INVALID_OPTION', `mainContent() takes HTML as a string, not ${typeof html}`)
   }
-  const main = mainTree(buildTree(html, 'mainContent()', options.url ?? 'the page'))
-  return { text: readableTextOf(main) }
+  const { root, besides } = findMain(buildTree(html, 'mainContent()', options.url ?? 'the page'))
+  return { text: readableTextWithout(besides, root) }
 }
