@@ -39,12 +39,27 @@ export class InlineWriter {
 
   /** The nodes as one text. A line feed stands for `<br>`; there may be blanks at both ends. */
   write(nodes: readonly ContentNode[]): string {
+    return this.#nodes(nodes, '', undefined)
+  }
+
+  /** `before` and `after` are what stands around the nodes. */
+  #nodes(nodes: readonly ContentNode[], before: string, after: ContentNode | undefined): string {
     let text = ''
+    let lastMark = ''
     for (const [at, node] of nodes.entries()) {
-      const written = typeof node === 'string' ? this.#text(node) : this.#element(node, text, nodes[at + 1])
-      // An exclamation mark would turn the link after it into an image.
-      if (written.startsWith('[') && text.endsWith('!')) text = `${text.slice(0, -1)}\\!`
-      text += written
+      const isText = typeof node === 'string'
+      const around = text === '' ? before : text
+      const written = isText ? this.#text(node) : this.#element(node, around, nodes[at + 1] ?? after)
+      const mark = isText ? '' : (MARKS[node.tag] ?? '')
+      if (mark !== '' && mark === lastMark && written.startsWith(mark) && text.endsWith(mark)) {
+        // `**a****b**` would not be two strong texts but asterisks.
+        text = text.slice(0, -mark.length) + written.slice(mark.length)
+      } else {
+        // An exclamation mark would turn the link after it into an image.
+        if (written.startsWith('[') && text.endsWith('!')) text = `${text.slice(0, -1)}\\!`
+        text += written
+      }
+      lastMark = mark
     }
     return text
   }
@@ -77,7 +92,9 @@ export class InlineWriter {
         return ''
       default:
         // Blocks within a line, such as those of a table's cell, are kept apart.
-        return isInline(tag) ? this.write(element.children) : ` ${this.write(element.children)} `
+        return isInline(tag)
+          ? this.#nodes(element.children, before, next)
+          : ` ${this.write(element.children)} `
     }
   }
 
@@ -93,7 +110,7 @@ export class InlineWriter {
   }
 
   #marked(mark: string, element: ContentElement, before: string, next: ContentNode | undefined): string {
-    if (this.#marks.has(mark)) return this.write(element.children)
+    if (this.#marks.has(mark)) return this.#nodes(element.children, before, next)
     this.#marks.add(mark)
     const inner = this.write(element.children)
     this.#marks.delete(mark)
