@@ -89,6 +89,14 @@ export interface Page<Data extends object = object> {
   readonly document: PageDocument
   /** Readable text: without tags, scripts and styles, one line per block. */
   readonly text: string
+  /**
+   * Text of the main content: without navigation, headers, footers, banners and comments, one line per block. The whole
+   * text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.main)
+   */
+  readonly main: string
   /** Data that extractors returned, merged. */
   readonly data: Data
 }

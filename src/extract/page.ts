@@ -6,6 +6,10 @@ import { fingerprintText } from '../url/fingerprint.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { mainTree } from './content/main.js'
+import type { ContentElement } from './content/tree.js'
+import { buildTree } from './content/tree-builder.js'
+import { readableTextOf } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -49,6 +53,9 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
+  #tree: ContentElement | undefined
+  #mainTree: ContentElement | undefined
+  #main: string | undefined
   #found: FoundLinks | undefined
   data: object = {}
   change: Change = 'new'
@@ -199,6 +206,27 @@ export class FetchedPage implements Page {
       ? readableText(this.content, this.mediaType === XHTML)
       : this.content
     return this.#text
+  }
+
+  get main(): string {
+    this.#main ??= isMarkup(this.mediaType) ? owned(readableTextOf(this.mainTree('page.main'))) : this.content
+    return this.#main
+  }
+
+  /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
+  tree(property: string): ContentElement {
+    this.#tree ??= buildTree(
+      this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content,
+      property,
+      this.url,
+    )
+    return this.#tree
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    this.#mainTree ??= mainTree(this.tree(property))
+    return this.#mainTree
   }
 
   get #decoded(): DecodedText {
