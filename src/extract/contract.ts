@@ -87,7 +87,7 @@ export interface Page<Data extends object = object> {
    * @example page.document.querySelector('h1')?.textContent
    */
   readonly document: PageDocument
-  /** Readable text: without tags, scripts and styles, one line per block. */
+  /** Readable text: without tags, scripts and styles, one line per block; `<pre>` keeps its lines and spaces. */
   readonly text: string
   /**
    * Text of the main content: without navigation, headers, footers, banners and comments, one line per block. The whole
@@ -154,6 +154,11 @@ export interface PageLink {
   readonly tag: string
   /** The `rel` attribute as written; undefined if there is none. */
   readonly rel: string | undefined
+  /**
+   * What a reader clicks on: the text of the link or, failing that, the alternative text of its image, its label or its
+   * title; empty if it has none of these. If several links lead to the URL, the first that has a text.
+   */
+  readonly text: string
 }
 
 /**

@@ -6,6 +6,7 @@ import { fingerprintText } from '../url/fingerprint.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { linkTexts } from './content/link-texts.js'
 import { mainTree } from './content/main.js'
 import type { ContentElement } from './content/tree.js'
 import { buildTree } from './content/tree-builder.js'
@@ -175,7 +176,7 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.#linkBase)
+    this.#links ??= this.#resolvedLinks()
     return this.#links
   }
 
@@ -254,6 +255,36 @@ export class FetchedPage implements Page {
     return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
   }
 
+  #resolvedLinks(): PageLink[] {
+    const links = this.found
+    const base = this.#linkBase
+    const texts = this.#xmlScan && this.#linkTexts()
+    const html = links.length === 0 ? '' : this.content
+    const byUrl = new Map<string, PageLink>()
+    for (let index = 0; index < links.length; index++) {
+      const { href, tag, rel } = links.at(index)
+      const url = resolve(href, base)
+      if (url === undefined) continue
+      const known = byUrl.get(url)
+      // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
+      if (known !== undefined && known.text !== '') continue
+      const text = owned(texts?.get(href) ?? links.textAt(index, html))
+      if (known === undefined)
+        byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
+      else if (text !== '') byUrl.set(url, { ...known, text })
+    }
+    return [...byUrl.values()]
+  }
+
+  /** Undefined if the page is too large for a tree: its links are complete all the same. */
+  #linkTexts(): ReadonlyMap<string, string> | undefined {
+    try {
+      return linkTexts(this.tree('page.links'))
+    } catch {
+      return undefined
+    }
+  }
+
   #canonicalHref(): string | undefined {
     if (this.scanned && this.#xmlScan) return this.#xmlScan.canonical
     const { text, ascii } = this.#decoded
@@ -285,16 +316,6 @@ function canonicalTarget(header: string): string | undefined {
     }
   }
   return undefined
-}
-
-function resolved(links: FoundLinks, base: Base): PageLink[] {
-  const byUrl = new Map<string, PageLink>()
-  for (const { href, tag, rel } of links) {
-    const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url))
-      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
-  }
-  return [...byUrl.values()]
 }
 
 /** The links that extractors added to a page. */
