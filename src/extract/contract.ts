@@ -156,7 +156,8 @@ export interface PageLink {
   readonly rel: string | undefined
   /**
    * What a reader clicks on: the text of the link or, failing that, the alternative text of its image, its label or its
-   * title; empty if it has none of these. If several links lead to the URL, the first that has a text.
+   * title; empty if it has none of these. If several links lead to the URL, the first that has a text. Read for up to
+   * 5,000 links of a page.
    */
   readonly text: string
 }

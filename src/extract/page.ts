@@ -36,6 +36,9 @@ export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
+/** Texts of links to read per page. One takes up to 2 µs. */
+const MOST_TEXTS = 5000
+
 /** One link of a `Link` header: its target and its parameters, each with the semicolon before it. */
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
@@ -261,6 +264,7 @@ export class FetchedPage implements Page {
     const texts = this.#xmlScan && this.#linkTexts()
     const html = links.length === 0 ? '' : this.content
     const byUrl = new Map<string, PageLink>()
+    let textsLeft = MOST_TEXTS
     for (let index = 0; index < links.length; index++) {
       const { href, tag, rel } = links.at(index)
       const url = resolve(href, base)
@@ -268,7 +272,7 @@ export class FetchedPage implements Page {
       const known = byUrl.get(url)
       // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
       if (known !== undefined && known.text !== '') continue
-      const text = owned(texts?.get(href) ?? links.textAt(index, html))
+      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index, html))
       if (known === undefined)
         byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
       else if (text !== '') byUrl.set(url, { ...known, text })

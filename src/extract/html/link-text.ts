@@ -8,6 +8,7 @@ const LONGEST = 2048
 const END_TAG = /<\/a[\s>]/i
 const ALT_OF_IMAGE =
   /<(?:img|svg|area)\b[^>]*?\s(?:alt|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
+const HAS_LABEL = /alt|label|title/i
 const ALT = attribute('alt')
 const LABEL = attribute('aria-label')
 const TITLE = attribute('title')
@@ -21,9 +22,16 @@ function attribute(name: string): RegExp {
  * image in it, or the label or title of the link. `end` is where the next link begins, or the end of the page.
  */
 export function anchorText(html: string, nameEnd: number, tagEnd: number, end: number): string {
+  const first = html.indexOf('<', tagEnd)
+  // Most links are plain text.
+  if (first > tagEnd && first <= end && first - tagEnd <= LONGEST && html.startsWith('</a>', first)) {
+    const plain = html.slice(tagEnd, first)
+    if (!plain.includes('&') && /\S/.test(plain)) return collapsed(plain)
+  }
   let content = html.slice(tagEnd, Math.min(end, tagEnd + LONGEST))
   const close = content.search(END_TAG)
   if (close !== -1) content = content.slice(0, close)
+  if (content === '' || content === '<a') return labelText(html, nameEnd, tagEnd)
   const text = content.includes('<') || content.includes('&') ? readableText(content) : content
   return collapsed(text) || found(ALT_OF_IMAGE, content) || labelText(html, nameEnd, tagEnd)
 }
@@ -31,6 +39,7 @@ export function anchorText(html: string, nameEnd: number, tagEnd: number, end: n
 /** The text of another element with a link: its alternative text, label or title. */
 export function labelText(html: string, nameEnd: number, tagEnd: number): string {
   const tag = html.slice(nameEnd, Math.min(tagEnd, nameEnd + LONGEST))
+  if (!HAS_LABEL.test(tag)) return ''
   return found(ALT, tag) || found(LABEL, tag) || found(TITLE, tag)
 }
 
@@ -39,6 +48,8 @@ function found(pattern: RegExp, text: string): string {
   return match === null ? '' : collapsed(decodeAttribute(match[1] ?? match[2] ?? match[3]!))
 }
 
+const NEEDS_COLLAPSING = /^\s|\s\s|[^\S ]|\s$/
+
 function collapsed(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return NEEDS_COLLAPSING.test(text) ? text.replace(/\s+/g, ' ').trim() : text
 }
