@@ -1,6 +1,7 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { StructuredData } from './content/structured/contract.js'
 
 /**
  * A fetched page. Everything beyond the bytes is computed on first access, so a crawl pays only for what it uses.
@@ -97,6 +98,16 @@ export interface Page<Data extends object = object> {
    * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.main)
    */
   readonly main: string
+  /**
+   * Structured data: JSON-LD, microdata and RDFa as items of one form, OpenGraph and Twitter cards. JSON that is slightly
+   * broken is repaired; what cannot be read is named in `problems`. Empty if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example
+   * const product = page.structured.items.find(({ types }) => types.includes('Product'))
+   * console.log(product?.properties.name?.[0], page.structured.openGraph['og:image']?.[0])
+   */
+  readonly structured: StructuredData
   /** Data that extractors returned, merged. */
   readonly data: Data
 }

@@ -8,6 +8,8 @@ import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
 import { mainTree } from './content/main.js'
+import type { StructuredData } from './content/structured/contract.js'
+import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
 import type { ContentElement } from './content/tree.js'
 import { buildTree } from './content/tree-builder.js'
 import { readableTextOf } from './content/tree-text.js'
@@ -60,6 +62,7 @@ export class FetchedPage implements Page {
   #tree: ContentElement | undefined
   #mainTree: ContentElement | undefined
   #main: string | undefined
+  #structured: StructuredData | undefined
   #found: FoundLinks | undefined
   data: object = {}
   change: Change = 'new'
@@ -215,6 +218,13 @@ export class FetchedPage implements Page {
   get main(): string {
     this.#main ??= isMarkup(this.mediaType) ? owned(readableTextOf(this.mainTree('page.main'))) : this.content
     return this.#main
+  }
+
+  get structured(): StructuredData {
+    this.#structured ??= isMarkup(this.mediaType)
+      ? structuredData(this.tree('page.structured'), { url: this.url, base: this.base })
+      : NO_STRUCTURED_DATA
+    return this.#structured
   }
 
   /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
