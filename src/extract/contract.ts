@@ -91,11 +91,11 @@ export interface Page<Data extends object = object> {
   /** Readable text: without tags, scripts and styles, one line per block; `<pre>` keeps its lines and spaces. */
   readonly text: string
   /**
-   * Text of the main content: without navigation, headers, footers, banners and comments, one line per block. The whole
-   * text if the page is not HTML.
+   * Text of the main content: without navigation, headers, footers, banners, comments and, in an article, its title and
+   * the captions of its images. One line per block; `<pre>` as it is written. The whole text if the page is not HTML.
    *
    * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
-   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.main)
+   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.title, page.main)
    */
   readonly main: string
   /**
@@ -108,6 +108,14 @@ export interface Page<Data extends object = object> {
    * console.log(product?.properties.name?.[0], page.structured.openGraph['og:image']?.[0])
    */
   readonly structured: StructuredData
+  /**
+   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
+   * whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example await writeFile(`${page.id}.md`, page.markdown)
+   */
+  readonly markdown: string
   /** Data that extractors returned, merged. */
   readonly data: Data
 }

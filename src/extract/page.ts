@@ -7,12 +7,13 @@ import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
-import { mainTree } from './content/main.js'
+import { findMain, type Main } from './content/main.js'
+import { markdownOf } from './content/markdown/markdown.js'
 import type { StructuredData } from './content/structured/contract.js'
 import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
 import type { ContentElement } from './content/tree.js'
 import { buildTree } from './content/tree-builder.js'
-import { readableTextOf } from './content/tree-text.js'
+import { readableTextWithout } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -60,9 +61,10 @@ export class FetchedPage implements Page {
   #document: PageDocument | undefined
   #text: string | undefined
   #tree: ContentElement | undefined
-  #mainTree: ContentElement | undefined
-  #main: string | undefined
   #structured: StructuredData | undefined
+  #main: Main | undefined
+  #mainText: string | undefined
+  #markdown: string | undefined
   #found: FoundLinks | undefined
   data: object = {}
   change: Change = 'new'
@@ -216,7 +218,29 @@ export class FetchedPage implements Page {
   }
 
   get main(): string {
-    this.#main ??= isMarkup(this.mediaType) ? owned(readableTextOf(this.mainTree('page.main'))) : this.content
+    this.#mainText ??= isMarkup(this.mediaType) ? this.#runningText() : this.content
+    return this.#mainText
+  }
+
+  get markdown(): string {
+    this.#markdown ??= isMarkup(this.mediaType)
+      ? owned(markdownOf(this.mainTree('page.markdown'), this.base))
+      : this.content
+    return this.#markdown
+  }
+
+  #runningText(): string {
+    const { root, besides } = this.#findMain('page.main')
+    return owned(readableTextWithout(besides, root))
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    return this.#findMain(property).root
+  }
+
+  #findMain(property: string): Main {
+    this.#main ??= findMain(this.tree(property))
     return this.#main
   }
 
@@ -235,12 +259,6 @@ export class FetchedPage implements Page {
       this.url,
     )
     return this.#tree
-  }
-
-  /** The tree of the main content, on which Markdown and sections are built. */
-  mainTree(property: string): ContentElement {
-    this.#mainTree ??= mainTree(this.tree(property))
-    return this.#mainTree
   }
 
   get #decoded(): DecodedText {
