@@ -2,6 +2,14 @@
 
 export { type DetectedLanguage, detectLanguage } from './extract/content/language.js'
 export { type ContentOptions, type MainContent, mainContent } from './extract/content/main-content.js'
+export { chunks, compareChunks } from './extract/content/sections/chunks.js'
+export type {
+  Chunk,
+  ChunkChanges,
+  ChunkIdentity,
+  ChunkOptions,
+  PageSection,
+} from './extract/content/sections/contract.js'
 export type {
   JsonObject,
   JsonValue,

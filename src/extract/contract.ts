@@ -1,6 +1,7 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { PageSection } from './content/sections/contract.js'
 import type { StructuredData } from './content/structured/contract.js'
 
 /**
@@ -98,6 +99,17 @@ export interface Page<Data extends object = object> {
    * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.title, page.main)
    */
   readonly main: string
+  /**
+   * The main content by headings, in order: what search and retrieval index. Text before the first heading is a section
+   * of level 0. A page that is not HTML is one section. `chunks()` of `kumo/content` cuts them into smaller parts.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example
+   * for (const { id, path, heading, text } of page.sections) {
+   *   console.log(`${page.url}#${id ?? ''}`, [...path, heading].join(' › '), text.length)
+   * }
+   */
+  readonly sections: readonly PageSection[]
   /**
    * Structured data: JSON-LD, microdata and RDFa as items of one form, OpenGraph and Twitter cards. JSON that is slightly
    * broken is repaired; what cannot be read is named in `problems`. Empty if the page is not HTML.

@@ -9,6 +9,9 @@ import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
 import { findMain, type Main } from './content/main.js'
 import { markdownOf } from './content/markdown/markdown.js'
+import { anchorsIn } from './content/sections/anchors.js'
+import type { PageSection } from './content/sections/contract.js'
+import { sectionsOf, wholeText } from './content/sections/sections.js'
 import type { StructuredData } from './content/structured/contract.js'
 import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
 import type { ContentElement } from './content/tree.js'
@@ -61,6 +64,7 @@ export class FetchedPage implements Page {
   #document: PageDocument | undefined
   #text: string | undefined
   #tree: ContentElement | undefined
+  #sections: readonly PageSection[] | undefined
   #structured: StructuredData | undefined
   #main: Main | undefined
   #mainText: string | undefined
@@ -242,6 +246,16 @@ export class FetchedPage implements Page {
   #findMain(property: string): Main {
     this.#main ??= findMain(this.tree(property))
     return this.#main
+  }
+
+  get sections(): readonly PageSection[] {
+    this.#sections ??= isMarkup(this.mediaType) ? this.#readSections() : wholeText(this.title, this.content)
+    return this.#sections
+  }
+
+  #readSections(): PageSection[] {
+    const main = this.mainTree('page.sections')
+    return sectionsOf(main, this.title, anchorsIn(this.tree('page.sections')))
   }
 
   get structured(): StructuredData {
