@@ -3,6 +3,7 @@ import type { FetchedResponse } from '../fetch/contract.js'
 import { owned } from '../owned.js'
 import type { Change, CrawlRequest, Link } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
+import { redirectedFrom } from '../url/known-as.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
@@ -84,7 +85,7 @@ export class FetchedPage implements Page {
   }
 
   get redirectedFrom(): readonly string[] {
-    return this.#request.via ?? NO_URLS
+    return redirectedFrom(this.#request)
   }
 
   get attempt(): number {
@@ -247,8 +248,6 @@ export class FetchedPage implements Page {
     }
   }
 }
-
-const NO_URLS: readonly string[] = Object.freeze([])
 
 function canonicalTarget(header: string): string | undefined {
   for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {

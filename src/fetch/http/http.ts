@@ -244,12 +244,13 @@ class Call implements Borrower, ResponseOwner {
       this.#fail(code, what, 0, error)
       return
     }
-    this.#ticket = this.#borrow()
+    this.#borrow()
   }
 
   /** A request that must not be sent twice gets a new connection: a kept-alive one may close just when it is used. */
-  #borrow(): Ticket | undefined {
-    return this.#connections!.borrow(this.#origin, this, this.#proxy, !isIdempotent(this.#method))
+  #borrow(): void {
+    const isFresh = !isIdempotent(this.#method)
+    if (!this.#settled) this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy, isFresh)
   }
 
   /** @throws AccessRefused */
@@ -320,7 +321,7 @@ class Call implements Borrower, ResponseOwner {
     if (isUnprocessed) {
       this.#resent++
       this.#connections!.dropIdle(connection.host)
-      this.#ticket = this.#borrow()
+      this.#borrow()
       return
     }
     this.#fail(failure.code, failure.what, response.wireBytes, cause)
