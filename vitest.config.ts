@@ -15,6 +15,7 @@ const WITH_ONE_WORKER = crawls(
   'handle',
   'iteration',
   'limits',
+  'requests',
   'seeds',
   'user-code',
 )
@@ -35,6 +36,7 @@ const WITH_WORKERS = crawls(
     'parts',
     'politeness',
     'refresh',
+    'requests',
     'retries',
     'robots',
     'seeds',
@@ -55,6 +57,7 @@ const AS_PUBLISHED = crawls(
   'iteration',
   'limits',
   'parts',
+  'requests',
   'robots',
   'scope',
   'seeds',

@@ -232,4 +232,12 @@ export interface Failure {
   /** True if the crawl gives the URL up; false if it will retry. */
   readonly final: boolean
   readonly cause?: unknown
+  /** The page that links here; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected here, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that failed. */
+  readonly request: PageRequest
 }

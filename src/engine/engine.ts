@@ -2,6 +2,7 @@ import { asKumoError, type KumoError } from '../errors.js'
 import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
@@ -11,7 +12,7 @@ import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
-import { admissionReport, Reporter } from './stats/reporter.js'
+import { admissionReport, Reporter, unvisited } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
@@ -100,9 +101,8 @@ export class Engine {
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
     this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
     this.#seeds = new SeedSource(parts.seeds, {
-      admit: (urls) => this.#admission.admitSeeds(urls),
-      invalid: (seed, message) =>
-        reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
+      admit: (seeds) => this.#admission.admitSeeds(seeds),
+      invalid: (url, message) => reports.failed(unvisited({ url, code: 'invalid-seed', message })),
       ...sink,
     })
   }
@@ -161,8 +161,8 @@ export class Engine {
     this.#wake.wakeUp()
   }
 
-  /** Adds seeds that the main thread has read. All count for the scope; this shard admits those in `mine`. */
-  addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
+  /** Adds seeds that the main thread has read. All `urls` count for the scope; this shard admits `mine`. */
+  addSeeds(urls: readonly string[], mine: readonly RequestSpec[]): Promise<void> {
     return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
   }
 

@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import { type Clock, isThenable, LATE, Waits } from '../time.js'
 import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
 import type {
   Extracted,
@@ -69,6 +70,12 @@ class ByType implements ExtractionStep {
 
   setChange(page: Page, change: Change): void {
     ;(page as FetchedPage).change = change
+  }
+
+  settle(page: Page): readonly RequestSpec[] | undefined {
+    const settled = page as FetchedPage
+    settled.isSettled = true
+    return settled.takeFollowed()
   }
 
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]> {

@@ -17,7 +17,7 @@ import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
-import type { SeedInput } from './seeds.js'
+import type { GivenSeeds } from './seeds.js'
 
 /** Functions that compute the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
@@ -26,7 +26,7 @@ export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] 
 
 /** Every option of a crawl, checked, in its final unit, with all modules loaded. */
 export interface CrawlOptions {
-  readonly seeds: readonly SeedInput[]
+  readonly seeds: readonly GivenSeeds[]
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number

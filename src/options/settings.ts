@@ -77,11 +77,14 @@ export abstract class Settings {
   }
 
   /**
-   * Where the crawl starts: strings, URLs, arrays, generators or streams. Each call adds. Generators and streams are
-   * read as the crawl needs them. Seeds are fetched even if they are outside the scope, but never against robots.txt.
+   * Where the crawl starts: URLs, requests with a label and data, or arrays, generators and streams of these. Each call
+   * adds. Generators and streams are read as the crawl needs them. Seeds are fetched even if they are outside the scope,
+   * but never against robots.txt.
    *
    * @example
    * new Crawler().seeds('https://example.com/', ['https://example.org/', new URL('https://example.net/')])
+   * @example
+   * new Crawler().seeds({ url: 'https://example.com/toys', label: 'list', data: { category: 3 } })
    */
   seeds(...seeds: SeedInput[]): this {
     return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })

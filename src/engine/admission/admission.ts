@@ -3,6 +3,8 @@ import type { Extracted, SitemapEntry } from '../../extract/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose, RequestExtras } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
+import type { Asked } from '../../url/page-request.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
@@ -64,22 +66,26 @@ export class Admission {
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
-  async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
+  /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
+  async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
     const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
-      for (const url of all) scope.addSeed(url)
+      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(url)
       this.#origins.clear()
     }
-    if (all !== urls) for (const url of all) onSeed?.(url, false)
-    const batch = new Batch()
-    for (const seed of urls) {
-      onSeed?.(seed, true)
-      const url = this.#canonical(seed)
+    for (const url of all ?? []) onSeed?.(url, false)
+    const batch = new RequestBatch()
+    for (const seed of seeds) {
+      onSeed?.(seed.url, true)
+      const url = this.#canonical(seed.url)
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
+      if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
+        batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
     }
-    await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
+    this.inProgress.enter(batch)
+    const added = this.#add(await this.#newIn(batch))
+    if (added instanceof Promise) await added
+    this.inProgress.leave(batch)
   }
 
   /**
@@ -101,7 +107,7 @@ export class Admission {
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
-      this.#report.skipped(from.url, 'too-many-links', from.parent)
+      this.#report.skipped(from.url, 'too-many-links', from.parent, from)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, recent.link)
@@ -111,16 +117,16 @@ export class Admission {
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
       // Resolving takes up to a microsecond per character, if many need escapes.
       if (link.href.length > MAX_HREF_LENGTH) {
-        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
+        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url, link)
         continue
       }
       const resolved = resolve(link.href, base)
       if (resolved === undefined) {
-        this.#report.skipped(link.href, 'not-http', from.url)
+        this.#report.skipped(link.href, 'not-http', from.url, link)
         continue
       }
       if (this.#isNofollow(link)) {
-        this.#report.skipped(resolved, 'nofollow', from.url)
+        this.#report.skipped(resolved, 'nofollow', from.url, link)
         continue
       }
       const url = this.#canonical(resolved)
@@ -129,7 +135,7 @@ export class Admission {
         origin = isUnder(url, home) ? home : originOf(url)
         facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#filter.admits(url, facts, depth, from)) continue
+      if (!this.#filter.admits(url, facts, depth, from, link)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
       if (link.priority !== undefined) {
@@ -142,6 +148,23 @@ export class Admission {
     return this.#newRequests(batch, (url, host) =>
       newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
     )
+  }
+
+  /**
+   * Admits what a program asked for with `page.follow()`, like links. The page's settlement adds the returned requests to
+   * the frontier.
+   */
+  admitFollowed(followed: readonly RequestSpec[], from: CrawlRequest): Promise<readonly CrawlRequest[]> {
+    const depth = from.depth + 1
+    const batch = new RequestBatch()
+    for (const spec of followed) {
+      const url = this.#canonical(spec.url)
+      const facts = this.#origins.of(originOf(url))
+      if (this.#filter.admits(url, facts, depth, from, spec))
+        batch.put(requestOf(spec, url, facts.host, depth, from.url), facts)
+    }
+    this.inProgress.enter(from)
+    return this.#newIn(batch)
   }
 
   /**
@@ -165,13 +188,13 @@ export class Admission {
     this.inProgress.enter(from)
     if (purpose !== undefined) {
       // The scope applies to pages only, the block-list to everything.
-      if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
+      if (!this.#filter.isBlocked(to, facts, depth, from.url, from)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
     const nameOf = extras && ((url: string) => knownAs({ url, extras }))
     const isLoop = via.includes(nameOf?.(to) ?? to)
     if (isLoop && !this.#rules.followsLoops) return undefined
-    if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
+    if (this.#filter.admits(to, facts, depth, from, from)) batch.put(to, facts)
     // With cookies a page may redirect to itself and answer differently the second time.
     return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make, nameOf)
   }
@@ -179,7 +202,7 @@ export class Admission {
   /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
   async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const facts = this.#origins.of(originOf(url))
-    if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
+    if (this.#filter.isBlocked(url, facts, from.depth, from.url, NOTHING_ASKED)) {
       await this.#filter.reportFailures()
       return false
     }
@@ -208,7 +231,7 @@ export class Admission {
       const url = resolve(href, base)
       if (url === undefined || !this.#sitemapQuota.claimSitemap(forHost, nested)) continue
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
+      if (!this.#filter.isBlocked(url, facts, 0, source, NOTHING_ASKED)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
       ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
@@ -246,7 +269,8 @@ export class Admission {
       if (resolved === undefined) continue
       const url = this.#canonical(resolved)
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
+      if (!this.#filter.admits(url, facts, 1, from, NOTHING_ASKED)) continue
+      if (!this.#sitemapQuota.claimEntry(purpose.of)) continue
       batch.put(url, facts)
       hints.set(url, entry)
     }
@@ -267,10 +291,11 @@ export class Admission {
   }
 
   /** Checked again before a visit, because a resumed crawl may have another block-list. */
-  isBlocked({ url, depth, parent }: CrawlRequest): boolean {
+  isBlocked(request: CrawlRequest): boolean {
+    const { url, depth, parent } = request
     return (
       this.#parts.blocked !== undefined &&
-      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent)
+      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent, request)
     )
   }
 
@@ -319,10 +344,23 @@ export class Admission {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
         // A seed, which has no parent, is never a trap.
-        if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
+        if (made.parent === undefined || !this.#filter.isTrap(made)) requests.push(made)
       }
     }
     this.#send(batch, make)
+    if (this.#filter.hasFailures) await this.#filter.reportFailures()
+    return requests
+  }
+
+  /** The new requests of this shard. Those of others are sent to them. */
+  async #newIn({ mine, others }: RequestBatch): Promise<readonly CrawlRequest[]> {
+    const fresh = await this.#parts.seen.addAll(mine.map(knownAs))
+    if (fresh?.length !== mine.length) throw invalidSeenAnswer(mine.length)
+    const requests = mine.filter((each, i) => {
+      // A seed, which has no parent, is never a trap.
+      return fresh[i] && (each.parent === undefined || !this.#filter.isTrap(each))
+    })
+    for (const [owner, sent] of others) this.#parts.exchange.send(owner, sent)
     if (this.#filter.hasFailures) await this.#filter.reportFailures()
     return requests
   }
@@ -376,6 +414,24 @@ class Batch {
   }
 }
 
+/** Requests to admit, grouped by the shard that owns them. */
+class RequestBatch {
+  readonly mine: CrawlRequest[] = []
+  readonly others = new Map<number, CrawlRequest[]>()
+
+  put(request: CrawlRequest, { owner }: OriginFacts): void {
+    if (owner === MINE) {
+      this.mine.push(request)
+      return
+    }
+    const sent = this.others.get(owner)
+    if (sent === undefined) this.others.set(owner, [request])
+    else sent.push(request)
+  }
+}
+
+const NOTHING_ASKED: Asked = Object.freeze({})
+
 function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
@@ -384,6 +440,19 @@ function invalidSeenAnswer(urls: number): KumoError {
 function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
   const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
   return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+/** The request that the program has asked for. */
+function requestOf(
+  { priority, extras, notBefore }: RequestSpec,
+  url: string,
+  host: string,
+  depth: number,
+  parent: string | undefined,
+): CrawlRequest {
+  const made = newRequest(url, host, depth, priority, parent)
+  if (extras === undefined && notBefore === undefined) return made
+  return { ...made, ...(extras && { extras }), ...(notBefore !== undefined && { notBefore }) }
 }
 
 /** A request for a URL that was not fetched yet. */

@@ -111,7 +111,7 @@ export class Visits {
   #trackInFlight(request: CrawlRequest): Promise<VisitResult> {
     const { inFlight } = this.#parts
     if (inFlight === undefined) return this.#dispatch(request)
-    const message = inFlight.fatal(request.url)
+    const message = inFlight.fatal(request)
     if (message !== undefined) return this.#giveUpCrashed(request, message)
     inFlight.start(request)
     return this.#dispatch(request)
@@ -155,7 +155,12 @@ export class Visits {
     const siteClaim = hostClaim === 'go' ? this.#quotas.site.claim(site) : 'go'
     if (hostClaim === 'go' && siteClaim !== 'go') this.#quotas.host.release(request.host, false)
     if (hostClaim === 'full' || siteClaim === 'full') {
-      this.#reports.skipped(request.url, hostClaim === 'full' ? 'host-limit' : 'site-limit', request.parent)
+      this.#reports.skipped(
+        request.url,
+        hostClaim === 'full' ? 'host-limit' : 'site-limit',
+        request.parent,
+        request,
+      )
       return notVisited(request)
     }
     if (hostClaim === 'wait' || siteClaim === 'wait') {
@@ -212,7 +217,7 @@ export class Visits {
 
   async #obeyRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     if (verdict === 'deny') {
-      this.#reports.skipped(request.url, 'robots', request.parent)
+      this.#reports.skipped(request.url, 'robots', request.parent, request)
       return notVisited(request)
     }
     if ('failed' in verdict) {
@@ -317,7 +322,7 @@ export class Visits {
   ): Promise<Settlement> {
     switch (verdict.kind) {
       case 'skip':
-        this.#reports.skipped(request.url, verdict.reason, request.parent)
+        this.#reports.skipped(request.url, verdict.reason, request.parent, request)
         return this.#settleReached(request, startedAt, endedAt)
       case 'redirect': {
         const status = (outcome as FetchedResponse).status

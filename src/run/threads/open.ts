@@ -133,21 +133,27 @@ async function openClosures(
     listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
     pageOf: (content) => pageOf(content, product),
     complete: completePage,
+    setOpen: (page, isOpen) => {
+      ;(page as FetchedPage).isSettled = !isOpen
+    },
+    takeFollowed: (page) => (page as FetchedPage).takeFollowed(),
     flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
   }
 }
 
 function pageOf(content: PageContent, product: string): FetchedPage {
-  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes } = content
+  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes, priority, extras } =
+    content
   const request: CrawlRequest = {
     url,
     host,
     depth,
-    priority: 0,
+    priority,
     attempt,
     redirects: via.length,
     parent,
     ...(via.length > 0 && { via }),
+    ...(extras && { extras }),
   }
   const headers = new Map(content.headers)
   const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
