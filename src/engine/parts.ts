@@ -15,7 +15,7 @@ import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
 import type { HealthRules } from './visit/host-health.js'
-import type { RetryRules } from './visit/verdict.js'
+import type { VerdictRules } from './visit/verdict.js'
 
 /** Everything a shard consists of. The engine builds none of it: see `run/plan.ts`. */
 export interface EngineParts {
@@ -128,7 +128,7 @@ export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCo
 export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
 
 /** The options that the engine itself needs. All times are in ms. */
-export interface EngineRules extends RetryRules, HealthRules {
+export interface EngineRules extends VerdictRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
   /** The delay between visits to a host. */
@@ -153,6 +153,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly followCanonical: boolean
   /** Sitemap entries used per host; 0: sitemaps are not read. */
   readonly sitemapEntriesPerHost: number
+  /** The limit of pages of a host that has its own. */
+  readonly hostPages?: ((host: string) => number | undefined) | undefined
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number

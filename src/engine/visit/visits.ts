@@ -4,6 +4,7 @@ import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
+import { isSafe } from '../../url/methods.js'
 import type { Admission } from '../admission/admission.js'
 import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
@@ -13,11 +14,11 @@ import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 import { type FetchSettings, FetchStep } from './fetch-step.js'
-import { backOff, isDown, nextProbeAt } from './host-health.js'
+import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
-import { isLocalShortage, judge, type Verdict } from './verdict.js'
+import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
@@ -191,16 +192,16 @@ export class Visits {
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
+    const revisits = this.#revisitsOf(request)
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
-      if (settled.again !== undefined || !this.#revisitProcessor) return settled
+      if (settled.again !== undefined || !revisits) return settled
       if (request.revisit !== true)
-        return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
+        return verdict.kind === 'failure' ? revisits.failed(request, settled, verdict) : settled
+      return revisits.missed(request, lookup, settled, outcome, timing, verdict)
     }
-    if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing)
     const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
     if (processed === UNDELIVERED) return repeated(request, endedAt)
     return this.#settleReached(request, startedAt, endedAt, processed)
@@ -245,7 +246,13 @@ export class Visits {
   #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
-    return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
+    const revisits = isNewPage ? this.#revisitsOf(request) : undefined
+    return revisits ? revisits.failed(request, settled) : settled
+  }
+
+  /** Only what reads is visited again: a form must not be sent on a schedule. */
+  #revisitsOf({ extras }: CrawlRequest): RevisitProcessor | undefined {
+    return isSafe(extras?.method) ? this.#revisitProcessor : undefined
   }
 
   /** The host was reached and gave a valid response: it has recovered from earlier failures. */
@@ -327,7 +334,7 @@ export class Visits {
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.admitRedirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request, verdict.extras)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
@@ -342,7 +349,7 @@ export class Visits {
   async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
-    verdict: Extract<Verdict, { kind: 'failure' }>,
+    verdict: FailureVerdict,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
@@ -354,12 +361,16 @@ export class Visits {
       { ...verdict, cause: (outcome as { cause?: unknown }).cause },
       verdict.final,
     )
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     if (!verdict.transient) {
       // Only a response proves that the host has recovered; a rejected certificate or address does not.
       const reached = this.#settleReached(request, startedAt, endedAt)
-      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      const settled = outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      if (verdict.final) return settled
+      // The user asked for the retry. The URL waits, and the host, which is well, does not.
+      const at = endedAt + retryWaitMs(request.attempt, retryAfter, this.#rules)
+      return { ...settled, again: { at, attempt: request.attempt + 1 } }
     }
-    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,
