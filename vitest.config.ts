@@ -24,6 +24,7 @@ const WITH_WORKERS = crawls(
     'bad-hosts',
     'bad-parts',
     'control',
+    'cookies',
     'doors',
     'first-crawl',
     'handle',

@@ -54,6 +54,8 @@ export interface EngineParts {
   readonly reportCounts?: ((counts: PageCounts) => void) | undefined
   /** Moves partitions to and from other shards, if the store supports it. */
   readonly handover?: Handover | undefined
+  /** Called when hosts have moved to another shard, so that nothing about them is kept in memory. */
+  readonly onHostsLeft?: ((isGone: (host: string) => boolean) => void) | undefined
   /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
   /** Shows the visits in flight to the thread that supervises this one. */

@@ -2,7 +2,8 @@
 
 import { contentDigest } from '../extract/digest/content-digest.js'
 import { cachingResolver, type Resolver } from '../fetch/dns/resolver.js'
-import { httpFetcher } from '../fetch/http/http.js'
+import { Cookies } from '../fetch/http/cookies.js'
+import { fetcherWith, type HttpFetcher, type HttpFetcherOptions } from '../fetch/http/http.js'
 import type { CrawlOptions } from '../options/options.js'
 import { byDomain, byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
@@ -78,11 +79,12 @@ export function httpFetcherOf(
   trusted: TrustedNames,
   clock: Clock,
   resolver: Resolver,
-): ReturnType<typeof httpFetcher> {
+  cookies: Cookies | undefined,
+): HttpFetcher {
   const { allowPrivate, dnsServers: _, ...access } = options.access
   const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
   const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
-  return httpFetcher({
+  const fetching: HttpFetcherOptions = {
     ...access,
     proxy: options.proxy,
     userAgent: options.userAgent,
@@ -96,5 +98,12 @@ export function httpFetcherOf(
     clock,
     allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
     trusted,
-  })
+  }
+  return fetcherWith(fetching, cookies)
+}
+
+/** The cookies of the crawl. They end with the run if the store keeps nothing. */
+export function cookiesOf({ access, fetcher }: CrawlOptions, state: StateStore): Cookies | undefined {
+  if (fetcher !== undefined || !access.cookies) return undefined
+  return Cookies.load({ space: state === forgetful ? undefined : state.space('cookies') })
 }

@@ -17,7 +17,10 @@ import type { Closer } from './closing.js'
 import { limitsSites, storeOf } from './plan-defaults.js'
 
 /** The options that affect what is stored, and where. */
-type StoredOptions = Pick<CrawlOptions, 'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
+type StoredOptions = Pick<
+  CrawlOptions,
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh' | 'access'
+>
 
 /** What a store must know about the crawl, in whichever thread it is opened. */
 export function storeContext(
@@ -38,6 +41,7 @@ export function storeContext(
     partitions,
     partitionOf: (host) => partitioner.partition(host),
     identity: identityOf(options, partitions),
+    ...(options.access.cookies && { isPrivate: true }),
   }
 }
 

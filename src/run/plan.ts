@@ -32,6 +32,7 @@ import { traps } from '../url/traps/traps.js'
 import { type Closer, closeAll } from './closing.js'
 import {
   clockOf,
+  cookiesOf,
   digestOf,
   httpFetcherOf,
   limitsSites,
@@ -106,8 +107,9 @@ export async function plan(
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const trusted = new TrustedNames(state.space('addresses'))
     const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
+    const cookies = cookiesOf(options, state)
     const fetcher =
-      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers))
+      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
     closers.push(['the fetcher', () => fetcher.close?.()])
     const robots = options.robots.obey ? gateOf(options, random) : OPEN_GATE
     const step = extraction({
@@ -182,6 +184,7 @@ export async function plan(
       },
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
+      onHostsLeft: cookies && ((isGone) => cookies.forget(isGone)),
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
     return { parts, rules: rulesOf(options), outbox }

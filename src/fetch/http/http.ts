@@ -73,6 +73,11 @@ export interface HttpFetcher extends Fetcher {
  */
 export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
+  return fetcherWith(options, options.cookies ? Cookies.load() : undefined)
+}
+
+/** A fetcher whose cookies outlive it. The options are checked. */
+export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | undefined): HttpFetcher {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
   const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
@@ -82,7 +87,7 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
-    cookies: options.cookies ? Cookies.load() : undefined,
+    cookies,
     proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
     allowsAddress,
     named,
@@ -177,6 +182,8 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
  */
 const AT_ONCE_MS = 100
 
+const NO_COOKIES = 'was not fetched, because its cookies could not be read from the store'
+
 /** What all calls of a fetcher have in common. */
 interface FetcherContext {
   readonly handlerFor: (listener: ResponseListener) => ResponseHandler
@@ -238,7 +245,14 @@ class Call implements Borrower, ResponseOwner {
       this.#fail(code, what, 0, error)
       return
     }
-    this.#ticket = connections.borrow(this.#origin, this, this.#proxy)
+    const reading = this.#access.cookies?.ready(this.#origin)
+    if (reading === undefined) this.#borrow()
+    else
+      reading.then(() => this.#borrow()).catch((error) => this.#fail('fetcher-failed', NO_COOKIES, 0, error))
+  }
+
+  #borrow(): void {
+    if (!this.#settled) this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
   }
 
   lent(connection: Connection): void {
