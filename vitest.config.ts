@@ -39,6 +39,7 @@ const WITH_WORKERS = crawls(
     'retries',
     'robots',
     'seeds',
+    'session',
     'sitemaps',
     'stats',
     'trouble',

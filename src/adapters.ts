@@ -48,6 +48,7 @@ export type {
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
+export type { SessionConditions, SessionOptions, SessionRule } from './hooks/session/contract.js'
 export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
 export type {
   BodyOptions,

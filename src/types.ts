@@ -216,6 +216,10 @@ export type FailureCode =
   | 'hook-timeout'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
+  /** The login of a session failed, so pages of its origin are not fetched. */
+  | 'session-failed'
+  /** The page shows that the session is over. It is fetched again after a new login. */
+  | 'session-over'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
   /** Worker threads crashed or hung repeatedly while they processed this page. */

@@ -207,6 +207,7 @@ const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'hook-failed',
   'hook-timeout',
   'scope-failed',
+  'session-failed',
 ])
 
 function thrown(who: string, error: unknown): DeliveryProblem {

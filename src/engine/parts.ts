@@ -3,6 +3,7 @@ import type { ExtractionStep, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
+import type { SessionGate } from '../hooks/session/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -56,6 +57,8 @@ export interface EngineParts {
   readonly handover?: Handover | undefined
   /** Called when hosts have moved to another shard, so that nothing about them is kept in memory. */
   readonly onHostsLeft?: ((isGone: (host: string) => boolean) => void) | undefined
+  /** Logins of origins that need one. Absent: none does. */
+  readonly sessions?: SessionGate | undefined
   /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
   /** Shows the visits in flight to the thread that supervises this one. */

@@ -5,7 +5,7 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Frontier, SelectionPolicy } from '../frontier/contract.js'
 import { firstCome } from '../frontier/selection.js'
 import { frontierPart } from '../options/check.js'
-import type { CrawlOptions } from '../options/options.js'
+import type { CrawlOptions, GivenOptions } from '../options/options.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/contract.js'
@@ -14,13 +14,14 @@ import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
-import { limitsSites, storeOf } from './plan-defaults.js'
+import { keepsCookies, limitsSites, storeOf } from './plan-defaults.js'
 
 /** The options that affect what is stored, and where. */
 type StoredOptions = Pick<
   CrawlOptions,
-  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh' | 'access'
->
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'
+> &
+  Pick<GivenOptions, 'access' | 'hooks'>
 
 /** What a store must know about the crawl, in whichever thread it is opened. */
 export function storeContext(
@@ -41,7 +42,7 @@ export function storeContext(
     partitions,
     partitionOf: (host) => partitioner.partition(host),
     identity: identityOf(options, partitions),
-    ...(options.access.cookies && { isPrivate: true }),
+    ...(keepsCookies(options) && { isPrivate: true }),
   }
 }
 

@@ -10,8 +10,10 @@ import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
 import { sameContent } from '../extract/digest/same-content.js'
+import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
+import { Sessions } from '../hooks/session/sessions.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { allExtractors } from '../options/user-code.js'
@@ -19,7 +21,7 @@ import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import { NameSet, TrustedNames } from '../seen/trusted-names.js'
-import type { Outbox, ShardContext, StoreContext, StoreEvent } from '../stores/contract.js'
+import type { Outbox, ShardContext, StateStore, StoreContext, StoreEvent } from '../stores/contract.js'
 import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
@@ -41,6 +43,7 @@ import {
   randomOf,
   resolverOf,
   scopeOf,
+  sessionsOf,
   stateOf,
 } from './plan-defaults.js'
 import { openStore, storeContext } from './plan-store.js'
@@ -140,6 +143,7 @@ export async function plan(
       scope.addSeed?.(String(seed))
       trust(String(seed))
     }
+    const sessions = openSessions(options, hookState, clock, closers)
     const exchange = overrides?.exchange(outbox) ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
@@ -184,7 +188,11 @@ export async function plan(
       },
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
-      onHostsLeft: cookies && ((isGone) => cookies.forget(isGone)),
+      sessions,
+      onHostsLeft: (isGone) => {
+        cookies?.forget(isGone)
+        sessions?.forget(isGone)
+      },
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
     return { parts, rules: rulesOf(options), outbox }
@@ -193,6 +201,30 @@ export async function plan(
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
     throw error
   }
+}
+
+function openSessions(
+  options: CrawlOptions,
+  state: StateStore,
+  clock: Clock,
+  closers: Closer[],
+): Sessions | undefined {
+  const settings = sessionsOf(options)
+  if (settings.length === 0) return undefined
+  const waits = new Waits(clock, options.timeout.hookMs)
+  closers.push(['a session', () => waits.close()])
+  return new Sessions(settings, {
+    records: state.space('sessions'),
+    waits,
+    openedAt: clock.now(),
+    pageOf: (request, response) =>
+      new FetchedPage(
+        request,
+        response,
+        { fetchedAt: clock.now(), fetchMs: 0 },
+        productName(options.userAgent),
+      ),
+  })
 }
 
 function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
