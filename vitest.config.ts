@@ -37,6 +37,7 @@ const WITH_WORKERS = crawls(
     'politeness',
     'refresh',
     'retries',
+    'rewrite',
     'robots',
     'seeds',
     'session',

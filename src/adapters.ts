@@ -105,5 +105,6 @@ export type {
 } from './types.js'
 export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
+export type { IndexPageOptions, UrlRewrite, UrlRewriteRule } from './url/rewrite.js'
 export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
 export type { TrapOptions } from './url/traps/traps.js'

@@ -216,6 +216,8 @@ export type FailureCode =
   | 'hook-timeout'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
+  /** `urls({ rewrite })` threw for this URL, returned no http(s) URL, or would rewrite its result again. */
+  | 'rewrite-failed'
   /** The login of a session failed, so pages of its origin are not fetched. */
   | 'session-failed'
   /** The page shows that the session is over. It is fetched again after a new login. */

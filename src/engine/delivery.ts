@@ -206,6 +206,7 @@ const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'fetcher-failed',
   'hook-failed',
   'hook-timeout',
+  'rewrite-failed',
   'scope-failed',
   'session-failed',
 ])

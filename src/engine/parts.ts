@@ -34,6 +34,11 @@ export interface EngineParts {
   readonly blocked?: ScopeTest | undefined
   /** Removes query parameters that do not affect the content from a canonical URL. */
   readonly withoutParameters?: ((url: string) => string) | undefined
+  /**
+   * `urls({ rewrite })`, which also removes those parameters. Throws an error for a URL that cannot be rewritten. Absent:
+   * there are no rules.
+   */
+  readonly rewrite?: ((url: string) => string) | undefined
   /** Why a new URL looks like part of an endless site; undefined if it does not. */
   readonly trap?: ((url: string) => SkipReason | undefined) | undefined
   /** Whether the host has shown this content so often that the page's links are not followed. */

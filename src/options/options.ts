@@ -7,13 +7,14 @@ import type { TlsOptions } from '../fetch/http/access/access.js'
 import { HTTP_DEFAULTS } from '../fetch/http/defaults.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import type { ModuleRef } from '../modules/module.js'
+import type { Module, ModuleRef } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
+import type { UrlRewriteRule } from '../url/rewrite.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
 import type { SeedInput } from './seeds.js'
@@ -49,6 +50,8 @@ export interface CrawlOptions {
   /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
+  /** `urls({ rewrite })`, in the order in which they apply. */
+  readonly rewrite: readonly UrlRewriteRule[]
   /** Undefined: trap detection is off. */
   readonly traps: TrapLimits | undefined
   readonly sitemaps: { readonly read: boolean; readonly wellKnown: boolean; readonly urlsPerHost: number }
@@ -113,6 +116,7 @@ export type PartOption =
   | 'digest'
   | 'extractors'
   | 'hooks'
+  | 'rewrite'
 
 /** Options that take code of the user; `USER_CODE` describes each. */
 export type CodeOption = RuleOption | PartOption
@@ -196,6 +200,11 @@ export interface UrlOptions {
   drop?: readonly string[] | undefined
   /** `'follow'` also crawls the canonical URL that a page names. Default `'report'`: see `page.canonical`. */
   canonical?: 'report' | 'follow' | undefined
+  /**
+   * Rules that rewrite every URL before it is known, in order: `indexPages()`, a function of the URL, a rule with a name,
+   * or a module that exports one of these. Default: none. With workers a function must be in a module.
+   */
+  rewrite?: UrlRewriteRule | Module | readonly (UrlRewriteRule | Module)[] | undefined
 }
 
 /** Options of `sitemaps()`. */
@@ -301,6 +310,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   exclude: [],
   block: [],
   urls: { drop: [], canonical: 'report' },
+  rewrite: [],
   traps: {},
   // A crawl of many hosts must not be flooded by their sitemaps.
   sitemaps: { read: true, wellKnown: false, urlsPerHost: 10_000 },

@@ -15,6 +15,7 @@ import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
+import { checkRewrite, indexPages } from '../url/rewrite.js'
 import { remake, toRule } from '../url/scope/combine.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
@@ -64,6 +65,13 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'dns',
     check: (value) => part('dns', value, ['resolve'], 'a resolver'),
     example: '{ resolve: async (host) => … }',
+  },
+  rewrite: {
+    option: 'urls.rewrite',
+    check: (value) => checkRewrite('urls.rewrite', value),
+    mayBeFunction: true,
+    remake: remakeBy({ indexPages }),
+    example: '(url) => …',
   },
   scope: ruleCode('scope', toScopeRule),
   include: ruleCode('include', toScopeRule),

@@ -12,6 +12,7 @@ import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/
 import { forgetful } from '../stores/memory-state.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import { rewriteIdentity } from '../url/rewrite.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
 import { keepsCookies, limitsSites, storeOf } from './plan-defaults.js'
@@ -19,7 +20,7 @@ import { keepsCookies, limitsSites, storeOf } from './plan-defaults.js'
 /** The options that affect what is stored, and where. */
 type StoredOptions = Pick<
   CrawlOptions,
-  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'rewrite' | 'refresh'
 > &
   Pick<GivenOptions, 'access' | 'hooks'>
 
@@ -56,12 +57,15 @@ function refreshFirst(refresh: RefreshSchedule): SelectionPolicy {
  * another partition. The keys are stored and compared, so they keep their names.
  */
 function identityOf(options: StoredOptions, partitions: number): Record<string, string> {
-  const { urls, partitioner } = options
+  const { urls, partitioner, rewrite } = options
+  const drop = [...urls.drop].sort().join(' ')
+  const rules = rewriteIdentity(rewrite)
   const groupedBy = limitsSites(options) ? 'site' : 'host'
   return {
     'partition (number of partitions)': String(partitions),
     'limit({ pagesPerSite }) (whether hosts are kept by site)': partitioner === undefined ? groupedBy : 'own',
-    'urls({ drop })': [...urls.drop].sort().join(' '),
+    // Together, so that crawls from before there were rules are compared too.
+    'urls({ drop })': rules === '' ? drop : `${drop} rewrite: ${rules}`.trim(),
   }
 }
 

@@ -26,6 +26,7 @@ import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
+import { urlRewriter } from '../url/rewrite.js'
 import { all, any, not } from '../url/scope/combine.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
@@ -109,7 +110,12 @@ export async function plan(
     const scope = wholeScope(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const trusted = new TrustedNames(state.space('addresses'))
-    const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
+    const { withoutParameters, rewrite } = spellingOf(options)
+    const spelled = (seed: string) => orItself(seed, rewrite)
+    const trust = (seed: string) => {
+      // Where the program's own rules lead from a seed is as trusted as the seed.
+      for (const url of new Set([seed, spelled(seed)])) trusted.add(hostOf(url), originOf(url))
+    }
     const cookies = cookiesOf(options, state)
     const fetcher =
       options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
@@ -133,14 +139,14 @@ export async function plan(
     const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
     // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
-      scope.addSeed?.(seed)
+      scope.addSeed?.(spelled(seed))
       trust(seed)
     }
     const seeds = state.space('seeds')
     const recorded = new NameSet()
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
-      scope.addSeed?.(String(seed))
+      scope.addSeed?.(spelled(String(seed)))
       trust(String(seed))
     }
     const sessions = openSessions(options, hookState, clock, closers)
@@ -170,7 +176,8 @@ export async function plan(
       scope,
       blocked,
       siteOf,
-      withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
+      withoutParameters,
+      rewrite,
       ...trapsOf(options),
       onSeed: (seed, isOwn) => {
         trust(seed)
@@ -261,6 +268,23 @@ function gateOf({ userAgent, robots, sitemaps }: CrawlOptions, random: Random): 
     maxDelayMs: robots.maxDelayMs,
     sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
   })
+}
+
+function spellingOf({
+  urls,
+  rewrite: rules,
+}: CrawlOptions): Pick<EngineParts, 'withoutParameters' | 'rewrite'> {
+  const withoutParameters = urls.drop.length > 0 ? parameterFilter(urls.drop) : undefined
+  return { withoutParameters, rewrite: rules.length > 0 ? urlRewriter(rules, withoutParameters) : undefined }
+}
+
+/** A seed that cannot be rewritten fails when it is admitted. */
+function orItself(seed: string, rewrite: ((url: string) => string) | undefined): string {
+  try {
+    return rewrite?.(seed) ?? seed
+  } catch {
+    return seed
+  }
 }
 
 function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 'sameContent'> {

@@ -8,23 +8,22 @@ import type { OriginFacts } from './origin-cache.js'
 export interface AdmissionReport {
   skipped(url: string, reason: SkipReason, parent: string | undefined): void
   scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
+  rewriteFailed(url: string, message: string, cause: unknown): MaybePromise<void>
   /** Which limit the host, or its site, has reached. */
   isFull(host: string): SkipReason | undefined
 }
 
+type FilterParts = Pick<EngineParts, 'blocked' | 'scope' | 'trap' | 'withoutParameters' | 'rewrite'>
+
 /** Decides which URLs the crawl wants (block-list, scope, depth, host limits, traps) and reports the others. */
 export class AdmissionFilter {
-  readonly #parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>
+  readonly #parts: FilterParts
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
   /** URLs for which a rule threw. Filled while links are filtered, emptied by `reportFailures`. */
-  readonly #failures: { url: string; error: unknown }[] = []
+  readonly #failures: { url: string; error: unknown; isRewrite?: true }[] = []
 
-  constructor(
-    parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>,
-    rules: Pick<EngineRules, 'maxDepth'>,
-    report: AdmissionReport,
-  ) {
+  constructor(parts: FilterParts, rules: Pick<EngineRules, 'maxDepth'>, report: AdmissionReport) {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
@@ -36,8 +35,21 @@ export class AdmissionFilter {
 
   /** Reports the URLs for which a rule threw since the last call. */
   async reportFailures(): Promise<void> {
-    for (const { url, error } of this.#failures.splice(0)) {
-      await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error)
+    for (const { url, error, isRewrite } of this.#failures.splice(0)) {
+      if (isRewrite) await this.#report.rewriteFailed(url, messageOf(error), (error as Error).cause)
+      else await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error)
+    }
+  }
+
+  /** The URL as `urls()` rewrites it; undefined if that failed. */
+  rewritten(url: string): string | undefined {
+    const { rewrite, withoutParameters } = this.#parts
+    if (rewrite === undefined) return withoutParameters === undefined ? url : withoutParameters(url)
+    try {
+      return rewrite(url)
+    } catch (error) {
+      this.#failures.push({ url, error, isRewrite: true })
+      return undefined
     }
   }
 

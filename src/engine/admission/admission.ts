@@ -68,16 +68,16 @@ export class Admission {
   async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
     const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
-      for (const url of all) scope.addSeed(url)
+      for (const url of all) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
     }
     if (all !== urls) for (const url of all) onSeed?.(url, false)
     const batch = new Batch()
     for (const seed of urls) {
       onSeed?.(seed, true)
-      const url = this.#canonical(seed)
-      const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
+      const url = this.#filter.rewritten(seed)
+      const facts = url === undefined ? undefined : this.#origins.of(originOf(url))
+      if (facts && !this.#filter.isBlocked(url!, facts, 0, undefined)) batch.put(url!, facts)
     }
     await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
   }
@@ -123,7 +123,12 @@ export class Admission {
         this.#report.skipped(resolved, 'nofollow', from.url)
         continue
       }
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved)
+      if (url === undefined) {
+        // Reported once, and not on every page of the site.
+        if (comparable) recent.add(link.href)
+        continue
+      }
       // Consecutive links often have the same origin.
       if (!isUnder(url, origin)) {
         origin = isUnder(url, home) ? home : originOf(url)
@@ -149,7 +154,11 @@ export class Admission {
    * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
   async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#canonical(target)
+    const to = this.#redirectTarget(target, from)
+    if (to === undefined) {
+      await this.#filter.reportFailures()
+      return []
+    }
     const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), from.url]
     const { priority, depth, parent, purpose, hint } = from
@@ -239,7 +248,8 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
       batch.put(url, facts)
@@ -277,9 +287,24 @@ export class Admission {
     return this.#recentLinks
   }
 
-  /** The URL without the query parameters that this crawl drops. */
-  #canonical(url: string): string {
-    return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
+  /** The rewritten URL, or the URL itself if that fails. */
+  #spelled(url: string): string {
+    try {
+      return this.#parts.rewrite?.(url) ?? url
+    } catch {
+      return url
+    }
+  }
+
+  /**
+   * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
+   * `/` to the `/index.html` that a rule rewrites to `/`.
+   */
+  #redirectTarget(target: string, { url, via }: CrawlRequest): string | undefined {
+    const to = this.#filter.rewritten(target)
+    const { rewrite, withoutParameters } = this.#parts
+    if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
+    return withoutParameters === undefined ? target : withoutParameters(target)
   }
 
   /** Reports the URLs for which a scope rule threw since the last call. */

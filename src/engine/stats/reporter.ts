@@ -68,6 +68,8 @@ export function admissionReport(
     skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
     scopeFailed: (url, message, cause) =>
       reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
+    rewriteFailed: (url, message, cause) =>
+      reports.failed({ url, code: 'rewrite-failed', message, attempt: 0, final: true, cause }),
     isFull(host) {
       if (quotas.host.isFull(host)) return 'host-limit'
       return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined
