@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { runProgram } from '../run-program.js'
 import { folder } from '../stores/level/folders.js'
 import { type LoginSite, loginSite, PASSWORD, shortestPause } from './login-site.js'
-import { crawl, linksTo, pathsOf, quick, rejectionOf, site, WORKERS } from './support.js'
+import { crawl, linksTo, pathsOf, quick, rejectionOf, site, sleep, until, WORKERS } from './support.js'
 
 const ALL = ['/', '/1', '/2', '/3', '/4', '/5', '/6', '/7']
 
@@ -156,6 +156,20 @@ describe('a login that fails', () => {
     }
     expect(app.visits.filter(({ path }) => path === '/login').length).toBeLessThanOrEqual(6)
     expect(app.logins.length).toBeLessThanOrEqual(3)
+  })
+
+  test('because a function of the program hangs does not hold an abort up', async () => {
+    const app = await loginSite()
+    const fields = () => new Promise<never>(() => {})
+    const stopping = new AbortController()
+    const crawler = quick.workers(0).seeds(app.url()).use(account(app, { fields }))
+    const run = crawler.run({ signal: stopping.signal })
+    await until(() => app.visits.some(({ path }) => path === '/login'), 'the login page is fetched')
+    await sleep(50)
+    const started = performance.now()
+    stopping.abort()
+    expect(await run).toMatchObject({ pending: 1, pages: 0 })
+    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   test('because the server has trouble is tried again', async () => {

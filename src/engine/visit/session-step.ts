@@ -18,6 +18,8 @@ const MAX_REPEATS = 2
 
 const TOO_MANY_REQUESTS = 429
 
+const ABORTED = Symbol('aborted')
+
 /** What it needs of the visits. */
 interface SessionVisits {
   hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined
@@ -39,6 +41,8 @@ export class SessionStep {
   readonly #visits: SessionVisits
   /** Requests of logins in flight, so that parallel connections to a host do not each log in. */
   readonly #inFlight = new Map<OriginSession, Promise<unknown>>()
+  /** Visits that wait for a function of the user's. Filled and emptied by `#unlessAborted`. */
+  readonly #waiting = new Set<() => void>()
 
   constructor(
     parts: EngineParts,
@@ -54,6 +58,11 @@ export class SessionStep {
     this.#fetchStep = fetchStep
     this.#reports = reports
     this.#visits = visits
+  }
+
+  /** Functions of the user are not waited for any longer. */
+  abort(): void {
+    for (const stop of this.#waiting) stop()
   }
 
   /** Undefined if the page can be fetched. Otherwise the visit ends: used for a login, postponed or failed. */
@@ -72,6 +81,14 @@ export class SessionStep {
   ): MaybePromise<VisitResult | undefined> {
     const session = outcome.ok ? this.#sessions.of(request.url) : undefined
     return session && this.#checkOver(request, outcome as FetchedResponse, session, startedAt, endedAt)
+  }
+
+  #unlessAborted<T>(promise: Promise<T>): Promise<T | typeof ABORTED> {
+    return new Promise((resolve, reject) => {
+      const stop = () => resolve(ABORTED)
+      this.#waiting.add(stop)
+      promise.then(resolve, reject).finally(() => this.#waiting.delete(stop))
+    })
   }
 
   async #logIn(request: CrawlRequest, session: OriginSession): Promise<VisitResult | undefined> {
@@ -108,7 +125,8 @@ export class SessionStep {
     const endedAt = clock.now()
     const isAborted = !outcome.ok && outcome.code === 'aborted' && this.#fetchStep.isAborted
     if (isAborted || isLocalShortage(outcome)) return repeated(request, endedAt)
-    await session.learn(outcome, endedAt)
+    if ((await this.#unlessAborted(session.learn(outcome, endedAt))) === ABORTED)
+      return repeated(request, endedAt)
     const hostDelayMs = this.#visits.hostDelayMs(request, endedAt - startedAt)
     const settlement = { ...repeated(request, endedAt), hostDelayMs }
     const isHealthy = outcome.ok && outcome.status < 500 && outcome.status !== TOO_MANY_REQUESTS
@@ -132,15 +150,17 @@ export class SessionStep {
     endedAt: number,
   ): Promise<VisitResult | undefined> {
     const hostDelayMs = this.#visits.hostDelayMs(request, endedAt - startedAt)
-    let at: number | undefined
+    let at: number | typeof ABORTED | undefined
     try {
-      at = await session.over(request, response, startedAt, endedAt)
+      const answer = session.over(request, response, startedAt, endedAt)
+      at = answer instanceof Promise ? await this.#unlessAborted(answer) : answer
     } catch (cause) {
       const message = `the rule 'over' of the session threw: ${messageOf(cause)}`
       await this.#reports.failure(request, { code: 'session-failed', message, cause }, true)
       return { request, visitedAt: endedAt, hostDelayMs }
     }
     if (at === undefined) return undefined
+    if (at === ABORTED) return repeated(request, endedAt)
     const { status } = response
     const { attempt } = request
     const isFinal = attempt >= Math.max(this.#rules.retries, MAX_REPEATS)

@@ -95,6 +95,7 @@ export class Visits {
   /** Aborts all fetches; their requests stay pending. */
   abort(): void {
     this.#fetchStep.abort()
+    this.#sessionStep?.abort()
     this.#parts.delivery.abort()
   }
 

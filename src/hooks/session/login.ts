@@ -41,6 +41,8 @@ interface SessionRecord {
   readonly open: boolean
   /** Failed logins in a row. */
   readonly tries: number
+  /** The page with the form, if the login page redirects to it. */
+  readonly form?: string | undefined
 }
 
 export class Login implements OriginSession {
@@ -58,6 +60,8 @@ export class Login implements OriginSession {
   #againAt = Number.POSITIVE_INFINITY
   #tries = 0
   #problem: { readonly message: string; readonly cause?: unknown } | undefined = undefined
+  /** The page with the form, which is another than the login page if that redirects. */
+  #formPage: string
   /** Values that no message may show. */
   #secrets: readonly string[] = []
   /** Fields of the user's that the form does not have. */
@@ -67,6 +71,7 @@ export class Login implements OriginSession {
     this.#settings = settings
     this.#parts = parts
     this.#origin = originOf(settings.login)
+    this.#formPage = settings.login
   }
 
   isOpen(now: number): boolean {
@@ -161,6 +166,7 @@ export class Login implements OriginSession {
       const which = selector === undefined ? 'with a password field' : `that matches '${selector}'`
       return this.#fail(`the login page ${url} has no form ${which}`, now)
     }
+    this.#formPage = url
     const values = await this.#values()
     const unknown = Object.keys(values).filter((name) => !form.names.includes(name))
     this.#unknown =
@@ -254,7 +260,8 @@ export class Login implements OriginSession {
   }
 
   #isLoginPage(url: string): boolean {
-    return withoutQuery(url) === withoutQuery(this.#settings.login)
+    const path = withoutQuery(url)
+    return path === withoutQuery(this.#settings.login) || path === withoutQuery(this.#formPage)
   }
 
   #get(kind: Step['kind'], url: string, redirects: number): Step {
@@ -285,7 +292,7 @@ export class Login implements OriginSession {
 
   #save(now: number): void {
     this.#endedAt = now
-    const record: SessionRecord = { at: now, open: this.#open, tries: this.#tries }
+    const record: SessionRecord = { at: now, open: this.#open, tries: this.#tries, form: this.#formPage }
     this.#parts.records.put(this.#origin, record, hostOf(`${this.#origin}/`))
   }
 
@@ -294,8 +301,9 @@ export class Login implements OriginSession {
     const read = (value: unknown) => {
       if (this.#isRestored) return
       this.#isRestored = true
-      const { at, open, tries } = (value ?? {}) as Partial<SessionRecord>
+      const { at, open, tries, form } = (value ?? {}) as Partial<SessionRecord>
       if (typeof at !== 'number') return
+      if (form !== undefined && this.#isHere(form)) this.#formPage = form
       this.#endedAt = at
       this.#open = open === true
       if (this.#open) this.#openedAt = at

@@ -52,7 +52,7 @@ function isRedirectedTo(pattern: string | RegExp, url: string, response: Fetched
 }
 
 /** A page that is not markup has no elements. */
-export function hasElement(page: Page, selector: string): boolean {
+function hasElement(page: Page, selector: string): boolean {
   try {
     return page.document.querySelector(selector) !== null
   } catch {
