@@ -24,6 +24,8 @@ export interface LoginSiteOptions {
   /** What a page answers to a visitor without a session. Default: a redirect to the login page. */
   readonly stranger?: (response: ServerResponse) => void
   readonly more?: Record<string, Route>
+  /** How long a page takes. */
+  readonly ms?: number
 }
 
 const FORM = (token: string) => `<form><input name="q"></form>
@@ -71,7 +73,10 @@ export async function loginSite(options: LoginSiteOptions = {}): Promise<LoginSi
     const left = sessions.get(sid) ?? 0
     if (left <= 0) return stranger(response)
     sessions.set(sid, left - 1)
-    response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>in</title>${linksTo(...paths)}`)
+    const body = `<title>in</title>${linksTo(...paths)}`
+    const answer = () => response.writeHead(200, { 'content-type': 'text/html' }).end(body)
+    if (options.ms === undefined) answer()
+    else setTimeout(answer, options.ms)
   }
   const login: Route = (request, response) => {
     if (request.method === 'POST') void logIn(request, response)

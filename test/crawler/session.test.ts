@@ -4,12 +4,24 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { fromModule, type KumoError, level, session } from 'kumo'
+import { Crawler, fromModule, type KumoError, level, session } from 'kumo'
+import { byHost } from 'kumo/adapters'
 import { describe, expect, test } from 'vitest'
 import { runProgram } from '../run-program.js'
 import { folder } from '../stores/level/folders.js'
 import { type LoginSite, loginSite, PASSWORD, shortestPause } from './login-site.js'
-import { crawl, linksTo, pathsOf, quick, rejectionOf, site, sleep, until, WORKERS } from './support.js'
+import {
+  crawl,
+  hastyClock,
+  linksTo,
+  pathsOf,
+  quick,
+  rejectionOf,
+  site,
+  sleep,
+  until,
+  WORKERS,
+} from './support.js'
 
 const ALL = ['/', '/1', '/2', '/3', '/4', '/5', '/6', '/7']
 
@@ -97,6 +109,18 @@ describe('a session that is over', () => {
     const { pages } = await crawl(patient.seeds(app.url()).use(account(app, more)))
     expect(pathsOf(pages)).toEqual(ALL)
     expect(app.logins).toHaveLength(2)
+  })
+
+  test('is followed by a login a minute later at the earliest', async () => {
+    const app = await loginSite({ pagesPerSession: 5 })
+    const { pages } = await crawl(
+      patient
+        .clock(hastyClock(200))
+        .seeds(app.url())
+        .use(account(app, { interval: undefined })),
+    )
+    expect(pathsOf(pages)).toEqual(ALL)
+    expect(app.logins[1]!.at - app.logins[0]!.at).toBeGreaterThanOrEqual(60_000 / 200)
   })
 
   test('does not keep a page that always says so in circles', async () => {
@@ -236,6 +260,28 @@ describe('a stored session', () => {
     expect(app.logins.length).toBeLessThanOrEqual(2)
   }, 60_000)
 })
+
+test.runIf(WORKERS > 0)(
+  'a session follows its host to another worker',
+  async () => {
+    const app = await loginSite({ pages: 40, ms: 25 })
+    const { partition } = byHost()
+    const names = Array.from({ length: 250 }, (_, i) => `127.0.9.${i + 1}`)
+    // All of them belong to the first of two workers.
+    const hosts = names.filter((name) => partition(`${name}:${app.port}`) % 2 === 0).slice(0, 10)
+    const fields = { user: 'alice', password: PASSWORD }
+    const crawler = hosts.reduce(
+      (made, host) => made.seeds(app.url('/', host)).use(session({ login: app.url('/login', host), fields })),
+      new Crawler().delay(20).concurrency(6).workers(2),
+    )
+    const summary = await crawler.run()
+    expect(summary).toMatchObject({ reason: 'done', pages: hosts.length * 40, failed: 0 })
+    expect(summary.workers[1]!.partitions).toBeGreaterThan(512)
+    expect(summary.workers[1]!.pages).toBeGreaterThan(hosts.length)
+    expect(app.logins).toHaveLength(hosts.length)
+  },
+  60_000,
+)
 
 describe('the options', () => {
   const login = 'https://app.example/login'
