@@ -1,12 +1,14 @@
 import type { Seed } from '../engine/parts.js'
 import { optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
+import { didYouMeanUrl } from '../url/meant-url.js'
 
 /** A seed, or a source of seeds. A source is read as the crawl needs it, each time the crawler runs. */
 export type SeedInput = string | URL | Iterable<string | URL> | AsyncIterable<string | URL>
 
 /** Seeds of a source that are admitted together: enough to spread the cost, few enough to save memory. */
 const BATCH_SIZE = 1000
+const ABSOLUTE_URLS = 'absolute http(s) URLs such as https://example.com/'
 
 /**
  * Checks strings, URLs and arrays now, so that a typo throws at the line that contains it. Generators and streams are not
@@ -139,8 +141,7 @@ function isAsync(
 
 function checkSeed(value: unknown): string {
   const seed = toSeed(value)
-  if ('invalid' in seed)
-    throw optionError('seeds', seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+  if ('invalid' in seed) throw optionError('seeds', seed.invalid, `${ABSOLUTE_URLS}${didYouMeanUrl(value)}`)
   return String(value)
 }
 
@@ -149,5 +150,5 @@ function toSeed(value: unknown): Seed {
   const url = typeof given === 'string' ? canonicalizeUrl(given.trim()) : undefined
   if (url !== undefined) return { url }
   const shown = show(given)
-  return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
+  return { invalid: shown, message: `not an absolute http(s) URL: ${shown}${didYouMeanUrl(given)}` }
 }

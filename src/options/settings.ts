@@ -15,6 +15,7 @@ import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
+import { meantKey } from './meant.js'
 import {
   type BodyOptions,
   DEFAULTS,
@@ -137,10 +138,11 @@ export abstract class Settings {
    * connection. Each keeps the delay, so four connections make up to four visits per pause.
    */
   perHost(options: PerHostOptions): this {
-    const given = check.keys('perHost', options, {
-      connections: (option, value) => check.integer(option, value, 1, 1024),
-      growAt: (option, value) => check.integer(option, value, 1),
-    })
+    const checks = {
+      connections: (option: string, value: unknown) => check.integer(option, value, 1, 1024),
+      growAt: (option: string, value: unknown) => check.integer(option, value, 1),
+    }
+    const given = check.keys('perHost', options, checks, meantKey('perHost', options, 'connections'))
     return this.with({ perHost: { ...this.options.perHost, ...given } })
   }
 
@@ -322,14 +324,16 @@ export abstract class Settings {
    */
   limit(limits: LimitOptions): this {
     const before = this.options.limit
-    const { time = before.timeMs, ...counts } = check.keys('limit', limits, {
+    const checks = {
       pages: atLeastOne,
       bytes: atLeastOne,
       time: check.timeLimit,
       pagesPerHost: atLeastOne,
       pagesPerSite: atLeastOne,
       requests: atLeastOne,
-    })
+    }
+    const hint = meantKey('limit', limits, 'pages')
+    const { time = before.timeMs, ...counts } = check.keys('limit', limits, checks, hint)
     return this.with({ limit: { ...before, ...counts, timeMs: time } })
   }
 
@@ -337,9 +341,9 @@ export abstract class Settings {
   timeout(time: Duration | TimeoutOptions): this {
     const before = this.options.timeout
     if (typeof time !== 'object' || time === null) {
-      return this.with({ timeout: { ...before, fetchMs: period('timeout', time) } })
+      return this.with({ timeout: { ...before, fetchMs: check.timeout('timeout', time) } })
     }
-    const checks = { fetch: period, extract: period, hook: period }
+    const checks = { fetch: check.timeout, extract: check.timeout, hook: check.timeout }
     const { fetch, extract, hook } = check.keys('timeout', time, checks)
     return this.with({
       timeout: {

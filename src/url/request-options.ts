@@ -3,6 +3,7 @@
 import { invalidOption, isPlainObject, type KumoError, messageOf, optionError, show } from '../errors.js'
 import type { RequestExtras } from '../types.js'
 import { canonicalizeUrl } from './canonicalize.js'
+import { didYouMeanUrl } from './meant-url.js'
 
 /** A URL, or a request with more than a URL. */
 export type RequestInput = string | URL | RequestOptions
@@ -95,7 +96,8 @@ function urlOf(option: string, given: unknown, base: string | undefined): string
 
 function notAUrl(option: string, given: unknown, base: string | undefined): KumoError {
   const absolute = 'absolute http(s) URLs such as https://example.com/'
-  return invalidOption(option, given, base === undefined ? absolute : 'http(s) URLs')
+  const allowed = base === undefined ? absolute + didYouMeanUrl(given) : 'http(s) URLs'
+  return invalidOption(option, given, allowed)
 }
 
 function extrasOf(option: string, given: Record<keyof RequestOptions, unknown>): RequestExtras | undefined {
