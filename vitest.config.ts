@@ -30,6 +30,7 @@ const WITH_WORKERS = crawls(
     'hanging-parts',
     'iteration',
     'limits',
+    'no-page',
   ],
   ...[
     'parts',
@@ -37,6 +38,7 @@ const WITH_WORKERS = crawls(
     'refresh',
     'retries',
     'robots',
+    'rules',
     'seeds',
     'sitemaps',
     'stats',

@@ -48,6 +48,8 @@ export interface CrawlOptions {
   readonly exclude: readonly ScopeRule[]
   /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
+  /** Rules with a priority: see `Priorities`. */
+  readonly prioritize: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
   /** Undefined: trap detection is off. */
   readonly traps: TrapLimits | undefined
@@ -99,7 +101,7 @@ export interface CrawlOptions {
 }
 
 /** Options that hold scope rules. A module in one of them is wrapped in a rule until it is loaded: see `moduleRule`. */
-export type RuleOption = 'scope' | 'include' | 'exclude' | 'block'
+export type RuleOption = 'scope' | 'include' | 'exclude' | 'block' | 'prioritize'
 
 /** Options that hold other code of the user. A module in one of them is a reference until it is loaded. */
 export type PartOption =
@@ -300,6 +302,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   include: [],
   exclude: [],
   block: [],
+  prioritize: [],
   urls: { drop: [], canonical: 'report' },
   traps: {},
   // A crawl of many hosts must not be flooded by their sitemaps.

@@ -10,8 +10,6 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Duration } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
-import { all } from '../url/scope/combine.js'
-import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
@@ -21,7 +19,6 @@ import {
   DEFAULTS,
   type DelayOptions,
   type DnsOptions,
-  type GivenOptions,
   type HeaderOptions,
   type LimitOptions,
   type NetworkOptions,
@@ -34,8 +31,9 @@ import {
   type UrlOptions,
   type WorkerTuning,
 } from './options.js'
+import { RuleSettings } from './rule-settings.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
-import { accept, acceptRules, withExtractor } from './user-code.js'
+import { accept, withExtractor } from './user-code.js'
 
 /** No machine has more cores than this; a larger number of threads is a typo. */
 const MOST_WORKERS = 1024
@@ -66,20 +64,7 @@ const upToThousand =
  * Methods that take functions have one signature and no overloads: to choose an overload, the compiler would have to
  * look into the function, and could not type `const crawler = new Crawler().fetcher(() => crawler.stop())`.
  */
-export abstract class Settings {
-  /** Written only by `with`, before the new crawler is returned. */
-  #options: GivenOptions = DEFAULTS
-
-  protected get options(): GivenOptions {
-    return this.#options
-  }
-
-  protected with(change: Partial<GivenOptions>): this {
-    const next = new (this.constructor as new () => this)()
-    next.#options = Object.freeze({ ...this.#options, ...change })
-    return next
-  }
-
+export abstract class Settings extends RuleSettings {
   /**
    * Where the crawl starts: strings, URLs, arrays, generators or streams. Each call adds. Generators and streams are
    * read as the crawl needs them. Seeds are fetched even if they are outside the scope, but never against robots.txt.
@@ -236,48 +221,6 @@ export abstract class Settings {
    */
   allowPrivate(...hosts: [string, ...string[]]): this {
     return this.#withAccess({ allowPrivate: access.privateHosts(hosts) })
-  }
-
-  /**
-   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
-   * expression, a function, or a module that exports one of these. Several must all match. Default `'site'`: the
-   * registrable domains of the seeds. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().seeds('https://example.com/').scope('host', not('/login'))
-   */
-  scope(...rules: [ScopeLike | Module, ...(ScopeLike | Module)[]]): this {
-    // Called without a rule, it fails like `scope(undefined)`.
-    const [first, ...more] = acceptRules('scope', rules.length === 0 ? [undefined] : rules)
-    return this.with({ scope: more.length === 0 ? first : all(first!, ...more) })
-  }
-
-  /**
-   * Within the scope, follows only links that match one of these rules. Each call adds. With workers a function must be
-   * in a module.
-   */
-  include(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ include: [...this.options.include, ...acceptRules('include', rules)] })
-  }
-
-  /**
-   * Within the scope, follows no link that matches one of these rules. Each call adds. With workers a function must be in
-   * a module.
-   */
-  exclude(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ exclude: [...this.options.exclude, ...acceptRules('exclude', rules)] })
-  }
-
-  /**
-   * Your block-list: host names (with their subdomains, on every port), globs, regular expressions, functions, or modules
-   * that export one of these. Each call adds. It applies before scope and robots.txt, to seeds, links, redirects and
-   * sitemaps. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().block('ads.example.com', '/cgi-bin/**')
-   */
-  block(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ block: [...this.options.block, ...acceptRules('block', rules)] })
   }
 
   /**

@@ -14,7 +14,7 @@ import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
-import { remake, toRule } from '../url/scope/combine.js'
+import { needsPage, remake, toRule } from '../url/scope/combine.js'
 import { isFileName } from '../url/scope/file-names.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
@@ -70,6 +70,7 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
   include: ruleCode('include', toScopeRule),
   exclude: ruleCode('exclude', toScopeRule),
   block: ruleCode('block', toBlockRule),
+  prioritize: ruleCode('prioritize', (option, value) => ofUrls(option, toScopeRule(option, value))),
   store: {
     option: 'store',
     check: (value) =>
@@ -193,7 +194,14 @@ const HOST_NAME = /^(?:[\p{L}\p{N}._-]+|\[?[\da-f.:]*:[\da-f.:]*:[\da-f.:]*\]?)$
 function toBlockRule(option: string, value: unknown): ScopeRule {
   if (typeof value === 'string' && HOST_NAME.test(value) && !isFileName(value))
     return naming(option, () => domain(value))
-  return toScopeRule(option, value)
+  return ofUrls(option, toScopeRule(option, value))
+}
+
+/** A rule that decides before the fetch. */
+function ofUrls(option: string, rule: ScopeRule): ScopeRule {
+  if (!needsPage(rule)) return rule
+  const allowed = `a rule that needs no page${option === 'block' ? '; did you mean .exclude()' : ''}`
+  throw optionError(option, `the rule '${rule.name}'`, allowed)
 }
 
 /** A URL as text, which can be sent to another thread. */

@@ -25,6 +25,8 @@ import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { all, any, not } from '../url/scope/combine.js'
+import { Priorities } from '../url/scope/priorities.js'
+import { RuleUse } from '../url/scope/rule-use.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
@@ -102,8 +104,11 @@ export async function plan(
     const { state } = stored.storeState
     const hookState = stateOf(state)
     if (schedule === undefined) await assertNotRefreshed(state)
-    const scope = wholeScope(options).start()
-    const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
+    const ruleUse = new RuleUse()
+    const scope = wholeScope(options, ruleUse).start()
+    const blocked =
+      options.block.length > 0 ? ruleUse.watch('block', any(...options.block)).start() : undefined
+    const priorities = options.prioritize.length > 0 ? new Priorities(options.prioritize) : undefined
     const trusted = new TrustedNames(state.space('addresses'))
     const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
     const fetcher =
@@ -125,10 +130,12 @@ export async function plan(
     }
     await openPart('the scope', () => scope.open?.())
     await openPart('the block-list', () => blocked?.open?.())
+    await openPart('a rule of prioritize()', () => priorities?.open())
     const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
     // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
       scope.addSeed?.(seed)
+      priorities?.addSeed(seed)
       trust(seed)
     }
     const seeds = state.space('seeds')
@@ -136,6 +143,7 @@ export async function plan(
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
       scope.addSeed?.(String(seed))
+      priorities?.addSeed(String(seed))
       trust(String(seed))
     }
     const exchange = overrides?.exchange(outbox) ?? soleExchange()
@@ -163,6 +171,8 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
+      ruleUse,
+      priorities,
       siteOf,
       withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
       ...trapsOf(options),
@@ -211,11 +221,11 @@ export async function openPart(name: string, open: () => MaybePromise<unknown>):
 }
 
 /** The scope, narrowed by `include` and `exclude`. */
-function wholeScope(options: CrawlOptions): ScopeRule {
-  const { include, exclude } = options
-  const rules = [scopeOf(options)]
-  if (include.length > 0) rules.push(any(...include))
-  if (exclude.length > 0) rules.push(not(...exclude))
+function wholeScope(options: CrawlOptions, use: RuleUse): ScopeRule {
+  const { scope, include, exclude } = options
+  const rules = [scope === undefined ? scopeOf(options) : use.watch('scope', scope)]
+  if (include.length > 0) rules.push(use.watch('include', any(...include)))
+  if (exclude.length > 0) rules.push(use.watch('exclude', not(...exclude)))
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 

@@ -1,9 +1,10 @@
-import { KumoError } from '../../errors.js'
+import { KumoError, messageOf } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
 import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
 import { sitemapName } from '../../url/known-as.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
+import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
@@ -49,6 +50,8 @@ export class Admission {
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #filter: AdmissionFilter
+  /** What `prioritize()` says about a link. Undefined: it was not called. */
+  readonly #priorityOf: PriorityOf | undefined
   /** Contains a visited request until its visit is settled. */
   readonly inProgress = new AdmissionsInProgress()
   /** Requests from other shards. */
@@ -60,13 +63,15 @@ export class Admission {
     this.#report = report
     this.#origins = new OriginCache(parts)
     this.#filter = new AdmissionFilter(parts, rules, report)
+    this.#priorityOf = priorityOf(parts)
     this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
   async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
-    const { scope, onSeed } = this.#parts
+    const { scope, onSeed, priorities } = this.#parts
+    if (priorities !== undefined) for (const url of all) priorities.addSeed(url)
     if (scope.addSeed !== undefined) {
       for (const url of all) scope.addSeed(url)
       this.#origins.clear()
@@ -96,6 +101,7 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
+    const rules = this.#priorityOf
     const recent = this.#currentRecentLinks()
     recent.setOrigin(base.origin)
     const { links } = extracted
@@ -132,9 +138,10 @@ export class Admission {
       if (!this.#filter.admits(url, facts, depth, from)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
-      if (link.priority !== undefined) {
+      const priority = link.priority ?? rules?.(url, depth, from.url)
+      if (priority !== undefined) {
         priorities ??= new Map()
-        priorities.set(url, link.priority)
+        priorities.set(url, priority)
       }
     }
     if (batch.isEmpty && !this.#filter.hasFailures) return
@@ -246,7 +253,10 @@ export class Admission {
       hints.set(url, entry)
     }
     await this.#admit(batch, (url, host) =>
-      withHint(newRequest(url, host, 1, SITEMAP_PRIORITY, from.url), hints.get(url)!),
+      withHint(
+        newRequest(url, host, 1, this.#priorityOf?.(url, 1, from.url) ?? SITEMAP_PRIORITY, from.url),
+        hints.get(url)!,
+      ),
     )
     if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
@@ -379,6 +389,23 @@ function invalidSeenAnswer(urls: number): KumoError {
 function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
   const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
   return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+type PriorityOf = (url: string, depth: number, parent: string) => number | undefined
+
+/** If a rule throws, the link keeps the priority that it has without rules. */
+function priorityOf({ priorities, delivery }: EngineParts): PriorityOf | undefined {
+  return (
+    priorities &&
+    ((url, depth, parent) => {
+      try {
+        return priorities.of(scopeTarget(url, depth, parent))
+      } catch (error) {
+        delivery.warn(`prioritize: a rule threw for ${url}: ${messageOf(error)}`)
+        return undefined
+      }
+    })
+  )
 }
 
 /** A request for a URL that was not fetched yet. */

@@ -2,8 +2,9 @@ import { owned } from '../../owned.js'
 import type { Clock } from '../../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
 import type { AdmissionReport } from '../admission/admission-filter.js'
-import type { Delivery } from '../delivery.js'
+import { type Delivery, USER_CODE_FAILURES } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
+import { UnheardReasons } from './no-page.js'
 import type { Tally, VisitEvent } from './tally.js'
 
 /** Records an event of a visit; without a request, it belongs to no visit. */
@@ -15,6 +16,8 @@ export class Reporter {
   readonly #tally: Tally
   readonly #clock: Clock
   readonly #note: RecordEvent
+  /** What happened before the first page and was reported to nobody. */
+  readonly unheard = new UnheardReasons()
 
   constructor(delivery: Delivery, tally: Tally, clock: Clock, note: RecordEvent) {
     this.#clock = clock
@@ -25,12 +28,15 @@ export class Reporter {
 
   skipped(url: string, reason: SkipReason, parent: string | undefined): void {
     this.#tally.skip(reason)
+    if (this.#tally.pages === 0 && !this.#delivery.hasListeners('skip'))
+      this.unheard.note({ url: owned(url), kind: 'skip', code: reason })
     if (this.#delivery.hasListeners('skip'))
       void this.#delivery.emit('skip', { url: owned(url), reason, parent })
   }
 
   async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
     if (failure.final) {
+      if (this.#tally.pages === 0 && !this.#delivery.hearsFailures) this.#noteUnheard(failure, request)
       this.#tally.failure(failure.code)
       this.#note({ kind: 'failure', failure, at: this.#clock.now() }, request)
     } else {
@@ -38,6 +44,13 @@ export class Reporter {
       this.#note({ kind: 'retry' }, request)
     }
     await this.#delivery.deliverFailure(failure)
+  }
+
+  #noteUnheard({ url, code, message }: Failure, request: CrawlRequest | undefined): void {
+    // The delivery warns about user code at once.
+    if (USER_CODE_FAILURES.has(code)) this.unheard.clear()
+    else if (request?.purpose === undefined && request?.revisit !== true)
+      this.unheard.note({ url, kind: 'failure', code, message })
   }
 
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
