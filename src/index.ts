@@ -8,6 +8,7 @@ export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.j
 export type { EndReason, Stats, Summary } from './engine/stats/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Extractor, Page, PageLink } from './extract/contract.js'
+export { select } from './extract/select/select.js'
 export { parseSitemap } from './extract/sitemap/sitemap.js'
 export type { Fetcher } from './fetch/contract.js'
 export { parseRobots } from './fetch/robots/parse.js'
@@ -28,6 +29,7 @@ export { memory } from './stores/memory.js'
 export type { Duration } from './time.js'
 export type { Change, CrawlRequest, Failure, FailureCode, SkipReason } from './types.js'
 export { all, any, not } from './url/scope/combine.js'
+export { pageLanguage } from './url/scope/page-language.js'
 export {
   anywhere,
   domain,

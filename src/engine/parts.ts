@@ -33,6 +33,8 @@ export interface EngineParts {
   readonly scope: ScopeTest
   /** `block()`: checked before everything else. Absent: nothing is blocked. */
   readonly blocked?: ScopeTest | undefined
+  /** The language of a page, for a scope that depends on it. */
+  languageOf(page: Page): string | undefined
   /** Which of the user's rules have matched. Absent: nobody asks. */
   readonly ruleUse?: RuleUse | undefined
   /** `prioritize()`: the priorities of links. Absent: all have the same. */

@@ -15,6 +15,7 @@ import type {
 } from './contract.js'
 import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
+import { isInvalidData } from './select/invalid-data.js'
 import { sitemapSlices } from './sitemap/sitemap.js'
 
 /** The media types of an extractor that names none. */
@@ -181,6 +182,7 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
 }
 
 function failed(extractor: Extractor, error: unknown): ExtractionProblem {
+  if (isInvalidData(error)) return { code: 'invalid-data', message: error.message, cause: error }
   const message = `extractor '${extractor.name}' threw: ${messageOf(error)}`
   return { code: 'extract-failed', message, cause: error }
 }

@@ -171,6 +171,7 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
+      languageOf: (page) => (page as { language?: { code?: string } }).language?.code,
       ruleUse,
       priorities,
       siteOf,

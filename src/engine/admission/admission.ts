@@ -10,6 +10,7 @@ import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from '
 import { Arrivals } from './arrivals.js'
 import { AdmissionsInProgress } from './in-progress.js'
 import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
+import { FAR, PageScope } from './page-scope.js'
 import { RecentLinks } from './recent-links.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
@@ -50,6 +51,8 @@ export class Admission {
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #filter: AdmissionFilter
+  /** Decides about fetched pages. Undefined: the scope decides by URLs alone. */
+  readonly pageScope: PageScope | undefined
   /** What `prioritize()` says about a link. Undefined: it was not called. */
   readonly #priorityOf: PriorityOf | undefined
   /** Contains a visited request until its visit is settled. */
@@ -64,6 +67,7 @@ export class Admission {
     this.#origins = new OriginCache(parts)
     this.#filter = new AdmissionFilter(parts, rules, report)
     this.#priorityOf = priorityOf(parts)
+    this.pageScope = parts.scope.testPage && new PageScope(parts.scope, parts.languageOf)
     this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
@@ -146,8 +150,9 @@ export class Admission {
     }
     if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
+    const outside = this.pageScope?.distanceOf(from) ?? 0
     return this.#newRequests(batch, (url, host) =>
-      newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
+      withOutside(newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url), outside),
     )
   }
 
@@ -161,7 +166,8 @@ export class Admission {
     const via = [...(from.via ?? []), from.url]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
-      const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      const made = withOutside(newRequest(url, host, depth, priority, parent), from.extras?.outside ?? 0)
+      const next = { ...made, redirects: from.redirects + 1, via }
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
     }
     const batch = new Batch()
@@ -254,7 +260,10 @@ export class Admission {
     }
     await this.#admit(batch, (url, host) =>
       withHint(
-        newRequest(url, host, 1, this.#priorityOf?.(url, 1, from.url) ?? SITEMAP_PRIORITY, from.url),
+        withOutside(
+          newRequest(url, host, 1, this.#priorityOf?.(url, 1, from.url) ?? SITEMAP_PRIORITY, from.url),
+          this.pageScope === undefined ? 0 : FAR,
+        ),
         hints.get(url)!,
       ),
     )
@@ -389,6 +398,10 @@ function invalidSeenAnswer(urls: number): KumoError {
 function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
   const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
   return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+function withOutside(made: CrawlRequest, outside: number): CrawlRequest {
+  return outside === 0 ? made : { ...made, extras: { ...made.extras, outside } }
 }
 
 type PriorityOf = (url: string, depth: number, parent: string) => number | undefined

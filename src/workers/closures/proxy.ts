@@ -26,9 +26,11 @@ export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 class ClosureError extends Error {
   /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
+  readonly code: string | undefined
 
-  constructor({ message, closure, stack }: PlainError) {
+  constructor({ message, code, closure, stack }: PlainError) {
     super(message)
+    this.code = code
     this.closure = closure
     if (stack !== undefined) this.stack = stack
   }
