@@ -29,6 +29,7 @@ const WITH_WORKERS = crawls(
     'handle',
     'hanging-parts',
     'iteration',
+    'language',
     'limits',
     'no-page',
   ],
@@ -70,6 +71,7 @@ export default defineConfig({
     alias: [
       { find: /^kumo$/, replacement: source('index.ts') },
       { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
+      { find: /^kumo\/content$/, replacement: source('content.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],
@@ -101,6 +103,7 @@ export default defineConfig({
           alias: [
             { find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` },
             { find: /^kumo\/adapters$/, replacement: `${INSTALLED}/dist/adapters.cjs` },
+            { find: /^kumo\/content$/, replacement: `${INSTALLED}/dist/content.cjs` },
           ],
         },
         test: {

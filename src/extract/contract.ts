@@ -87,8 +87,16 @@ export interface Page<Data extends object = object> {
    * @example page.document.querySelector('h1')?.textContent
    */
   readonly document: PageDocument
-  /** Readable text: without tags, scripts and styles, one line per block. */
+  /** Readable text: without tags, scripts and styles, one line per block; `<pre>` keeps its lines and spaces. */
   readonly text: string
+  /**
+   * Text of the main content: without navigation, headers, footers, banners and comments, one line per block. The whole
+   * text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.main)
+   */
+  readonly main: string
   /** Data that extractors returned, merged. */
   readonly data: Data
 }
@@ -146,6 +154,12 @@ export interface PageLink {
   readonly tag: string
   /** The `rel` attribute as written; undefined if there is none. */
   readonly rel: string | undefined
+  /**
+   * What a reader clicks on: the text of the link or, failing that, the alternative text of its image, its label or its
+   * title; empty if it has none of these. If several links lead to the URL, the first that has a text. Read for up to
+   * 5,000 links of a page.
+   */
+  readonly text: string
 }
 
 /**

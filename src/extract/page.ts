@@ -6,6 +6,11 @@ import { fingerprintText } from '../url/fingerprint.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { linkTexts } from './content/link-texts.js'
+import { mainTree } from './content/main.js'
+import type { ContentElement } from './content/tree.js'
+import { buildTree } from './content/tree-builder.js'
+import { readableTextOf } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -31,6 +36,9 @@ export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
+/** Texts of links to read per page. One takes up to 2 µs. */
+const MOST_TEXTS = 5000
+
 /** One link of a `Link` header: its target and its parameters, each with the semicolon before it. */
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
@@ -49,6 +57,9 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
+  #tree: ContentElement | undefined
+  #mainTree: ContentElement | undefined
+  #main: string | undefined
   #found: FoundLinks | undefined
   data: object = {}
   change: Change = 'new'
@@ -168,7 +179,7 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.#linkBase)
+    this.#links ??= this.#resolvedLinks()
     return this.#links
   }
 
@@ -201,6 +212,27 @@ export class FetchedPage implements Page {
     return this.#text
   }
 
+  get main(): string {
+    this.#main ??= isMarkup(this.mediaType) ? owned(readableTextOf(this.mainTree('page.main'))) : this.content
+    return this.#main
+  }
+
+  /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
+  tree(property: string): ContentElement {
+    this.#tree ??= buildTree(
+      this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content,
+      property,
+      this.url,
+    )
+    return this.#tree
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    this.#mainTree ??= mainTree(this.tree(property))
+    return this.#mainTree
+  }
+
   get #decoded(): DecodedText {
     this.#content ??= decodeBytes(this.body, this.#response.headers.get('content-type') ?? undefined)
     return this.#content
@@ -224,6 +256,37 @@ export class FetchedPage implements Page {
     // A header is relative to the URL of the page: a base element does not apply.
     const url = resolve(href, withQueriesIn(this.queries, baseFor(this.url)))
     return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
+  }
+
+  #resolvedLinks(): PageLink[] {
+    const links = this.found
+    const base = this.#linkBase
+    const texts = this.#xmlScan && this.#linkTexts()
+    const html = links.length === 0 ? '' : this.content
+    const byUrl = new Map<string, PageLink>()
+    let textsLeft = MOST_TEXTS
+    for (let index = 0; index < links.length; index++) {
+      const { href, tag, rel } = links.at(index)
+      const url = resolve(href, base)
+      if (url === undefined) continue
+      const known = byUrl.get(url)
+      // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
+      if (known !== undefined && known.text !== '') continue
+      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index, html))
+      if (known === undefined)
+        byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
+      else if (text !== '') byUrl.set(url, { ...known, text })
+    }
+    return [...byUrl.values()]
+  }
+
+  /** Undefined if the page is too large for a tree: its links are complete all the same. */
+  #linkTexts(): ReadonlyMap<string, string> | undefined {
+    try {
+      return linkTexts(this.tree('page.links'))
+    } catch {
+      return undefined
+    }
   }
 
   #canonicalHref(): string | undefined {
@@ -257,16 +320,6 @@ function canonicalTarget(header: string): string | undefined {
     }
   }
   return undefined
-}
-
-function resolved(links: FoundLinks, base: Base): PageLink[] {
-  const byUrl = new Map<string, PageLink>()
-  for (const { href, tag, rel } of links) {
-    const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url))
-      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
-  }
-  return [...byUrl.values()]
 }
 
 /** The links that extractors added to a page. */
