@@ -15,6 +15,7 @@ const WITH_ONE_WORKER = crawls(
   'handle',
   'iteration',
   'limits',
+  'requests',
   'seeds',
   'user-code',
 )
@@ -37,6 +38,7 @@ const WITH_WORKERS = crawls(
     'parts',
     'politeness',
     'refresh',
+    'requests',
     'retries',
     'robots',
     'rules',
@@ -58,6 +60,7 @@ const AS_PUBLISHED = crawls(
   'iteration',
   'limits',
   'parts',
+  'requests',
   'robots',
   'scope',
   'seeds',

@@ -97,12 +97,15 @@ export type {
   HostTrouble,
   Link,
   MaybePromise,
+  PageRequest,
   PlainAnswer,
   Purpose,
+  RequestExtras,
   RobotsArrived,
   SitemapHint,
 } from './types.js'
 export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
+export type { FollowOptions, RequestInput } from './url/request-options.js'
 export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
 export type { TrapOptions } from './url/traps/traps.js'

@@ -35,6 +35,8 @@ export type KumoErrorCode =
   | 'KUMO_WORKER_FAILED'
   /** `page.document` was read, but the page is not markup. */
   | 'KUMO_NO_DOCUMENT'
+  /** `page.follow()` was called after the page was settled. */
+  | 'KUMO_PAGE_SETTLED'
   /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
   /** The feature does not run on this runtime, which is not Node.js. */

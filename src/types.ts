@@ -21,7 +21,7 @@ export interface CrawlRequest {
   readonly parent: string | undefined
   /** Absent for a page. A frontier returns it unchanged. */
   readonly purpose?: Purpose | undefined
-  /** The URLs that redirected here, first to last; absent if none did. */
+  /** What redirected here, first to last, by the names of `redirectName`: for a GET, the URL. Absent if nothing did. */
   readonly via?: readonly string[] | undefined
   /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined
@@ -238,4 +238,12 @@ export interface Failure {
   /** True if the crawl gives the URL up; false if it will retry. */
   readonly final: boolean
   readonly cause?: unknown
+  /** The page that links here; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected here, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that failed. */
+  readonly request: PageRequest
 }

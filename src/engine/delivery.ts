@@ -15,7 +15,7 @@ export interface DeliveryProblem {
 
 /** Reads pages one by one. */
 export interface PageReader {
-  /** True once the page has been read, false if it never will be; undefined if nothing reads pages now. */
+  /** True once the loop is done with the page, false if it never gets it; undefined if nothing reads pages now. */
   put(page: Page): Promise<boolean> | undefined
   /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void

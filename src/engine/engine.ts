@@ -2,6 +2,7 @@ import { asKumoError, type KumoError } from '../errors.js'
 import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import { unusedRules } from '../url/scope/rule-use.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { Admission } from './admission/admission.js'
@@ -14,7 +15,7 @@ import type { Diagnosis } from './stats/diagnosis.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
 import type { NoPageReasons } from './stats/no-page.js'
-import { admissionReport, Reporter } from './stats/reporter.js'
+import { admissionReport, Reporter, unvisited } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
@@ -79,7 +80,7 @@ export class Engine {
     this.#rules = rules
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const hostQuota = new HostQuota(rules.limit.pagesPerHost)
+    const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, storeState: memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
@@ -105,9 +106,8 @@ export class Engine {
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
     this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
     this.#seeds = new SeedSource(parts.seeds, {
-      admit: (urls) => this.#admission.admitSeeds(urls),
-      invalid: (seed, message) =>
-        reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
+      admit: (seeds) => this.#admission.admitSeeds(seeds),
+      invalid: (url, message) => reports.failed(unvisited({ url, code: 'invalid-seed', message })),
       ...sink,
     })
   }
@@ -166,8 +166,8 @@ export class Engine {
     this.#wake.wakeUp()
   }
 
-  /** Adds seeds that the main thread has read. All count for the scope; this shard admits those in `mine`. */
-  addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
+  /** Adds seeds that the main thread has read. All `urls` count for the scope; this shard admits `mine`. */
+  addSeeds(urls: readonly string[], mine: readonly RequestSpec[]): Promise<void> {
     return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
   }
 

@@ -13,6 +13,8 @@ import type { CrawlRequest, MaybePromise } from '../types.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
+import { retryOptions } from './check-retries.js'
+import { type HostOptions, hostRule } from './hosts.js'
 import { meantKey } from './meant.js'
 import {
   type BodyOptions,
@@ -52,11 +54,6 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
-const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
-const upToThousand =
-  (least: number): check.Check<number> =>
-  (option, value) =>
-    check.integer(option, value, least, 1000)
 
 /**
  * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
@@ -66,11 +63,14 @@ const upToThousand =
  */
 export abstract class Settings extends RuleSettings {
   /**
-   * Where the crawl starts: strings, URLs, arrays, generators or streams. Each call adds. Generators and streams are
-   * read as the crawl needs them. Seeds are fetched even if they are outside the scope, but never against robots.txt.
+   * Where the crawl starts: URLs, requests with a label and data, or arrays, generators and streams of these. Each call
+   * adds. Generators and streams are read as the crawl needs them. Seeds are fetched even if they are outside the scope,
+   * but never against robots.txt.
    *
    * @example
    * new Crawler().seeds('https://example.com/', ['https://example.org/', new URL('https://example.net/')])
+   * @example
+   * new Crawler().seeds({ url: 'https://example.com/toys', label: 'list', data: { category: 3 } })
    */
   seeds(...seeds: SeedInput[]): this {
     return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })
@@ -129,6 +129,18 @@ export abstract class Settings extends RuleSettings {
     }
     const given = check.keys('perHost', options, checks, meantKey('perHost', options, 'connections'))
     return this.with({ perHost: { ...this.options.perHost, ...given } })
+  }
+
+  /**
+   * Options for one host, or for the subdomains of a domain (`'*.example.org'`). Each call adds. Of each option, the most
+   * specific host that sets it wins: a name before wildcards, a longer wildcard before a shorter one. docs/options.md
+   * lists the options.
+   *
+   * @example
+   * new Crawler().host('slow.example', { delay: '10s' }).host('*.example.org', { connections: 4 })
+   */
+  host(host: string, options: HostOptions): this {
+    return this.with({ hosts: [...this.options.hosts, hostRule(host, options)] })
   }
 
   /**
@@ -311,37 +323,16 @@ export abstract class Settings extends RuleSettings {
 
   /**
    * The retry policy. A number: how often a URL is retried after a timeout, a DNS or connection failure, or status 408,
-   * 425, 429, 500, 502, 503 or 504. Default 2. An object also sets the backoff and cooldown of a failing host.
+   * 425, 429 or 5xx without 501 and 505. Default 2. A request that may do harm twice (POST, PATCH) is retried only if
+   * the server cannot have received it. An object also sets what is retried, and the backoff and cooldown of a failing
+   * host.
    *
    * @example
    * new Crawler().retries({ times: 4, backoff: '2s', cooldown: '15m' })
+   * new Crawler().retries({ statuses: [429, 503], when: ({ code }) => (code === 'tls-failed' ? true : undefined) })
    */
   retries(rules: number | RetryOptions): this {
-    const before = this.options.retries
-    const times = (option: string, value: unknown) => check.integer(option, value, 0)
-    if (typeof rules !== 'object' || rules === null) {
-      return this.with({ retries: { ...before, times: times('retries', rules) } })
-    }
-    const given = check.keys('retries', rules, {
-      times,
-      backoff: period,
-      maxBackoff: period,
-      maxRetryAfter: check.duration,
-      cooldownAfter: upToThousand(1),
-      cooldown: period,
-      cooldowns: upToThousand(0),
-    })
-    return this.with({
-      retries: {
-        times: given.times ?? before.times,
-        backoffMs: given.backoff ?? before.backoffMs,
-        maxBackoffMs: given.maxBackoff ?? before.maxBackoffMs,
-        maxRetryAfterMs: given.maxRetryAfter ?? before.maxRetryAfterMs,
-        cooldownAfter: given.cooldownAfter ?? before.cooldownAfter,
-        cooldownMs: given.cooldown ?? before.cooldownMs,
-        cooldowns: given.cooldowns ?? before.cooldowns,
-      },
-    })
+    return this.with(retryOptions(this.options, rules))
   }
 
   /**

@@ -1,17 +1,20 @@
-import { KumoError, messageOf } from '../../errors.js'
+import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose, RequestExtras } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
-import { sitemapName } from '../../url/known-as.js'
+import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
+import type { Asked } from '../../url/page-request.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
-import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
 import { AdmissionsInProgress } from './in-progress.js'
 import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
 import { FAR, PageScope } from './page-scope.js'
+import { type PriorityOf, priorityOf } from './priority-rules.js'
 import { RecentLinks } from './recent-links.js'
+import { newRequest, requestOf, withHint, withOutside } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
@@ -72,23 +75,28 @@ export class Admission {
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
-  async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
+  /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
+  async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
     const { scope, onSeed, priorities } = this.#parts
-    if (priorities !== undefined) for (const url of all) priorities.addSeed(url)
+    if (priorities !== undefined)
+      for (const url of all ?? seeds.map((seed) => seed.url)) priorities.addSeed(url)
     if (scope.addSeed !== undefined) {
-      for (const url of all) scope.addSeed(url)
+      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(url)
       this.#origins.clear()
     }
-    if (all !== urls) for (const url of all) onSeed?.(url, false)
-    const batch = new Batch()
-    for (const seed of urls) {
-      onSeed?.(seed, true)
-      const url = this.#canonical(seed)
+    for (const url of all ?? []) onSeed?.(url, false)
+    const batch = new RequestBatch()
+    for (const seed of seeds) {
+      onSeed?.(seed.url, true)
+      const url = this.#canonical(seed.url)
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, undefined)) batch.put(url, facts)
+      if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
+        batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
     }
-    await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
+    this.inProgress.enter(batch)
+    const added = this.#add(await this.#newIn(batch))
+    if (added instanceof Promise) await added
+    this.inProgress.leave(batch)
   }
 
   /**
@@ -111,7 +119,7 @@ export class Admission {
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
-      this.#report.skipped(from.url, 'too-many-links', from.parent)
+      this.#report.skipped(from.url, 'too-many-links', from.parent, from)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, recent.link)
@@ -121,16 +129,16 @@ export class Admission {
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
       // Resolving takes up to a microsecond per character, if many need escapes.
       if (link.href.length > MAX_HREF_LENGTH) {
-        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
+        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url, link)
         continue
       }
       const resolved = resolve(link.href, base)
       if (resolved === undefined) {
-        this.#report.skipped(link.href, 'not-http', from.url)
+        this.#report.skipped(link.href, 'not-http', from.url, link)
         continue
       }
       if (this.#isNofollow(link)) {
-        this.#report.skipped(resolved, 'nofollow', from.url)
+        this.#report.skipped(resolved, 'nofollow', from.url, link)
         continue
       }
       const url = this.#canonical(resolved)
@@ -139,7 +147,7 @@ export class Admission {
         origin = isUnder(url, home) ? home : originOf(url)
         facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#filter.admits(url, facts, depth, from)) continue
+      if (!this.#filter.admits(url, facts, depth, from, link)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
       const priority = link.priority ?? rules?.(url, depth, from.url)
@@ -157,37 +165,61 @@ export class Admission {
   }
 
   /**
+   * Admits what a program asked for with `page.follow()`, like links. The page's settlement adds the returned requests to
+   * the frontier.
+   */
+  admitFollowed(followed: readonly RequestSpec[], from: CrawlRequest): Promise<readonly CrawlRequest[]> {
+    const depth = from.depth + 1
+    const outside = this.pageScope?.distanceOf(from) ?? 0
+    const batch = new RequestBatch()
+    for (const spec of followed) {
+      const url = this.#canonical(spec.url)
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.admits(url, facts, depth, from, spec)) continue
+      const priority = spec.priority || (this.#priorityOf?.(url, depth, from.url) ?? 0)
+      const made = requestOf({ ...spec, priority }, url, facts.host, depth, from.url)
+      batch.put(withOutside(made, outside), facts)
+    }
+    this.inProgress.enter(from)
+    return this.#newIn(batch)
+  }
+
+  /**
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
    * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
-  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+  async admitRedirect(
+    target: string,
+    from: CrawlRequest,
+    extras?: RequestExtras,
+  ): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#canonical(target)
     const facts = this.#origins.of(originOf(to))
-    const via = [...(from.via ?? []), from.url]
+    const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
-      const made = withOutside(newRequest(url, host, depth, priority, parent), from.extras?.outside ?? 0)
-      const next = { ...made, redirects: from.redirects + 1, via }
-      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+      const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }), ...(extras && { extras }) }
     }
     const batch = new Batch()
     this.inProgress.enter(from)
     if (purpose !== undefined) {
       // The scope applies to pages only, the block-list to everything.
-      if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
+      if (!this.#filter.isBlocked(to, facts, depth, from.url, from)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
-    const isLoop = via.includes(to)
+    const nameOf = extras && ((url: string) => knownAs({ url, extras }))
+    const isLoop = via.includes(nameOf?.(to) ?? to)
     if (isLoop && !this.#rules.followsLoops) return undefined
-    if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
+    if (this.#filter.admits(to, facts, depth, from, from)) batch.put(to, facts)
     // With cookies a page may redirect to itself and answer differently the second time.
-    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make, nameOf)
   }
 
   /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
   async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const facts = this.#origins.of(originOf(url))
-    if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
+    if (this.#filter.isBlocked(url, facts, from.depth, from.url, NOTHING_ASKED)) {
       await this.#filter.reportFailures()
       return false
     }
@@ -216,7 +248,7 @@ export class Admission {
       const url = resolve(href, base)
       if (url === undefined || !this.#sitemapQuota.claimSitemap(forHost, nested)) continue
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
+      if (!this.#filter.isBlocked(url, facts, 0, source, NOTHING_ASKED)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
       ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
@@ -254,7 +286,8 @@ export class Admission {
       if (resolved === undefined) continue
       const url = this.#canonical(resolved)
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
+      if (!this.#filter.admits(url, facts, 1, from, NOTHING_ASKED)) continue
+      if (!this.#sitemapQuota.claimEntry(purpose.of)) continue
       batch.put(url, facts)
       hints.set(url, entry)
     }
@@ -281,10 +314,11 @@ export class Admission {
   }
 
   /** Checked again before a visit, because a resumed crawl may have another block-list. */
-  isBlocked({ url, depth, parent }: CrawlRequest): boolean {
+  isBlocked(request: CrawlRequest): boolean {
+    const { url, depth, parent } = request
     return (
       this.#parts.blocked !== undefined &&
-      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent)
+      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent, request)
     )
   }
 
@@ -333,10 +367,23 @@ export class Admission {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
         // A seed, which has no parent, is never a trap.
-        if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
+        if (made.parent === undefined || !this.#filter.isTrap(made)) requests.push(made)
       }
     }
     this.#send(batch, make)
+    if (this.#filter.hasFailures) await this.#filter.reportFailures()
+    return requests
+  }
+
+  /** The new requests of this shard. Those of others are sent to them. */
+  async #newIn({ mine, others }: RequestBatch): Promise<readonly CrawlRequest[]> {
+    const fresh = await this.#parts.seen.addAll(mine.map(knownAs))
+    if (fresh?.length !== mine.length) throw invalidSeenAnswer(mine.length)
+    const requests = mine.filter((each, i) => {
+      // A seed, which has no parent, is never a trap.
+      return fresh[i] && (each.parent === undefined || !this.#filter.isTrap(each))
+    })
+    for (const [owner, sent] of others) this.#parts.exchange.send(owner, sent)
     if (this.#filter.hasFailures) await this.#filter.reportFailures()
     return requests
   }
@@ -390,44 +437,25 @@ class Batch {
   }
 }
 
+/** Requests to admit, grouped by the shard that owns them. */
+class RequestBatch {
+  readonly mine: CrawlRequest[] = []
+  readonly others = new Map<number, CrawlRequest[]>()
+
+  put(request: CrawlRequest, { owner }: OriginFacts): void {
+    if (owner === MINE) {
+      this.mine.push(request)
+      return
+    }
+    const sent = this.others.get(owner)
+    if (sent === undefined) this.others.set(owner, [request])
+    else sent.push(request)
+  }
+}
+
+const NOTHING_ASKED: Asked = Object.freeze({})
+
 function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
-}
-
-function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
-  const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
-  return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
-}
-
-function withOutside(made: CrawlRequest, outside: number): CrawlRequest {
-  return outside === 0 ? made : { ...made, extras: { ...made.extras, outside } }
-}
-
-type PriorityOf = (url: string, depth: number, parent: string) => number | undefined
-
-/** If a rule throws, the link keeps the priority that it has without rules. */
-function priorityOf({ priorities, delivery }: EngineParts): PriorityOf | undefined {
-  return (
-    priorities &&
-    ((url, depth, parent) => {
-      try {
-        return priorities.of(scopeTarget(url, depth, parent))
-      } catch (error) {
-        delivery.warn(`prioritize: a rule threw for ${url}: ${messageOf(error)}`)
-        return undefined
-      }
-    })
-  )
-}
-
-/** A request for a URL that was not fetched yet. */
-export function newRequest(
-  url: string,
-  host: string,
-  depth: number,
-  priority: number,
-  parent: string | undefined,
-): CrawlRequest {
-  return { url, host, depth, priority, attempt: 0, redirects: 0, parent }
 }

@@ -1,5 +1,6 @@
 import { KumoError, messageOf } from '../../errors.js'
 import type { MaybePromise } from '../../types.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import type { Seed } from '../parts.js'
 
 /** Seeds are pulled while fewer requests than this, times the concurrency, are pending. */
@@ -7,7 +8,7 @@ const PENDING_PER_SLOT = 4
 const MIN_PENDING = 1000
 
 interface SeedSink {
-  admit(urls: readonly string[]): Promise<void>
+  admit(seeds: readonly RequestSpec[]): Promise<void>
   invalid(seed: string, message: string): MaybePromise<void>
   failed(error: unknown): void
   changed(): void
@@ -82,12 +83,12 @@ export class SeedSource {
   async #admit(seeds: readonly Seed[]): Promise<void> {
     this.#admitting = true
     try {
-      const urls: string[] = []
+      const valid: RequestSpec[] = []
       for (const seed of seeds) {
-        if ('url' in seed) urls.push(seed.url)
+        if ('url' in seed) valid.push(seed)
         else await this.#sink.invalid(seed.invalid, seed.message)
       }
-      await this.#sink.admit(urls)
+      await this.#sink.admit(valid)
     } finally {
       this.#admitting = false
     }

@@ -2,7 +2,7 @@ import type { PageRecord } from '../../refresh/contract.js'
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { newRequest } from '../admission/admission.js'
+import { newRequest } from '../admission/requests.js'
 
 /** Pages that are queued at once. */
 const BATCH = 500

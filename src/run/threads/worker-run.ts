@@ -10,6 +10,7 @@ import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/event
 import type { PageCounts } from '../../engine/parts.js'
 import type { Diagnosis } from '../../engine/stats/diagnosis.js'
 import { type NoPageReasons, UnheardReasons } from '../../engine/stats/no-page.js'
+import { unvisited } from '../../engine/stats/reporter.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
@@ -18,8 +19,8 @@ import { type PlannedMove, plannedMove } from '../../partition/balance.js'
 import { OwnershipRegistry } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
-import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import { unusedRules } from '../../url/scope/rule-use.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import {
@@ -131,7 +132,7 @@ export class WorkerRun {
     )
     this.#commands = new PendingCommands((shard, message) => this.#supervisor.command(shard, message))
     this.#seeds = new SeedSource(readSeeds(options.seeds), {
-      admit: (urls) => this.#admit(urls),
+      admit: (seeds) => this.#admit(seeds),
       invalid: (url, message) => this.#invalidSeed(url, message),
       failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
       changed: () => this.#refill(),
@@ -329,11 +330,12 @@ export class WorkerRun {
   }
 
   /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
-  async #admit(urls: readonly string[]): Promise<void> {
+  async #admit(seeds: readonly RequestSpec[]): Promise<void> {
     const { partitionOf } = this.#parts
+    const urls = seeds.map(({ url }) => url)
     if (this.#sentSeeds.length < SEEDS_REMEMBERED) this.#sentSeeds.push(...urls)
-    const mine: string[][] = this.#slots.map(() => [])
-    for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
+    const mine: RequestSpec[][] = this.#slots.map(() => [])
+    for (const seed of seeds) mine[this.#ownership.ownerOf(partitionOf(hostOf(seed.url)))]!.push(seed)
     await Promise.all(
       mine.map((own, shard) => this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
     )
@@ -380,7 +382,7 @@ export class WorkerRun {
   }
 
   async #invalidSeed(url: string, message: string): Promise<void> {
-    const failure: Failure = { url, code: 'invalid-seed', message, attempt: 0, final: true }
+    const failure = unvisited({ url, code: 'invalid-seed', message })
     this.#stats.own.failure('invalid-seed')
     const { hooks, listeners } = this.#parts.closures
     if (!this.#hearsFailures) this.#unheard.note({ url, kind: 'failure', code: 'invalid-seed', message })
