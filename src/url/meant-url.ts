@@ -7,20 +7,20 @@ const STARTS_WITH_HOST = /^(?:\/\/)?((?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]+|localh
 /** Servers on the programmer's own machine or network seldom have certificates. */
 const IS_NEAR = /^(?:localhost$|[\d.]+$)/i
 
-/**
- * The URL that a text without a scheme stands for; undefined if it does not look like one.
- *
- * @example
- * meantUrl('example.com/a') // 'https://example.com/a'
- */
-export function meantUrl(text: string): string | undefined {
+/** The URL that a text without a scheme stands for; undefined if it does not look like one. */
+function meantUrl(text: string): string | undefined {
   const written = text.trim()
   const host = STARTS_WITH_HOST.exec(written)?.[1]
   if (host === undefined) return undefined
   return canonicalizeUrl(`${IS_NEAR.test(host) ? 'http' : 'https'}://${written.replace(/^\/\//, '')}`)
 }
 
-/** `; did you mean https://example.com/`, or nothing. */
+/**
+ * The end of an error message, or nothing.
+ *
+ * @example
+ * didYouMeanUrl('example.com/a') // '; did you mean https://example.com/a'
+ */
 export function didYouMeanUrl(given: unknown): string {
   const url = typeof given === 'string' ? meantUrl(given) : undefined
   return url === undefined ? '' : `; did you mean ${url}`
