@@ -175,10 +175,20 @@ function plainFailure(failure: Failure): unknown {
   if (cause === undefined) return rest
   if (cause instanceof ClosureError) return { ...rest, closure: cause.closure }
   try {
-    return { ...rest, cause: structuredClone(cause) }
+    return { ...rest, cause: structuredClone(withIssues(cause)) }
   } catch {
     return { ...rest, cause: String(cause) }
   }
+}
+
+/** A clone of an error has its message only; what `select()` found wrong with a page must not be lost. */
+function withIssues(cause: unknown): unknown {
+  if (!(cause instanceof Error && 'issues' in cause)) return cause
+  const { name, message, issues, code } = cause as Error & {
+    readonly issues: unknown
+    readonly code?: unknown
+  }
+  return { name, message, code, issues }
 }
 
 function notSendable(error: unknown, page: Page | undefined): Error {

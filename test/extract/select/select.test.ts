@@ -159,3 +159,22 @@ describe('select()', () => {
     expect(make).toThrow(message)
   })
 })
+
+describe('select() with workers', () => {
+  test('says what is wrong from another thread', async () => {
+    const { url } = await site({ '/': PRODUCT })
+    const crawler = direct.workers(1).depth(0).seeds(url())
+    const here = await crawl(crawler.extract(select({ a: '.none' })))
+    expect(here.failures).toMatchObject([
+      { code: 'invalid-data', message: "a: no element matches '.none'", cause: { issues: [{ path: 'a' }] } },
+    ])
+    // As another copy of Kumo, loaded by a module, would throw it.
+    const module = `export default { name: 'm', extract() {
+      throw Object.assign(new Error('a: none'), { code: 'invalid-data', issues: [{ path: 'a', message: 'none' }] })
+    } }`
+    const there = await crawl(crawler.extract(new URL(`data:text/javascript,${encodeURIComponent(module)}`)))
+    expect(there.failures).toMatchObject([
+      { code: 'invalid-data', message: 'a: none', cause: { issues: [{ path: 'a', message: 'none' }] } },
+    ])
+  })
+})
