@@ -136,7 +136,9 @@ export class Engine {
     this.#closed = true
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
-    this.#summary = { ...this.#statsNow(), reason, unusedRules: unusedRules([this.diagnosis().rules]) }
+    // If nothing was fetched because all is known, the rules had nothing to match.
+    const rules = reason === 'already-done' ? [] : unusedRules([this.diagnosis().rules])
+    this.#summary = { ...this.#statsNow(), reason, unusedRules: rules }
     // Registered after the first, so that its record, with the reason, is the one that is stored.
     this.#parts.storeState.onCommit(() => this.#ledger.write(reason))
     await this.#close()

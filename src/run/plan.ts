@@ -9,7 +9,7 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
-import { detectLanguage } from '../extract/content/language.js'
+import { writtenLanguage } from '../extract/content/page-language.js'
 import { sameContent } from '../extract/digest/same-content.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { robotsGate } from '../fetch/robots/gate.js'
@@ -180,7 +180,7 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
-      languageOf: (page) => detectLanguage(page.text)?.code,
+      languageOf: writtenLanguage,
       ruleUse,
       priorities,
       siteOf,

@@ -82,6 +82,17 @@ describe('pageLanguage()', () => {
     })
   })
 
+  test('believes what a page declares, unless its text clearly says otherwise', async () => {
+    const { url } = await site({
+      '/': `<html lang="ja">${linksTo('/short', '/lies', '/header')}`,
+      '/short': '<html lang=ja-JP><p>1.0',
+      '/lies': `<html lang="ja"><p>${EN}`,
+      '/header': { headers: { 'content-type': 'text/html', 'content-language': 'ja' }, body: '<p>2.0' },
+    })
+    const { pages } = await crawl(direct.seeds(url('/')).scope(pageLanguage('ja')).workers(WORKERS))
+    expect(pages.map((each) => new URL(each.url).pathname).sort()).toEqual(['/', '/header', '/short'])
+  })
+
   test('narrows as include and exclude, also by not()', async () => {
     const routes = { '/': page(JA, '/de', '/en'), '/de': page(DE), '/en': page(EN) }
     const without = (crawler: Crawler) => crawler.exclude(pageLanguage('de'))

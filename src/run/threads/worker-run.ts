@@ -156,8 +156,9 @@ export class WorkerRun {
     stream.onOpen = () => {}
     if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
     else await this.#supervisor.close()
-    const rules = unusedRules(this.#diagnoses.map((each) => each.rules))
-    this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]), rules)
+    const reason = this.#ending ?? reasonOf([...this.#ended.values()])
+    const rules = reason === 'already-done' ? [] : unusedRules(this.#diagnoses.map((each) => each.rules))
+    this.#summary = this.#stats.summary(reason, rules)
     this.#delivery.close()
     try {
       await this.#parts.close(this.#grace)
