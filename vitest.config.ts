@@ -34,8 +34,10 @@ const WITH_WORKERS = crawls(
     'hanging-parts',
     'hosts',
     'iteration',
+    'language',
     'limits',
     'methods',
+    'no-page',
   ],
   ...[
     'parts',
@@ -46,6 +48,7 @@ const WITH_WORKERS = crawls(
     'rewrite',
     'robots',
     'routes',
+    'rules',
     'seeds',
     'session',
     'sitemaps',

@@ -118,5 +118,13 @@ export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
 export type { FollowOptions, RequestInput } from './url/request-options.js'
 export type { IndexPageOptions, UrlRewrite, UrlRewriteRule } from './url/rewrite.js'
-export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
+export type { PageLanguageOptions } from './url/scope/page-language.js'
+export type {
+  ScopeAnswer,
+  ScopeName,
+  ScopePage,
+  ScopePredicate,
+  ScopeTarget,
+  ScopeTest,
+} from './url/scope/scope.js'
 export type { TrapOptions } from './url/traps/traps.js'

@@ -18,3 +18,13 @@ export type {
   StructuredItem,
   StructuredValue,
 } from './extract/content/structured/contract.js'
+export type {
+  SelectedData,
+  SelectedField,
+  SelectedValue,
+  SelectField,
+  SelectFields,
+  SelectOptions,
+} from './extract/select/fields.js'
+export type { DataIssue, InvalidDataError } from './extract/select/invalid-data.js'
+export type { StandardIssue, StandardResult, StandardSchema } from './extract/select/standard-schema.js'

@@ -8,6 +8,7 @@ export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.j
 export type { EndReason, Stats, Summary } from './engine/stats/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Extractor, Page, PageLink } from './extract/contract.js'
+export { select } from './extract/select/select.js'
 export { parseSitemap } from './extract/sitemap/sitemap.js'
 export type { Fetcher } from './fetch/contract.js'
 export { parseRobots } from './fetch/robots/parse.js'
@@ -31,6 +32,7 @@ export type { Change, CrawlRequest, Failure, FailureCode, SkipReason } from './t
 export type { RequestOptions } from './url/request-options.js'
 export { indexPages } from './url/rewrite.js'
 export { all, any, not } from './url/scope/combine.js'
+export { pageLanguage } from './url/scope/page-language.js'
 export {
   anywhere,
   domain,

@@ -47,6 +47,8 @@ export interface RequestExtras {
   readonly label?: string | undefined
   /** As JSON text: it is small, cannot be changed from outside, and is parsed only if it is read. */
   readonly data?: string | undefined
+  /** With `pageLanguage(…, { around })`: how many links ago the last page in the scope was. Absent: it links here. */
+  readonly outside?: number | undefined
 }
 
 /** The request behind a page, failure, skip or redirect, as the program made it. */
@@ -131,7 +133,7 @@ export interface Link {
   readonly tag: string
   /** The `rel` attribute, as written. */
   readonly rel?: string | undefined
-  /** Within a host, links with a larger number are fetched first. */
+  /** Within a host, links with a larger number are fetched first. It outweighs the rules of `prioritize()`. */
   readonly priority?: number | undefined
 }
 
@@ -147,6 +149,8 @@ export type SkipReason =
   | 'nofollow'
   /** Matched by `.block()`. */
   | 'blocked'
+  /** The page is not written in a language of the scope: see `pageLanguage()`. */
+  | 'language'
   /** No extractor wants this media type; only the headers were read. */
   | 'media-type'
   /** The host has reached `limit({ pagesPerHost })`. */
@@ -210,6 +214,8 @@ export type FailureCode =
   | 'extract-failed'
   /** An extractor did not return in time. */
   | 'extract-timeout'
+  /** A field of `select()` is missing, or its schema rejects it. */
+  | 'invalid-data'
   /** A hook or a `page` listener threw. */
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */

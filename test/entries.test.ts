@@ -27,6 +27,11 @@ function open(): ts.Program {
   return ts.createProgram(files, options)
 }
 
+/** The files with the methods that a crawler inherits. */
+const SETTINGS = ['settings', 'rule-settings'].map(
+  (name) => program.getSourceFile(join(PROJECT, `src/options/${name}.ts`))!,
+)
+
 /** What an entry exports, by name; aliases are followed. */
 function exportsOf(entry: keyof typeof ENTRIES): Map<string, ts.Symbol> {
   const source = program.getSourceFile(join(PROJECT, ENTRIES[entry]))!
@@ -72,8 +77,9 @@ describe('names', () => {
     const missing = new Set<string>()
     // Suites and simulations take objects that are written in place.
     const doors = [...exportsOf('kumo').values(), ...exportsOf('kumo/adapters').values()]
-    const settings = program.getSourceFile(join(PROJECT, 'src/options/settings.ts'))!
-    const methods = checker.getExportsOfModule(checker.getSymbolAtLocation(settings)!)
+    const methods = SETTINGS.flatMap((settings) =>
+      checker.getExportsOfModule(checker.getSymbolAtLocation(settings)!),
+    )
     for (const symbol of [...doors, ...methods]) {
       for (const declaration of symbol.declarations ?? []) {
         for (const name of mentionedTypes(declaration)) {
@@ -137,7 +143,7 @@ describe('option objects', () => {
         if (ts.isClassDeclaration(declaration) && symbol.name === 'Crawler') yield* inlineKeys(declaration)
       }
     }
-    yield* inlineKeys(program.getSourceFile(join(PROJECT, 'src/options/settings.ts'))!)
+    for (const settings of SETTINGS) yield* inlineKeys(settings)
   }
 
   function* inlineKeys(where: ts.Node): Generator<[string, ts.PropertySignature]> {

@@ -11,6 +11,8 @@ import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
+import type { Priorities } from '../url/scope/priorities.js'
+import type { RuleUse } from '../url/scope/rule-use.js'
 import type { ScopeTest } from '../url/scope/scope.js'
 import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
@@ -33,6 +35,12 @@ export interface EngineParts {
   readonly scope: ScopeTest
   /** `block()`: checked before everything else. Absent: nothing is blocked. */
   readonly blocked?: ScopeTest | undefined
+  /** The language of a page, for a scope that depends on it. */
+  languageOf(page: Page): string | undefined
+  /** Which of the user's rules have matched. Absent: nobody asks. */
+  readonly ruleUse?: RuleUse | undefined
+  /** `prioritize()`: the priorities of links. Absent: all have the same. */
+  readonly priorities?: Priorities | undefined
   /** Removes query parameters that do not affect the content from a canonical URL. */
   readonly withoutParameters?: ((url: string) => string) | undefined
   /**

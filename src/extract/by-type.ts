@@ -16,6 +16,7 @@ import type {
 } from './contract.js'
 import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
+import { isInvalidData } from './select/invalid-data.js'
 import { sitemapSlices } from './sitemap/sitemap.js'
 
 /** The media types of an extractor that names none. */
@@ -188,6 +189,7 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
 }
 
 function failed(extractor: Extractor, error: unknown): ExtractionProblem {
+  if (isInvalidData(error)) return { code: 'invalid-data', message: error.message, cause: error }
   const message = `extractor '${extractor.name}' threw: ${messageOf(error)}`
   return { code: 'extract-failed', message, cause: error }
 }

@@ -330,7 +330,7 @@ export interface WrittenLinks extends Iterable<Link> {
 
 /** Why extraction failed. */
 export interface ExtractionProblem {
-  /** `extract-failed` or `extract-timeout`. */
+  /** `extract-failed`, `extract-timeout` or `invalid-data`. */
   readonly code: FailureCode
   /** What happened, for people. */
   readonly message: string

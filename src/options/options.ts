@@ -55,6 +55,8 @@ export interface CrawlOptions {
   readonly exclude: readonly ScopeRule[]
   /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
+  /** Rules with a priority: see `Priorities`. */
+  readonly prioritize: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
   /** `urls({ rewrite })`, in the order in which they apply. */
   readonly rewrite: readonly UrlRewriteRule[]
@@ -112,7 +114,7 @@ export interface CrawlOptions {
 }
 
 /** Options that hold scope rules. A module in one of them is wrapped in a rule until it is loaded: see `moduleRule`. */
-export type RuleOption = 'scope' | 'include' | 'exclude' | 'block'
+export type RuleOption = 'scope' | 'include' | 'exclude' | 'block' | 'prioritize'
 
 /** Options that hold other code of the user. A module in one of them is a reference until it is loaded. */
 export type PartOption =
@@ -329,6 +331,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   include: [],
   exclude: [],
   block: [],
+  prioritize: [],
   urls: { drop: [], canonical: 'report' },
   rewrite: [],
   traps: {},

@@ -11,19 +11,17 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Duration } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
-import { all } from '../url/scope/combine.js'
-import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import { retryOptions } from './check-retries.js'
 import { type HostOptions, hostRule } from './hosts.js'
+import { meantKey } from './meant.js'
 import {
   type BodyOptions,
   DEFAULTS,
   type DelayOptions,
   type DnsOptions,
-  type GivenOptions,
   type HeaderOptions,
   type LimitOptions,
   type NetworkOptions,
@@ -36,8 +34,9 @@ import {
   type UrlOptions,
   type WorkerTuning,
 } from './options.js'
+import { RuleSettings } from './rule-settings.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
-import { accept, acceptRules, withExtractor } from './user-code.js'
+import { accept, withExtractor } from './user-code.js'
 
 /** No machine has more cores than this; a larger number of threads is a typo. */
 const MOST_WORKERS = 1024
@@ -56,7 +55,6 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
-const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
 
 /**
  * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
@@ -64,20 +62,7 @@ const period: check.Check<number> = (option, value) => check.duration(option, va
  * Methods that take functions have one signature and no overloads: to choose an overload, the compiler would have to
  * look into the function, and could not type `const crawler = new Crawler().fetcher(() => crawler.stop())`.
  */
-export abstract class Settings {
-  /** Written only by `with`, before the new crawler is returned. */
-  #options: GivenOptions = DEFAULTS
-
-  protected get options(): GivenOptions {
-    return this.#options
-  }
-
-  protected with(change: Partial<GivenOptions>): this {
-    const next = new (this.constructor as new () => this)()
-    next.#options = Object.freeze({ ...this.#options, ...change })
-    return next
-  }
-
+export abstract class Settings extends RuleSettings {
   /**
    * Where the crawl starts: URLs, requests with a label and data, or arrays, generators and streams of these. Each call
    * adds. Generators and streams are read as the crawl needs them. Seeds are fetched even if they are outside the scope,
@@ -153,10 +138,11 @@ export abstract class Settings {
    * connection. Each keeps the delay, so four connections make up to four visits per pause.
    */
   perHost(options: PerHostOptions): this {
-    const given = check.keys('perHost', options, {
-      connections: (option, value) => check.integer(option, value, 1, 1024),
-      growAt: (option, value) => check.integer(option, value, 1),
-    })
+    const checks = {
+      connections: (option: string, value: unknown) => check.integer(option, value, 1, 1024),
+      growAt: (option: string, value: unknown) => check.integer(option, value, 1),
+    }
+    const given = check.keys('perHost', options, checks, meantKey('perHost', options, 'connections'))
     return this.with({ perHost: { ...this.options.perHost, ...given } })
   }
 
@@ -265,48 +251,6 @@ export abstract class Settings {
   }
 
   /**
-   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
-   * expression, a function, or a module that exports one of these. Several must all match. Default `'site'`: the
-   * registrable domains of the seeds. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().seeds('https://example.com/').scope('host', not('/login'))
-   */
-  scope(...rules: [ScopeLike | Module, ...(ScopeLike | Module)[]]): this {
-    // Called without a rule, it fails like `scope(undefined)`.
-    const [first, ...more] = acceptRules('scope', rules.length === 0 ? [undefined] : rules)
-    return this.with({ scope: more.length === 0 ? first : all(first!, ...more) })
-  }
-
-  /**
-   * Within the scope, follows only links that match one of these rules. Each call adds. With workers a function must be
-   * in a module.
-   */
-  include(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ include: [...this.options.include, ...acceptRules('include', rules)] })
-  }
-
-  /**
-   * Within the scope, follows no link that matches one of these rules. Each call adds. With workers a function must be in
-   * a module.
-   */
-  exclude(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ exclude: [...this.options.exclude, ...acceptRules('exclude', rules)] })
-  }
-
-  /**
-   * Your block-list: host names (with their subdomains, on every port), globs, regular expressions, functions, or modules
-   * that export one of these. Each call adds. It applies before scope and robots.txt, to seeds, links, redirects and
-   * sitemaps. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().block('ads.example.com', '/cgi-bin/**')
-   */
-  block(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ block: [...this.options.block, ...acceptRules('block', rules)] })
-  }
-
-  /**
    * How URLs are rewritten. `drop` removes query parameters, such as those in TRACKING_PARAMETERS and SESSION_PARAMETERS;
    * `rewrite` applies rules of your own or `indexPages()`; `canonical: 'follow'` also crawls the canonical URL that a page
    * names.
@@ -355,14 +299,16 @@ export abstract class Settings {
    */
   limit(limits: LimitOptions): this {
     const before = this.options.limit
-    const { time = before.timeMs, ...counts } = check.keys('limit', limits, {
+    const checks = {
       pages: atLeastOne,
       bytes: atLeastOne,
       time: check.timeLimit,
       pagesPerHost: atLeastOne,
       pagesPerSite: atLeastOne,
       requests: atLeastOne,
-    })
+    }
+    const hint = meantKey('limit', limits, 'pages')
+    const { time = before.timeMs, ...counts } = check.keys('limit', limits, checks, hint)
     return this.with({ limit: { ...before, ...counts, timeMs: time } })
   }
 
@@ -370,9 +316,9 @@ export abstract class Settings {
   timeout(time: Duration | TimeoutOptions): this {
     const before = this.options.timeout
     if (typeof time !== 'object' || time === null) {
-      return this.with({ timeout: { ...before, fetchMs: period('timeout', time) } })
+      return this.with({ timeout: { ...before, fetchMs: check.timeout('timeout', time) } })
     }
-    const checks = { fetch: period, extract: period, hook: period }
+    const checks = { fetch: check.timeout, extract: check.timeout, hook: check.timeout }
     const { fetch, extract, hook } = check.keys('timeout', time, checks)
     return this.with({
       timeout: {

@@ -16,11 +16,13 @@ import type { HostPartitioner } from '../partition/contract.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
 import { checkRewrite, indexPages } from '../url/rewrite.js'
-import { remake, toRule } from '../url/scope/combine.js'
+import { needsPage, remake, toRule } from '../url/scope/combine.js'
+import { isFileName } from '../url/scope/file-names.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
 import { frontierPart, integer, naming, part } from './check.js'
 import { checked } from './check-access.js'
+import { meantField, meantPartitioner, meantStore } from './meant.js'
 import type { CodeOption, CrawlOptions, Fields, GivenOptions, PartOption, RuleOption } from './options.js'
 
 /**
@@ -77,9 +79,11 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
   include: ruleCode('include', toScopeRule),
   exclude: ruleCode('exclude', toScopeRule),
   block: ruleCode('block', toBlockRule),
+  prioritize: ruleCode('prioritize', (option, value) => ofUrls(option, toScopeRule(option, value))),
   store: {
     option: 'store',
-    check: (value) => part('store', value, ['open'], "a store such as level('./crawl') or memory()"),
+    check: (value) =>
+      part('store', value, ['open'], "a store such as level('./crawl') or memory()", meantStore(value)),
     remake: remakeBy({ memory, level }),
     example: "{ name: 'mine', open: (context) => … }",
   },
@@ -204,8 +208,16 @@ const HOST_NAME = /^(?:[\p{L}\p{N}._-]+|\[?[\da-f.:]*:[\da-f.:]*:[\da-f.:]*\]?)$
 
 /** In a block-list a host name means the host with all its subdomains on every port, so that no way in stays open. */
 function toBlockRule(option: string, value: unknown): ScopeRule {
-  if (typeof value === 'string' && HOST_NAME.test(value)) return naming(option, () => domain(value))
-  return toScopeRule(option, value)
+  if (typeof value === 'string' && HOST_NAME.test(value) && !isFileName(value))
+    return naming(option, () => domain(value))
+  return ofUrls(option, toScopeRule(option, value))
+}
+
+/** A rule that decides before the fetch. */
+function ofUrls(option: string, rule: ScopeRule): ScopeRule {
+  if (!needsPage(rule)) return rule
+  const allowed = `a rule that needs no page${option === 'block' ? '; did you mean .exclude()' : ''}`
+  throw optionError(option, `the rule '${rule.name}'`, allowed)
 }
 
 /** A URL as text, which can be sent to another thread. */
@@ -219,7 +231,13 @@ function checkFunction<T>(option: string, value: unknown, allowed: string): T {
 }
 
 function checkPartitioner(value: unknown): HostPartitioner {
-  const partitioner = part<HostPartitioner>('partitioner', value, ['partition'], 'a HostPartitioner')
+  const partitioner = part<HostPartitioner>(
+    'partitioner',
+    value,
+    ['partition'],
+    'a HostPartitioner',
+    meantPartitioner(value),
+  )
   integer('partitioner.partitions', partitioner.partitions, 1, 65_536)
   return partitioner
 }
@@ -251,7 +269,7 @@ function checkFields(value: unknown): Fields {
   for (const [field, compute] of Object.entries(value)) {
     if (typeof compute === 'function') continue
     const allowed = 'a function of the page; an extractor needs a name and extract()'
-    throw invalidOption(`extract.${field}`, compute, allowed)
+    throw invalidOption(`extract.${field}`, compute, allowed + meantField(field, compute))
   }
   return value as Fields
 }

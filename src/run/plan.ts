@@ -9,6 +9,7 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
+import { writtenLanguage } from '../extract/content/page-language.js'
 import { sameContent } from '../extract/digest/same-content.js'
 import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
@@ -28,6 +29,8 @@ import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
 import { urlRewriter } from '../url/rewrite.js'
 import { all, any, not } from '../url/scope/combine.js'
+import { Priorities } from '../url/scope/priorities.js'
+import { RuleUse } from '../url/scope/rule-use.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
@@ -115,8 +118,11 @@ export async function plan(
     const { state } = stored.storeState
     const hookState = stateOf(state)
     if (schedule === undefined) await assertNotRefreshed(state)
-    const scope = wholeScope(options).start()
-    const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
+    const ruleUse = new RuleUse()
+    const scope = wholeScope(options, ruleUse).start()
+    const blocked =
+      options.block.length > 0 ? ruleUse.watch('block', any(...options.block)).start() : undefined
+    const priorities = options.prioritize.length > 0 ? new Priorities(options.prioritize) : undefined
     const trusted = new TrustedNames(state.space('addresses'))
     const { withoutParameters, rewrite } = spellingOf(options)
     const spelled = (seed: string) => orItself(seed, rewrite)
@@ -144,10 +150,12 @@ export async function plan(
     }
     await openPart('the scope', () => scope.open?.())
     await openPart('the block-list', () => blocked?.open?.())
+    await openPart('a rule of prioritize()', () => priorities?.open())
     const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
     // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
       scope.addSeed?.(spelled(seed))
+      priorities?.addSeed(spelled(seed))
       trust(seed)
     }
     const seeds = state.space('seeds')
@@ -155,6 +163,7 @@ export async function plan(
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
       scope.addSeed?.(spelled(String(seed)))
+      priorities?.addSeed(spelled(String(seed)))
       trust(String(seed))
     }
     const sessions = openSessions(options, hookState, clock, closers)
@@ -183,6 +192,9 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
+      languageOf: writtenLanguage,
+      ruleUse,
+      priorities,
       siteOf,
       withoutParameters,
       rewrite,
@@ -261,11 +273,11 @@ export async function openPart(name: string, open: () => MaybePromise<unknown>):
 }
 
 /** The scope, narrowed by `include` and `exclude`. */
-function wholeScope(options: CrawlOptions): ScopeRule {
-  const { include, exclude } = options
-  const rules = [scopeOf(options)]
-  if (include.length > 0) rules.push(any(...include))
-  if (exclude.length > 0) rules.push(not(...exclude))
+function wholeScope(options: CrawlOptions, use: RuleUse): ScopeRule {
+  const { scope, include, exclude } = options
+  const rules = [scope === undefined ? scopeOf(options) : use.watch('scope', scope)]
+  if (include.length > 0) rules.push(use.watch('include', any(...include)))
+  if (exclude.length > 0) rules.push(use.watch('exclude', not(...exclude)))
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 

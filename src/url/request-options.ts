@@ -3,6 +3,7 @@
 import { invalidOption, isPlainObject, type KumoError, messageOf, optionError, show } from '../errors.js'
 import type { RequestExtras } from '../types.js'
 import { canonicalizeUrl } from './canonicalize.js'
+import { didYouMeanUrl } from './meant-url.js'
 import { RESERVED_HEADERS } from './reserved-headers.js'
 
 /** A URL, or a request with more than a URL. */
@@ -96,7 +97,8 @@ function urlOf(option: string, given: unknown, base: string | undefined): string
 
 function notAUrl(option: string, given: unknown, base: string | undefined): KumoError {
   const absolute = 'absolute http(s) URLs such as https://example.com/'
-  return invalidOption(option, given, base === undefined ? absolute : 'http(s) URLs')
+  const allowed = base === undefined ? absolute + didYouMeanUrl(given) : 'http(s) URLs'
+  return invalidOption(option, given, allowed)
 }
 
 function extrasOf(option: string, given: Record<keyof RequestOptions, unknown>): RequestExtras | undefined {

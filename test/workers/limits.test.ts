@@ -26,7 +26,7 @@ async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawle
     .scope('all')
     .allowPrivate('all')
     .robots(false)
-    .delay(5)
+    .delay('5ms')
     .workers(3)
     .use(fromModule(TROUBLE, { export: 'deadlyOnce', with: deadly }))
     .on('worker', () => void deaths++)

@@ -64,6 +64,7 @@ export const EXTRAS: readonly RequestExtras[] = [
   },
   { method: 'POST', body: '' },
   { method: 'PUT', body: 'AAEC/w==', binary: true },
+  { outside: 2 },
 ]
 
 /** The largest of a walk. */

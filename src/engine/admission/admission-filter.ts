@@ -83,7 +83,7 @@ export class AdmissionFilter {
     let blocked = facts.blocked
     if (blocked === undefined) {
       try {
-        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
+        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent)) === true
       } catch (error) {
         // If the rule fails, the URL counts as blocked.
         this.#failures.push({ url, error, from: { ...asked, parent, depth } })
@@ -110,8 +110,8 @@ export class AdmissionFilter {
         return false
       }
     }
-    if (!inScope) this.#report.skipped(url, 'scope', from.url, asked)
-    return inScope
+    if (inScope === false) this.#report.skipped(url, 'scope', from.url, asked)
+    return inScope !== false
   }
 }
 

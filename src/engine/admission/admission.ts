@@ -11,7 +11,10 @@ import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from '
 import { Arrivals } from './arrivals.js'
 import { AdmissionsInProgress } from './in-progress.js'
 import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
+import { FAR, PageScope } from './page-scope.js'
+import { type PriorityOf, priorityOf } from './priority-rules.js'
 import { RecentLinks } from './recent-links.js'
+import { newRequest, requestOf, withHint, withOutside } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
@@ -51,6 +54,10 @@ export class Admission {
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #filter: AdmissionFilter
+  /** Decides about fetched pages. Undefined: the scope decides by URLs alone. */
+  readonly pageScope: PageScope | undefined
+  /** What `prioritize()` says about a link. Undefined: it was not called. */
+  readonly #priorityOf: PriorityOf | undefined
   /** Contains a visited request until its visit is settled. */
   readonly inProgress = new AdmissionsInProgress()
   /** Requests from other shards. */
@@ -62,13 +69,17 @@ export class Admission {
     this.#report = report
     this.#origins = new OriginCache(parts)
     this.#filter = new AdmissionFilter(parts, rules, report)
+    this.#priorityOf = priorityOf(parts)
+    this.pageScope = parts.scope.testPage && new PageScope(parts.scope, parts.languageOf)
     this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
   async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
-    const { scope, onSeed } = this.#parts
+    const { scope, onSeed, priorities } = this.#parts
+    if (priorities !== undefined)
+      for (const url of all ?? seeds.map((seed) => seed.url)) priorities.addSeed(url)
     if (scope.addSeed !== undefined) {
       for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
@@ -103,6 +114,7 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
+    const rules = this.#priorityOf
     const recent = this.#currentRecentLinks()
     recent.setOrigin(base.origin)
     const { links } = extracted
@@ -144,15 +156,17 @@ export class Admission {
       if (!this.#filter.admits(url, facts, depth, from, link)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
-      if (link.priority !== undefined) {
+      const priority = link.priority ?? rules?.(url, depth, from.url)
+      if (priority !== undefined) {
         priorities ??= new Map()
-        priorities.set(url, link.priority)
+        priorities.set(url, priority)
       }
     }
     if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
+    const outside = this.pageScope?.distanceOf(from) ?? 0
     return this.#newRequests(batch, (url, host) =>
-      newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
+      withOutside(newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url), outside),
     )
   }
 
@@ -162,13 +176,16 @@ export class Admission {
    */
   admitFollowed(followed: readonly RequestSpec[], from: CrawlRequest): Promise<readonly CrawlRequest[]> {
     const depth = from.depth + 1
+    const outside = this.pageScope?.distanceOf(from) ?? 0
     const batch = new RequestBatch()
     for (const spec of followed) {
       const url = this.#filter.rewritten(spec.url, depth, from.url, spec)
       if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
-      if (this.#filter.admits(url, facts, depth, from, spec))
-        batch.put(requestOf(spec, url, facts.host, depth, from.url), facts)
+      if (!this.#filter.admits(url, facts, depth, from, spec)) continue
+      const priority = spec.priority || (this.#priorityOf?.(url, depth, from.url) ?? 0)
+      const made = requestOf({ ...spec, priority }, url, facts.host, depth, from.url)
+      batch.put(withOutside(made, outside), facts)
     }
     this.inProgress.enter(from)
     return this.#newIn(batch)
@@ -287,7 +304,13 @@ export class Admission {
       hints.set(url, entry)
     }
     await this.#admit(batch, (url, host) =>
-      withHint(newRequest(url, host, 1, SITEMAP_PRIORITY, from.url), hints.get(url)!),
+      withHint(
+        withOutside(
+          newRequest(url, host, 1, this.#priorityOf?.(url, 1, from.url) ?? SITEMAP_PRIORITY, from.url),
+          this.pageScope === undefined ? 0 : FAR,
+        ),
+        hints.get(url)!,
+      ),
     )
     if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
@@ -466,33 +489,4 @@ const NOTHING_ASKED: Asked = Object.freeze({})
 function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
-}
-
-function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
-  const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
-  return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
-}
-
-/** The request that the program has asked for. */
-function requestOf(
-  { priority, extras, notBefore }: RequestSpec,
-  url: string,
-  host: string,
-  depth: number,
-  parent: string | undefined,
-): CrawlRequest {
-  const made = newRequest(url, host, depth, priority, parent)
-  if (extras === undefined && notBefore === undefined) return made
-  return { ...made, ...(extras && { extras }), ...(notBefore !== undefined && { notBefore }) }
-}
-
-/** A request for a URL that was not fetched yet. */
-export function newRequest(
-  url: string,
-  host: string,
-  depth: number,
-  priority: number,
-  parent: string | undefined,
-): CrawlRequest {
-  return { url, host, depth, priority, attempt: 0, redirects: 0, parent }
 }

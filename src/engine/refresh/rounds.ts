@@ -3,7 +3,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { urlIn } from '../../url/known-as.js'
-import { newRequest } from '../admission/admission.js'
+import { newRequest } from '../admission/requests.js'
 
 /** Pages that are queued at once. */
 const BATCH = 500

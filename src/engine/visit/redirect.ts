@@ -10,7 +10,7 @@ const OF_CONTENT = /^content-/
 
 /**
  * What is left of a request after a redirect, besides its URL (RFC 9110, 15.4): 301 and 302 turn POST into GET, 303 turns
- * everything but HEAD into GET, and 307 and 308 repeat the request with its body. Label and data stay. Headers may
+ * everything but HEAD into GET, and 307 and 308 repeat the request with its body. Label, data and the distance to the scope stay. Headers may
  * contain a secret, so they stay within their origin, except those that describe a repeated body. Pure.
  */
 export function afterRedirect(
@@ -20,7 +20,7 @@ export function afterRedirect(
   to: string,
 ): RequestExtras | undefined {
   if (extras === undefined) return undefined
-  const { method, body, binary, label, data } = extras
+  const { method, body, binary, label, data, outside } = extras
   const becomesGet = turnsIntoGet(method, status)
   const headers = headersAfter(extras, becomesGet, originOf(from) === originOf(to))
   const left: RequestExtras = {
@@ -30,6 +30,7 @@ export function afterRedirect(
     ...(headers && { headers }),
     ...(label !== undefined && { label }),
     ...(data !== undefined && { data }),
+    ...(outside !== undefined && { outside }),
   }
   return Object.keys(left).length === 0 ? undefined : left
 }

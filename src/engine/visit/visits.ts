@@ -1,4 +1,5 @@
 import { messageOf, pluralize } from '../../errors.js'
+import type { FetchTiming } from '../../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
@@ -207,7 +208,7 @@ export class Visits {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
     const revisits = this.#revisitsOf(request)
-    const verdict = this.#judge(request, outcome)
+    const verdict = this.#judgePage(request, outcome, timing)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       if (settled.again !== undefined || !revisits) return settled
@@ -331,6 +332,20 @@ export class Visits {
     } catch (error) {
       const message = `the fetcher returned an invalid outcome: ${messageOf(error)}`
       return { kind: 'failure', code: 'fetcher-failed', message, transient: false, final: true }
+    }
+  }
+
+  /** Like `#judge`; a page may also be out of a scope that depends on pages. */
+  #judgePage(request: CrawlRequest, outcome: Outcome, timing: FetchTiming): Verdict {
+    const verdict = this.#judge(request, outcome)
+    const { pageScope } = this.#admission
+    if (verdict.kind !== 'page' || pageScope === undefined) return verdict
+    try {
+      const page = this.#parts.extraction.pageOf(request, outcome as FetchedResponse, timing)
+      return pageScope.keeps(request, page) ? verdict : { kind: 'skip', reason: 'language' }
+    } catch (error) {
+      const message = `a scope rule threw: ${messageOf(error)}`
+      return { kind: 'failure', code: 'scope-failed', message, transient: false, final: true }
     }
   }
 

@@ -46,9 +46,11 @@ function isRedirectedTo(pattern: string | RegExp, url: string, response: Fetched
   if (to === undefined) return false
   if (typeof pattern !== 'string')
     return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(to)
-  return glob(pattern)
-    .start()
-    .test(scopeTarget(withoutQuery(to), 0, undefined))
+  return (
+    glob(pattern)
+      .start()
+      .test(scopeTarget(withoutQuery(to), 0, undefined)) === true
+  )
 }
 
 /** A page that is not markup has no elements. */

@@ -259,7 +259,7 @@ export class WorkerShard {
     try {
       const summary = await this.#engine!.run()
       this.#reporting.cancel()
-      this.#main.post({ kind: 'ended', summary })
+      this.#main.post({ kind: 'ended', summary, diagnosis: this.#engine!.diagnosis() })
     } catch (error) {
       this.#reporting.cancel()
       this.fail(error)

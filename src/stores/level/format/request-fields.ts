@@ -10,6 +10,7 @@
  *   h{…       headers as JSON
  *   lTEXT     label
  *   dTEXT     data
+ *   oNUMBER   links since the last page in the scope
  *   bTEXT     body, to the end of the record; x: in base64
  *
  * A text that would not survive this, such as a label of two lines, is written as a JSON string under the tag in
@@ -36,12 +37,13 @@ export function writeRareFields(request: CrawlRequest, at: number | undefined): 
   return extras === undefined ? lines : lines + writeExtras(extras)
 }
 
-function writeExtras({ method, headers, body, binary, label, data }: RequestExtras): string {
+function writeExtras({ method, headers, body, binary, label, data, outside }: RequestExtras): string {
   let lines = ''
   if (method !== undefined) lines += LINE + writeText('m', method)
   if (headers !== undefined) lines += `${LINE}h${JSON.stringify(headers)}`
   if (label !== undefined) lines += LINE + writeText('l', label)
   if (data !== undefined) lines += LINE + writeText('d', data)
+  if (outside !== undefined) lines += `${LINE}o${outside}`
   if (body === undefined) return lines
   const tag = binary ? 'x' : 'b'
   return lines + LINE + (isWellFormed(body) ? tag + body : escaped(tag, body))
@@ -82,6 +84,9 @@ export function readRareFields(record: string, from: number): RareFields | undef
       case '{':
         Object.assign(fields, JSON.parse(tag + line))
         continue
+      case 'o':
+        extras = { ...extras, outside: Number(line) }
+        continue
     }
     const name = NAMES[tag.toLowerCase()]
     if (name === undefined) return undefined
@@ -94,7 +99,7 @@ export function readRareFields(record: string, from: number): RareFields | undef
   return fields
 }
 
-const NAMES: Readonly<Record<string, Exclude<keyof RequestExtras, 'binary'>>> = {
+const NAMES: Readonly<Record<string, Exclude<keyof RequestExtras, 'binary' | 'outside'>>> = {
   m: 'method',
   h: 'headers',
   l: 'label',

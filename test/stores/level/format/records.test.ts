@@ -74,6 +74,7 @@ const REQUESTS: readonly (readonly [string, CrawlRequest])[] = [
         body: 'one\nd{"two":2}\nx\n',
         label: '\n',
         data: '"\\n"',
+        outside: 3,
       },
     }),
   ],
