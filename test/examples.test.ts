@@ -53,10 +53,9 @@ async function run(name: string, routes: Record<string, Route>, start = '/', opt
 
 const CASES: Record<string, () => Promise<void>> = {
   async 'quick-start'() {
-    const { lines } = await run('quick-start', {
-      '/': html('Home', '/a', '/gone', 'https://elsewhere.example/'),
-      '/a': html('About'),
-    })
+    const pages = { '/': html('Home', '/a', '/gone', 'https://elsewhere.example/'), '/a': html('About') }
+    // As its reader would: npx tsx examples/quick-start.ts
+    const { lines } = await run('quick-start', pages, '/', { asSource: true })
     expect(lines).toEqual([
       '200 / Home',
       '200 /a About',
