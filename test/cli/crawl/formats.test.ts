@@ -1,6 +1,10 @@
 import type { Failure, Page } from 'kumo'
 import { describe, expect, test } from 'vitest'
-import { failureLine, pageJson, pageLine } from '../../../src/cli/crawl/page-lines.js'
+import { readFields } from '../../../src/cli/crawl/fields.js'
+import { csv, jsonLines, TEXT } from '../../../src/cli/crawl/formats.js'
+
+const { page: pageLine, failure: failureLine } = TEXT
+const { page: pageJson, failure: failureJson } = jsonLines(undefined)
 
 const page = (more: Partial<Page> = {}) =>
   ({
@@ -13,6 +17,7 @@ const page = (more: Partial<Page> = {}) =>
     parent: 'https://example.com/',
     mediaType: 'text/html',
     wireBytes: 1234,
+    request: { method: 'GET', label: 'list', data: undefined, priority: 0 },
     fetchedAt: 1_735_787_045_678.9,
     ...more,
   }) as Page
@@ -39,9 +44,9 @@ describe('text', () => {
     [pageLine(page({ title: 'x'.repeat(101) })), `200  https://example.com/a  ${'x'.repeat(99)}…`],
     [pageLine(page({ change: 'changed' })), '200  https://example.com/a  A page  (changed)'],
     [pageLine(page({ change: 'gone', status: 0, title: '' })), '---  https://example.com/a  (gone)'],
-    [failureLine(failure()), '404  https://example.com/gone  failed: http-status'],
+    [failureLine!(failure()), '404  https://example.com/gone  failed: http-status'],
     [
-      failureLine(failure({ status: undefined, code: 'timeout', message: 'no answer\nin 30 s' })),
+      failureLine!(failure({ status: undefined, code: 'timeout', message: 'no answer\nin 30 s' })),
       '---  https://example.com/gone  failed: timeout: no answer�in 30 s',
     ],
   ])('%s', (line, expected) => {
@@ -52,8 +57,8 @@ describe('text', () => {
 describe('JSON', () => {
   test('always has every key', () => {
     expect(pageJson(page())).toBe(
-      '{"id":"0123456789abcdef","url":"https://example.com/a","change":"new","status":200,"title":"A page","depth":1,' +
-        '"parent":"https://example.com/","mediaType":"text/html","bytes":1234,' +
+      '{"type":"page","id":"0123456789abcdef","url":"https://example.com/a","change":"new","status":200,"title":"A page","depth":1,' +
+        '"parent":"https://example.com/","label":"list","mediaType":"text/html","bytes":1234,' +
         '"fetchedAt":"2025-01-02T03:04:05.678Z"}',
     )
     expect(JSON.parse(pageJson(page({ parent: undefined })))).toHaveProperty('parent', null)
@@ -65,5 +70,40 @@ describe('JSON', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not appear
     expect(line).not.toMatch(/[\x00-\x1f\x7f-\x9f]/)
     expect(JSON.parse(line)).toHaveProperty('title', title)
+  })
+
+  test('failures are lines too, unless chosen fields leave out the type', () => {
+    expect(JSON.parse(failureJson!(failure()))).toMatchObject({
+      type: 'failure',
+      code: 'http-status',
+      status: 404,
+    })
+    const both = jsonLines(readFields('type,url,title,code'))
+    expect(both.page(page())).toBe(
+      '{"type":"page","url":"https://example.com/a","title":"A page","code":null}',
+    )
+    expect(both.failure!(failure())).toBe(
+      '{"type":"failure","url":"https://example.com/gone","title":null,"code":"http-status"}',
+    )
+    expect(jsonLines(readFields('url,title')).failure).toBeUndefined()
+  })
+})
+
+describe('CSV', () => {
+  const rows = csv(readFields('url,title,redirectedFrom,status,headers.ETag'))
+  const headers = new Map([['etag', '"1"']])
+
+  test('quotes what needs it', () => {
+    expect(rows.header).toBe('url,title,redirectedFrom,status,headers.ETag')
+    const odd = { title: 'a, "b"\r\nc\x1b', redirectedFrom: ['https://a.example/'], headers } as Partial<Page>
+    expect(rows.page(page(odd))).toBe(
+      'https://example.com/a,"a, ""b""\r\nc\ufffd","[""https://a.example/""]",200,"""1"""',
+    )
+  })
+
+  test('has rows of failures with the same columns', () => {
+    expect(csv().failure!(failure({ message: 'no, not there' })).split(',').length).toBe(
+      csv().header!.split(',').length + 1,
+    )
   })
 })
