@@ -6,6 +6,7 @@ import type { Database } from '../db/database.js'
 import type { Journal } from '../db/journal.js'
 import type { Counts } from '../format/counts.js'
 import { partitionText, rangesOf } from '../format/keys.js'
+import { readHost, writeHost } from '../format/records.js'
 import type { TimeScale } from '../format/time-scale.js'
 import { LevelMoves, type MovedFrontier } from '../threads/moves.js'
 import { HostRecords, isActive } from './host-records.js'
@@ -33,6 +34,9 @@ export interface LevelFrontierParts {
   /** A request was added: from the commit that stores it, its URL counts as seen. */
   added(request: CrawlRequest, partition: number): void
 }
+
+/** A host that was never visited, all of whose requests are for later. */
+const ONLY_LATER = writeHost({ ...readHost(''), hasLater: true })
 
 const NO_HOST = { name: '', partition: 0, text: '' }
 
@@ -273,7 +277,8 @@ export class LevelFrontier implements Frontier {
   #add(request: CrawlRequest): void {
     const { journal, partitionOf, counts } = this.#parts
     const name = request.host
-    if (name === this.#lastOnDisk.name) {
+    const later = this.#laterOf(request.notBefore)
+    if (name === this.#lastOnDisk.name && later === undefined) {
       this.#addOnDisk(request)
       return
     }
@@ -283,12 +288,8 @@ export class LevelFrontier implements Frontier {
       if (!counts.owns(partition)) throw notOwned(request, partition)
       const isCold = this.#onDisk.has(name, partition)
       if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
-        const now = this.#parts.scale.toStore(this.#now)
-        const turn = ++this.#turns
-        if (isCold) this.#onDisk.wake(name, partition, now, turn)
-        else this.#onDisk.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
-        this.#lastOnDisk = { name, partition, text: partitionText(partition) }
-        this.#addOnDisk(request)
+        if (later === undefined) this.#addToHostOnDisk(request, partition, isCold)
+        else this.#addLaterOnDisk(request, partition, isCold, later)
         return
       }
       host = this.#workbench.host(name)
@@ -296,11 +297,41 @@ export class LevelFrontier implements Frontier {
     this.#added(request, host.partitionNumber)
     if (host.turn === 0) host.turn = ++this.#turns
     this.#workbench.activate(host)
-    const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
+    const stored = new StoredRequest(request, host, request.attempt, this.#seq++, false, later)
     journal.putOnce(stored)
     this.#buffers.keep(host, stored)
-    if (!isActive(host)) this.#records.writeActive(host, this.#now)
+    // The record of a host says whether it has requests for later.
+    if (!isActive(host) || later !== undefined) this.#records.writeActive(host, this.#now)
     this.#workbench.place(host, this.#now)
+  }
+
+  /** Undefined: the request may be handed out at once. */
+  #laterOf(notBefore: number | undefined): number | undefined {
+    return notBefore !== undefined && notBefore > this.#now ? notBefore : undefined
+  }
+
+  #addToHostOnDisk(request: CrawlRequest, partition: number, isKnown: boolean): void {
+    const { host } = request
+    const now = this.#parts.scale.toStore(this.#now)
+    const turn = ++this.#turns
+    if (isKnown) this.#onDisk.wake(host, partition, now, turn)
+    else this.#onDisk.add({ host, partition, due: now, turn, record: '', sleeps: false })
+    this.#lastOnDisk = { name: host, partition, text: partitionText(partition) }
+    this.#addOnDisk(request)
+  }
+
+  /** A host that is known is woken: when the first of its requests for later is due, only its requests can tell. */
+  #addLaterOnDisk(request: CrawlRequest, partition: number, isKnown: boolean, later: number): void {
+    const { host } = request
+    const { scale, journal } = this.#parts
+    const at = scale.toStore(later)
+    const turn = ++this.#turns
+    if (isKnown) {
+      this.#onDisk.noteLater(host, partition)
+      this.#onDisk.wake(host, partition, scale.toStore(this.#now), turn)
+    } else this.#onDisk.add({ host, partition, due: at, turn, record: ONLY_LATER, sleeps: true })
+    this.#added(request, partition)
+    journal.putOnce(new RequestOnDisk(request, partitionText(partition), this.#seq++, at))
   }
 
   #addOnDisk(request: CrawlRequest): void {

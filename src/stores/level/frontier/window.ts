@@ -222,7 +222,9 @@ export class HostWindow {
     host.turn = turnIn(entry.wake ?? entry.key)
     host.isEntering = true
     workbench.activate(host)
-    reading.push(buffers.enter(host, known.hasLater))
+    const gotLater = onDisk.takeLater(entry.host, partition)
+    reading.push(buffers.enter(host, known.hasLater || gotLater))
+    if (gotLater) this.#parts.journal.put(entry.key, host)
     return host
   }
 
