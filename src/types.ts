@@ -21,7 +21,7 @@ export interface CrawlRequest {
   readonly parent: string | undefined
   /** Absent for a page. A frontier returns it unchanged. */
   readonly purpose?: Purpose | undefined
-  /** The URLs that redirected here, first to last; absent if none did. */
+  /** What redirected here, first to last, by the names of `redirectName`: for a GET, the URL. Absent if nothing did. */
   readonly via?: readonly string[] | undefined
   /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined

@@ -15,7 +15,7 @@ import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
 import type { HealthRules } from './visit/host-health.js'
-import type { RetryRules } from './visit/verdict.js'
+import type { VerdictRules } from './visit/verdict.js'
 
 /** Everything a shard consists of. The engine builds none of it: see `run/plan.ts`. */
 export interface EngineParts {
@@ -125,7 +125,7 @@ export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCo
 export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
 
 /** The options that the engine itself needs. All times are in ms. */
-export interface EngineRules extends RetryRules, HealthRules {
+export interface EngineRules extends VerdictRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
   /** The delay between visits to a host. */

@@ -3,7 +3,7 @@ import type { FetchedResponse } from '../fetch/contract.js'
 import { owned } from '../owned.js'
 import type { Change, CrawlRequest, Link, PageRequest, RequestExtras } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
-import { knownAs } from '../url/known-as.js'
+import { knownAs, redirectedFrom } from '../url/known-as.js'
 import { pageRequest } from '../url/page-request.js'
 import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
@@ -124,7 +124,7 @@ export class FetchedPage implements Page {
   }
 
   get redirectedFrom(): readonly string[] {
-    return this.#request.via ?? NO_URLS
+    return redirectedFrom(this.#request)
   }
 
   get attempt(): number {
@@ -287,8 +287,6 @@ export class FetchedPage implements Page {
     }
   }
 }
-
-const NO_URLS: readonly string[] = Object.freeze([])
 
 function canonicalTarget(header: string): string | undefined {
   for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {

@@ -1,5 +1,6 @@
 import type { CrawlEvents } from '../engine/events.js'
 import type { HealthRules } from '../engine/visit/host-health.js'
+import type { RetryWhen } from '../engine/visit/retry.js'
 import type { Extractor, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
@@ -7,7 +8,7 @@ import type { TlsOptions } from '../fetch/http/access/access.js'
 import { HTTP_DEFAULTS } from '../fetch/http/defaults.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import type { ModuleRef } from '../modules/module.js'
+import type { Module, ModuleRef } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -68,7 +69,11 @@ export interface CrawlOptions {
   readonly retries: HealthRules & {
     /** Retries of one URL after a transient failure. */
     readonly times: number
+    /** Statuses that are retried. Undefined: the usual ones. */
+    readonly statuses: readonly number[] | undefined
   }
+  /** Decides whether a failure is retried. */
+  readonly retryWhen: RetryWhen | undefined
   /** Whether this run retries the URLs that earlier runs gave up on. */
   readonly retryFailed: boolean
   /** Redirects followed in a row. */
@@ -110,6 +115,7 @@ export type PartOption =
   | 'frontier'
   | 'seenStore'
   | 'fetcher'
+  | 'retryWhen'
   | 'digest'
   | 'extractors'
   | 'hooks'
@@ -246,6 +252,13 @@ export interface RobotsRules {
 export interface RetryOptions {
   /** Retries of one URL. Default 2. */
   times?: number | undefined
+  /** The statuses that are retried, instead of 408, 425, 429 and 500 to 599 without 501 and 505. */
+  statuses?: readonly number[] | undefined
+  /**
+   * Decides about each failure with attempts left: true retries it, also if the request is a POST, false gives it up, and
+   * undefined leaves the decision to the other rules. With workers it must be a module that exports the function.
+   */
+  when?: RetryWhen | Module | undefined
   /** Wait before the next visit to a host after its first failure; doubles with each. Default `'1s'`. */
   backoff?: Duration | undefined
   /** The longest such wait. Default `'1m'`. */
@@ -318,6 +331,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   truncateBodies: false,
   retries: {
     times: 2,
+    statuses: undefined,
     backoffMs: 1000,
     maxBackoffMs: 60_000,
     maxRetryAfterMs: 3_600_000,
@@ -326,6 +340,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     cooldownMs: 300_000,
     cooldowns: 3,
   },
+  retryWhen: undefined,
   retryFailed: false,
   // Browsers give up at 20; a crawler gains nothing from the second ten.
   redirects: 10,

@@ -15,6 +15,7 @@ import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
+import { retryOptions } from './check-retries.js'
 import {
   type BodyOptions,
   DEFAULTS,
@@ -54,10 +55,6 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 
 const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
 const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
-const upToThousand =
-  (least: number): check.Check<number> =>
-  (option, value) =>
-    check.integer(option, value, least, 1000)
 
 /**
  * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
@@ -367,37 +364,16 @@ export abstract class Settings {
 
   /**
    * The retry policy. A number: how often a URL is retried after a timeout, a DNS or connection failure, or status 408,
-   * 425, 429, 500, 502, 503 or 504. Default 2. An object also sets the backoff and cooldown of a failing host.
+   * 425, 429 or 5xx without 501 and 505. Default 2. A request that may do harm twice (POST, PATCH) is retried only if
+   * the server cannot have received it. An object also sets what is retried, and the backoff and cooldown of a failing
+   * host.
    *
    * @example
    * new Crawler().retries({ times: 4, backoff: '2s', cooldown: '15m' })
+   * new Crawler().retries({ statuses: [429, 503], when: ({ code }) => (code === 'tls-failed' ? true : undefined) })
    */
   retries(rules: number | RetryOptions): this {
-    const before = this.options.retries
-    const times = (option: string, value: unknown) => check.integer(option, value, 0)
-    if (typeof rules !== 'object' || rules === null) {
-      return this.with({ retries: { ...before, times: times('retries', rules) } })
-    }
-    const given = check.keys('retries', rules, {
-      times,
-      backoff: period,
-      maxBackoff: period,
-      maxRetryAfter: check.duration,
-      cooldownAfter: upToThousand(1),
-      cooldown: period,
-      cooldowns: upToThousand(0),
-    })
-    return this.with({
-      retries: {
-        times: given.times ?? before.times,
-        backoffMs: given.backoff ?? before.backoffMs,
-        maxBackoffMs: given.maxBackoff ?? before.maxBackoffMs,
-        maxRetryAfterMs: given.maxRetryAfter ?? before.maxRetryAfterMs,
-        cooldownAfter: given.cooldownAfter ?? before.cooldownAfter,
-        cooldownMs: given.cooldown ?? before.cooldownMs,
-        cooldowns: given.cooldowns ?? before.cooldowns,
-      },
-    })
+    return this.with(retryOptions(this.options, rules))
   }
 
   /**

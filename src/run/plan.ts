@@ -249,6 +249,8 @@ function rulesOf(options: CrawlOptions): EngineRules {
     limit: options.limit,
     ...options.retries,
     retries: options.retries.times,
+    retryStatuses: options.retries.statuses && new Set(options.retries.statuses),
+    retryWhen: options.retryWhen,
     retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
     followsLoops: options.access.cookies,

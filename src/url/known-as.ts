@@ -3,6 +3,7 @@ import { fingerprintText } from './fingerprint.js'
 
 const SITEMAP = 'sitemap '
 const ROBOTS = 'robots '
+const NO_URLS: readonly string[] = Object.freeze([])
 /** A method other than GET, or a body: `POST 0123456789abcdef https://…`. */
 const METHOD = /^[!#-'*+.0-9A-Z^-z|~-]+ [0-9a-f]{16} /
 
@@ -15,6 +16,16 @@ export function knownAs({ url, purpose, extras }: Pick<CrawlRequest, 'url' | 'pu
   if (extras === undefined) return url
   const { method = 'GET', body = '' } = extras
   return method === 'GET' && body === '' ? url : `${method} ${fingerprintText(body)} ${url}`
+}
+
+/** The name of a request in the `via` of the requests that it redirects to. */
+export function redirectName(request: Pick<CrawlRequest, 'url' | 'purpose' | 'extras'>): string {
+  return request.purpose === undefined ? knownAs(request) : request.url
+}
+
+/** The URLs that redirected to a request, first to last. */
+export function redirectedFrom({ via }: Pick<CrawlRequest, 'via'>): readonly string[] {
+  return via === undefined ? NO_URLS : via.map(urlIn)
 }
 
 export function sitemapName(url: string): string {

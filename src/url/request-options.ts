@@ -3,6 +3,7 @@
 import { invalidOption, isPlainObject, type KumoError, messageOf, optionError, show } from '../errors.js'
 import type { RequestExtras } from '../types.js'
 import { canonicalizeUrl } from './canonicalize.js'
+import { RESERVED_HEADERS } from './reserved-headers.js'
 
 /** A URL, or a request with more than a URL. */
 export type RequestInput = string | URL | RequestOptions
@@ -174,7 +175,11 @@ function headersOf(
       // The value may be a secret.
       if (!isValid)
         throw optionError(option, `an invalid header ${show(name)}`, 'names and values of one line')
-      headers[name.toLowerCase()] = value.trim()
+      const key = name.toLowerCase()
+      const reason = RESERVED_HEADERS[key]
+      if (reason !== undefined)
+        throw optionError(option, show(name), `headers that Kumo does not set itself; ${reason}`)
+      headers[key] = value.trim()
     }
   }
   return Object.keys(headers).length === 0 ? undefined : headers

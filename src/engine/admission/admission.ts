@@ -1,8 +1,8 @@
 import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose, RequestExtras } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
-import { knownAs, sitemapName } from '../../url/known-as.js'
+import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
 import type { Asked } from '../../url/page-request.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
@@ -171,14 +171,18 @@ export class Admission {
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
    * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
-  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+  async admitRedirect(
+    target: string,
+    from: CrawlRequest,
+    extras?: RequestExtras,
+  ): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#canonical(target)
     const facts = this.#origins.of(originOf(to))
-    const via = [...(from.via ?? []), from.url]
+    const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
       const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
-      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }), ...(extras && { extras }) }
     }
     const batch = new Batch()
     this.inProgress.enter(from)
@@ -187,11 +191,12 @@ export class Admission {
       if (!this.#filter.isBlocked(to, facts, depth, from.url, from)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
-    const isLoop = via.includes(to)
+    const nameOf = extras && ((url: string) => knownAs({ url, extras }))
+    const isLoop = via.includes(nameOf?.(to) ?? to)
     if (isLoop && !this.#rules.followsLoops) return undefined
     if (this.#filter.admits(to, facts, depth, from, from)) batch.put(to, facts)
     // With cookies a page may redirect to itself and answer differently the second time.
-    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make, nameOf)
   }
 
   /** Queues a robots.txt that pages wait for. False if the URL is blocked. */

@@ -1,6 +1,7 @@
 import { owned } from '../../owned.js'
 import type { Clock } from '../../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
+import { redirectedFrom } from '../../url/known-as.js'
 import { type Asked, pageRequest } from '../../url/page-request.js'
 import type { AdmissionReport } from '../admission/admission-filter.js'
 import type { Delivery } from '../delivery.js'
@@ -65,11 +66,9 @@ export class Reporter {
 /** Where a request came from. */
 type Origin = Pick<Failure, 'parent' | 'depth' | 'redirectedFrom' | 'request'>
 
-const NO_URLS: readonly string[] = Object.freeze([])
-
 function originOf(request: Pick<CrawlRequest, 'parent' | 'depth' | 'via'> & Asked): Origin {
-  const { parent, depth, via = NO_URLS } = request
-  return { parent, depth, redirectedFrom: via, request: pageRequest(request) }
+  const { parent, depth } = request
+  return { parent, depth, redirectedFrom: redirectedFrom(request), request: pageRequest(request) }
 }
 
 /** The failure of a URL that did not become a request. */

@@ -13,11 +13,11 @@ import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 import { type FetchSettings, FetchStep } from './fetch-step.js'
-import { backOff, isDown, nextProbeAt } from './host-health.js'
+import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
-import { isLocalShortage, judge, type Verdict } from './verdict.js'
+import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
@@ -327,7 +327,7 @@ export class Visits {
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.admitRedirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request, verdict.extras)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
@@ -342,7 +342,7 @@ export class Visits {
   async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
-    verdict: Extract<Verdict, { kind: 'failure' }>,
+    verdict: FailureVerdict,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
@@ -354,12 +354,16 @@ export class Visits {
       { ...verdict, cause: (outcome as { cause?: unknown }).cause },
       verdict.final,
     )
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     if (!verdict.transient) {
       // Only a response proves that the host has recovered; a rejected certificate or address does not.
       const reached = this.#settleReached(request, startedAt, endedAt)
-      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      const settled = outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      if (verdict.final) return settled
+      // The user asked for the retry. The URL waits, and the host, which is well, does not.
+      const at = endedAt + retryWaitMs(request.attempt, retryAfter, this.#rules)
+      return { ...settled, again: { at, attempt: request.attempt + 1 } }
     }
-    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,

@@ -83,6 +83,7 @@ export class Ticket implements Linked<Ticket> {
     readonly host: Host,
     readonly borrower: Borrower,
     readonly proxy: ProxyServer | undefined,
+    readonly isFresh: boolean,
   ) {}
 }
 
@@ -155,8 +156,10 @@ export class Connections {
   /**
    * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise it returns a ticket
    * for `cancel`.
+   *
+   * @param isFresh The connection must be new: what is sent over it must not be lost or repeated.
    */
-  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer): Ticket | undefined {
+  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer, isFresh = false): Ticket | undefined {
     if (this.#closed) {
       borrower.refused(CLOSED)
       return undefined
@@ -171,10 +174,11 @@ export class Connections {
       this.#hosts.set(origin, host)
     }
     if (host.taken >= this.#options.connectionsPerHost)
-      return enqueue(host.waiting, new Ticket(host, borrower, proxy))
+      return enqueue(host.waiting, new Ticket(host, borrower, proxy, isFresh))
     host.taken++
-    if (this.#lent >= this.#allowance.most) return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
-    this.#lend(host, borrower, proxy)
+    if (this.#lent >= this.#allowance.most)
+      return enqueue(this.#waiting, new Ticket(host, borrower, proxy, isFresh))
+    this.#lend(host, borrower, proxy, isFresh)
     return undefined
   }
 
@@ -234,15 +238,15 @@ export class Connections {
     })
   }
 
-  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined): void {
+  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined, isFresh: boolean): void {
     this.#lent++
-    let connection = takeIdle(host, proxy)
+    let connection = isFresh ? undefined : takeIdle(host, proxy)
     if (connection) {
       this.#idle.remove(connection)
       connection.state = 'lent'
       connection.idleTimer?.cancel()
     } else {
-      // Idle connections here use another proxy; the oldest makes room within the host's limit.
+      // Idle connections here use another proxy or are not new enough; the oldest makes room within the host's limit.
       if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
         this.#discard(host.idle[0])
       // Fewer are lent than allowed, so if there is no room, at least one is idle.
@@ -269,7 +273,7 @@ export class Connections {
       while (this.#lent < this.#allowance.most && this.#waiting.first) {
         const ticket = this.#waiting.shift()!
         ticket.line = undefined
-        this.#lend(ticket.host, ticket.borrower, ticket.proxy)
+        this.#lend(ticket.host, ticket.borrower, ticket.proxy, ticket.isFresh)
       }
     }
     this.#forgetIfUnused(host)
