@@ -19,8 +19,6 @@
 import type { CrawlRequest, RequestExtras } from '../../../types.js'
 
 const LINE = '\n'
-/** UTF-8 cannot represent half of a pair. */
-const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** Fields of a request that are absent from most, and when it is due if it is scheduled for later. */
 export type RareFields = Partial<
@@ -46,11 +44,16 @@ function writeExtras({ method, headers, body, binary, label, data }: RequestExtr
   if (data !== undefined) lines += LINE + writeText('d', data)
   if (body === undefined) return lines
   const tag = binary ? 'x' : 'b'
-  return lines + LINE + (LONE_SURROGATE.test(body) ? escaped(tag, body) : tag + body)
+  return lines + LINE + (isWellFormed(body) ? tag + body : escaped(tag, body))
 }
 
 function writeText(tag: string, text: string): string {
-  return text.includes(LINE) || LONE_SURROGATE.test(text) ? escaped(tag, text) : tag + text
+  return text.includes(LINE) || !isWellFormed(text) ? escaped(tag, text) : tag + text
+}
+
+/** UTF-8 cannot represent half of a surrogate pair. */
+function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed()
 }
 
 function escaped(tag: string, text: string): string {
