@@ -37,8 +37,11 @@ class ClosureError extends Error {
   /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
 
-  constructor({ message, closure, stack }: PlainError) {
+  readonly code: PlainError['code']
+
+  constructor({ message, closure, stack, code }: PlainError) {
     super(message)
+    this.code = code
     this.closure = closure
     if (stack !== undefined) this.stack = stack
   }
