@@ -82,7 +82,7 @@ export class Engine {
     this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const hostQuota = new HostQuota(rules.limit.pagesPerHost)
+    const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, storeState: memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }

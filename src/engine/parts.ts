@@ -151,6 +151,8 @@ export interface EngineRules extends VerdictRules, HealthRules {
   readonly followCanonical: boolean
   /** Sitemap entries used per host; 0: sitemaps are not read. */
   readonly sitemapEntriesPerHost: number
+  /** The limit of pages of a host that has its own. */
+  readonly hostPages?: ((host: string) => number | undefined) | undefined
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number

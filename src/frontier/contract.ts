@@ -105,6 +105,19 @@ export interface Politeness {
   readonly growAt: number
   /** When both revisits and new pages are waiting, the share of visits that go to revisits. Absent: all of them. */
   readonly revisitShare?: number | undefined
+  /** Hosts with rules of their own. Absent: there are none. */
+  readonly hosts?: HostPoliteness | undefined
+}
+
+/** Rules of single hosts. */
+export interface HostPoliteness {
+  /** What differs for a host; undefined if nothing does. The same host always gets the same answer. */
+  of(
+    host: string,
+  ): { readonly delayMs?: number | undefined; readonly connections?: number | undefined } | undefined
+  /** The longest pause and the largest number of connections of any host, and of the crawl. */
+  readonly maxDelayMs: number
+  readonly maxConnections: number
 }
 
 /** A host as the selection policy sees it when the host becomes ready. */

@@ -12,7 +12,7 @@ const upToThousand =
   (option, value) =>
     check.integer(option, value, least, 1000)
 
-export const retryTimes: check.Check<number> = (option, value) => check.integer(option, value, 0)
+const retryTimes: check.Check<number> = (option, value) => check.integer(option, value, 0)
 
 /** The policy before, with what is given. */
 export function retryOptions(before: Retries, rules: number | RetryOptions): Retries {

@@ -17,6 +17,7 @@ import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
+import type { HostRule } from './hosts.js'
 import type { GivenSeeds } from './seeds.js'
 
 /** Functions that compute the fields of `page.data`. */
@@ -32,6 +33,8 @@ export interface CrawlOptions {
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number
+  /** Options of single hosts, by pattern. */
+  readonly hosts: readonly HostRule[]
   /** Pause between two visits to a host, from the end of one to the start of the next. */
   readonly delayMs: number
   /** Lengthens the pause in proportion to the duration of the last visit. */
@@ -293,6 +296,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
+  hosts: [],
   delayMs: 1000,
   adaptive: undefined,
   // Beyond 16 parallel downloads a server has been measured to give no more.

@@ -17,6 +17,7 @@ import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import { retryOptions } from './check-retries.js'
+import { type HostOptions, hostRule } from './hosts.js'
 import {
   type BodyOptions,
   DEFAULTS,
@@ -157,6 +158,18 @@ export abstract class Settings {
       growAt: (option, value) => check.integer(option, value, 1),
     })
     return this.with({ perHost: { ...this.options.perHost, ...given } })
+  }
+
+  /**
+   * Options for one host, or for the subdomains of a domain (`'*.example.org'`). Each call adds. Of each option, the most
+   * specific host that sets it wins: a name before wildcards, a longer wildcard before a shorter one. docs/options.md
+   * lists the options.
+   *
+   * @example
+   * new Crawler().host('slow.example', { delay: '10s' }).host('*.example.org', { connections: 4 })
+   */
+  host(host: string, options: HostOptions): this {
+    return this.with({ hosts: [...this.options.hosts, hostRule(host, options)] })
   }
 
   /**

@@ -14,10 +14,14 @@ import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
+import { hostPoliteness } from './host-rules.js'
 import { limitsSites, storeOf } from './plan-defaults.js'
 
 /** The options that affect what is stored, and where. */
-type StoredOptions = Pick<CrawlOptions, 'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
+type StoredOptions = Pick<
+  CrawlOptions,
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'hosts' | 'urls' | 'refresh'
+>
 
 /** What a store must know about the crawl, in whichever thread it is opened. */
 export function storeContext(
@@ -27,10 +31,12 @@ export function storeContext(
   refresh?: RefreshSchedule,
 ): StoreContext {
   const { partitions } = partitioner
+  const hosts = hostPoliteness(options)
   return {
     politeness: {
       delayMs: options.delayMs,
       ...options.perHost,
+      ...(hosts && { hosts }),
       ...(options.refresh && { revisitShare: options.refresh.share }),
     },
     policy: refresh === undefined ? firstCome : refreshFirst(refresh),

@@ -11,7 +11,7 @@ import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
 import { sameContent } from '../extract/digest/same-content.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
-import { productName, robotsGate } from '../fetch/robots/gate.js'
+import { robotsGate } from '../fetch/robots/gate.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { allExtractors } from '../options/user-code.js'
@@ -30,6 +30,14 @@ import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
 import { traps } from '../url/traps/traps.js'
 import { type Closer, closeAll } from './closing.js'
+import {
+  hostAgents,
+  hostPages,
+  hostRetries,
+  mostConnections,
+  productOf,
+  withHostDelays,
+} from './host-rules.js'
 import {
   clockOf,
   digestOf,
@@ -109,12 +117,12 @@ export async function plan(
     const fetcher =
       options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers))
     closers.push(['the fetcher', () => fetcher.close?.()])
-    const robots = options.robots.obey ? gateOf(options, random) : OPEN_GATE
+    const robots = withHostDelays(options.robots.obey ? gateOf(options, random) : OPEN_GATE, options)
     const step = extraction({
       extractors: allExtractors(options),
       clock,
       timeoutMs: options.timeout.extractMs,
-      product: productName(options.userAgent),
+      productOf: productOf(options),
     })
     closers.push(['an extractor', () => step.close()])
     await openPart('an extractor', () => step.open())
@@ -219,9 +227,11 @@ function wholeScope(options: CrawlOptions): ScopeRule {
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 
-function gateOf({ userAgent, robots, sitemaps }: CrawlOptions, random: Random): RobotsGate {
+function gateOf(options: CrawlOptions, random: Random): RobotsGate {
+  const { userAgent, robots, sitemaps } = options
   return robotsGate({
     userAgent,
+    userAgentFor: hostAgents(options),
     random,
     maxDelayMs: robots.maxDelayMs,
     sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
@@ -247,8 +257,10 @@ function rulesOf(options: CrawlOptions, isSole: boolean): EngineRules {
     fetchTimeoutMs: options.timeout.fetchMs,
     delayMs: options.delayMs,
     maxDepth: options.depth,
-    connectionsPerHost: options.perHost.connections,
+    connectionsPerHost: mostConnections(options),
     limit: options.limit,
+    hostPages: hostPages(options),
+    hostRetries: hostRetries(options),
     ...options.retries,
     retries: options.retries.times,
     retryStatuses: options.retries.statuses && new Set(options.retries.statuses),

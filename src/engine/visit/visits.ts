@@ -4,6 +4,7 @@ import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
+import { isSafe } from '../../url/methods.js'
 import type { Admission } from '../admission/admission.js'
 import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
@@ -191,16 +192,16 @@ export class Visits {
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
+    const revisits = this.#revisitsOf(request)
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
-      if (settled.again !== undefined || !this.#revisitProcessor) return settled
+      if (settled.again !== undefined || !revisits) return settled
       if (request.revisit !== true)
-        return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
+        return verdict.kind === 'failure' ? revisits.failed(request, settled, verdict) : settled
+      return revisits.missed(request, lookup, settled, outcome, timing, verdict)
     }
-    if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing)
     const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
     if (processed === UNDELIVERED) return repeated(request, endedAt)
     return this.#settleReached(request, startedAt, endedAt, processed)
@@ -245,7 +246,13 @@ export class Visits {
   #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
-    return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
+    const revisits = isNewPage ? this.#revisitsOf(request) : undefined
+    return revisits ? revisits.failed(request, settled) : settled
+  }
+
+  /** Only what reads is visited again: a form must not be sent on a schedule. */
+  #revisitsOf({ extras }: CrawlRequest): RevisitProcessor | undefined {
+    return isSafe(extras?.method) ? this.#revisitProcessor : undefined
   }
 
   /** The host was reached and gave a valid response: it has recovered from earlier failures. */

@@ -24,7 +24,7 @@ import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
-import { type ProxyServer, proxyChooser } from './proxy.js'
+import { type ProxyServer, proxyChooser, withHostProxies } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
@@ -78,20 +78,22 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
+  const { resolver, allowsAddress, trusted: named, clock, http2, proxy, hosts } = options
   const tls = options.tls && tlsSettings(options.tls)
+  const proxyFor = proxy === undefined ? undefined : proxyChooser(proxy)
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
   const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies: options.cookies ? Cookies.load() : undefined,
-    proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
+    proxyFor: hosts ? withHostProxies(hosts, proxyFor) : proxyFor,
     allowsAddress,
     named,
     clock: clock ?? systemClock(),
   }
-  const dial = { resolver, allowsAddress, named, clock, http2, tls }
+  const connectionsOf = hosts && ((origin: string) => hosts(origin)?.connections)
+  const dial = { resolver, allowsAddress, named, clock, http2, tls, connectionsOf }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
 

@@ -1,5 +1,6 @@
 import { KumoError, messageOf } from '../../../errors.js'
 import type { Again, Frontier, Politeness, SelectionPolicy, Settlement } from '../../../frontier/contract.js'
+import { mostConnections } from '../../../frontier/politeness.js'
 import { Workbench } from '../../../frontier/workbench.js'
 import type { CrawlRequest } from '../../../types.js'
 import type { Database } from '../db/database.js'
@@ -81,7 +82,8 @@ export class LevelFrontier implements Frontier {
     })
     workbench.onForget = (host) => this.#records.remove(host)
     const failed = (error: unknown) => this.#fail(error)
-    const { connections, growAt } = politeness
+    const connections = mostConnections(politeness)
+    const { growAt } = politeness
     this.#workbench = workbench
     this.#onDisk = new HostsOnDisk(partitions, journal)
     this.#buffers = new RequestBuffers({
