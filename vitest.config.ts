@@ -74,6 +74,7 @@ export default defineConfig({
     alias: [
       { find: /^kumo$/, replacement: source('index.ts') },
       { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
+      { find: /^kumo\/content$/, replacement: source('content.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],
@@ -105,6 +106,7 @@ export default defineConfig({
           alias: [
             { find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` },
             { find: /^kumo\/adapters$/, replacement: `${INSTALLED}/dist/adapters.cjs` },
+            { find: /^kumo\/content$/, replacement: `${INSTALLED}/dist/content.cjs` },
           ],
         },
         test: {

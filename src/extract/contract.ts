@@ -110,6 +110,22 @@ export interface Page<Data extends object = object> {
   readonly document: PageDocument
   /** Readable text: without tags, scripts and styles, one line per block. */
   readonly text: string
+  /**
+   * Text of the main content: without navigation, headers, footers, banners, comments and, in an article, its title and
+   * the captions of its images. One line per block; `<pre>` as it is written. The whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.title, page.main)
+   */
+  readonly main: string
+  /**
+   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
+   * whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example await writeFile(`${page.id}.md`, page.markdown)
+   */
+  readonly markdown: string
   /** Data that extractors returned, merged. */
   readonly data: Data
   /**

@@ -9,6 +9,11 @@ import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-op
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { findMain, type Main } from './content/main.js'
+import { markdownOf } from './content/markdown/markdown.js'
+import type { ContentElement } from './content/tree.js'
+import { buildTree } from './content/tree-builder.js'
+import { readableTextWithout } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -53,6 +58,10 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
+  #tree: ContentElement | undefined
+  #main: Main | undefined
+  #mainText: string | undefined
+  #markdown: string | undefined
   #found: FoundLinks | undefined
   #asked: PageRequest | undefined
   #followed: FollowedRequests | undefined
@@ -239,6 +248,43 @@ export class FetchedPage implements Page {
       ? readableText(this.content, this.mediaType === XHTML)
       : this.content
     return this.#text
+  }
+
+  get main(): string {
+    this.#mainText ??= isMarkup(this.mediaType) ? this.#runningText() : this.content
+    return this.#mainText
+  }
+
+  get markdown(): string {
+    this.#markdown ??= isMarkup(this.mediaType)
+      ? owned(markdownOf(this.mainTree('page.markdown'), this.base))
+      : this.content
+    return this.#markdown
+  }
+
+  #runningText(): string {
+    const { root, besides } = this.#findMain('page.main')
+    return owned(readableTextWithout(besides, root))
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    return this.#findMain(property).root
+  }
+
+  #findMain(property: string): Main {
+    this.#main ??= findMain(this.tree(property))
+    return this.#main
+  }
+
+  /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
+  tree(property: string): ContentElement {
+    this.#tree ??= buildTree(
+      this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content,
+      property,
+      this.url,
+    )
+    return this.#tree
   }
 
   get #decoded(): DecodedText {
