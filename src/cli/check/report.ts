@@ -48,7 +48,7 @@ export function reportJson(findings: Findings, { skips, pending, elapsedMs }: Su
 }
 
 function line(type: string, rest: object): string {
-  return json([['type', type], ...Object.entries(rest)])
+  return json({ type, ...rest })
 }
 
 /** The last line, such as `Checked 120 URLs on 34 pages in 12.3 s: 2 broken, 5 redirected.` */

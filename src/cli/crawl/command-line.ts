@@ -8,6 +8,7 @@ import { quoted } from '../format.js'
 import { UsageError } from '../usage-error.js'
 import { readFields } from './fields.js'
 import { csv, type Format, jsonLines, TEXT } from './formats.js'
+import { markdown, markdownFiles } from './markdown.js'
 import { CRAWL_OPTIONS } from './options.js'
 import { openSeedFile, type SeedFile } from './seed-file.js'
 
@@ -27,7 +28,7 @@ export interface CrawlCommandLine {
 type Options = ReadonlyMap<string, readonly string[]>
 
 const NO_URL = 'no URL given; pass at least one, as in: kumo crawl https://example.com/'
-const FORMATS = ['text', 'jsonl', 'csv']
+const FORMATS = ['text', 'jsonl', 'csv', 'markdown']
 
 /** @throws UsageError if the command line is invalid. */
 export async function readCrawlCommandLine(args: readonly string[]): Promise<CrawlCommandLine> {
@@ -58,12 +59,17 @@ async function* mapped<A, B>(values: AsyncIterable<A>, change: (value: A) => B):
 function formatOf(options: Options): Format {
   const format = formatName(options)
   const list = options.get('fields')?.at(-1)
+  const folder = options.get('output')?.at(-1)
+  if (folder !== undefined && format !== 'markdown')
+    throw new UsageError(`--output is about --format markdown; to write ${format} to a file: > FILE`)
   if (format === 'text') {
     if (list === undefined) return TEXT
-    throw new UsageError('--fields chooses what --format jsonl or csv prints: add --format')
+    throw new UsageError('--fields chooses what --format jsonl, csv or markdown prints: add --format')
   }
   const fields = list === undefined ? undefined : withOptionName('fields', () => readFields(list))
-  return format === 'jsonl' ? jsonLines(fields) : csv(fields)
+  if (format === 'jsonl') return jsonLines(fields)
+  if (format === 'csv') return csv(fields)
+  return folder === undefined ? markdown(fields) : markdownFiles(folder, fields)
 }
 
 function formatName(options: Options): string {

@@ -52,7 +52,7 @@ class CrawlCommand {
     const { format } = this.#commandLine
     if (format === undefined) return crawler
     const { page: ofPage, failure: ofFailure } = format
-    const withPages = crawler.on('page', (page) => this.#screen.result(ofPage(page)))
+    const withPages = crawler.on('page', async (page) => this.#screen.result(await ofPage(page)))
     if (ofFailure === undefined) return withPages
     return withPages.on('failure', (failure) =>
       failure.final ? this.#screen.result(ofFailure(failure)) : undefined,

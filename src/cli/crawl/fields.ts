@@ -42,6 +42,8 @@ const FIELDS: Readonly<Record<string, Filled>> = {
   canonical: ofPage(({ canonical }) => canonical),
   links: ofPage(({ links }) => links.map(({ url }) => url)),
   text: ofPage(({ text }) => text),
+  main: ofPage(({ main }) => main),
+  markdown: ofPage(({ markdown }) => markdown),
   code: ofFailure(({ code }) => code),
   message: ofFailure(({ message }) => message),
 }

@@ -8,9 +8,14 @@ import { DEFAULT_FIELDS, type Field } from './fields.js'
 export interface Format {
   /** Printed first. */
   readonly header?: string
-  readonly page: (page: Page) => string
+  readonly page: (page: Page) => string | Promise<string>
   /** Absent: failures are not printed. */
   readonly failure?: (failure: Failure) => string
+}
+
+/** A format whose lines are ready at once. */
+interface LineFormat extends Format {
+  readonly page: (page: Page) => string
 }
 
 /** Longer titles are cut. */
@@ -19,7 +24,7 @@ const LONGEST_TITLE = 100
 const NO_STATUS = '---'
 
 /** Lines for people. */
-export const TEXT: Format = { page: pageLine, failure: failureLine }
+export const TEXT = { page: pageLine, failure: failureLine } satisfies Format
 
 /** `200  https://example.com/  Example`, followed by `(changed)`, `(unchanged)` or `(gone)` for a known page. */
 function pageLine({ status, url, title, change }: Page): string {
@@ -35,17 +40,17 @@ function failureLine({ status, url, code, message }: Failure): string {
 }
 
 /** A line of JSON for each page and failure; every key is always present. Without a `type`, only pages are printed. */
-export function jsonLines(fields: readonly Field[] | undefined): Format {
+export function jsonLines(fields: readonly Field[] | undefined): LineFormat {
   const { page: ofPage, failure: ofFailure } = DEFAULT_FIELDS
   return withFailures(
     fields,
-    (page) => json((fields ?? ofPage).map((field) => [field.name, field.page(page)])),
-    (failure) => json((fields ?? ofFailure).map((field) => [field.name, field.failure(failure)])),
+    (page) => record((fields ?? ofPage).map((field) => [field.name, field.page(page)])),
+    (failure) => record((fields ?? ofFailure).map((field) => [field.name, field.failure(failure)])),
   )
 }
 
 /** A row for each page and failure, as in RFC 4180. Without a `type`, only pages are printed. */
-export function csv(fields: readonly Field[] = DEFAULT_FIELDS.row): Format {
+export function csv(fields: readonly Field[] = DEFAULT_FIELDS.row): LineFormat {
   const row = (values: readonly unknown[]) => values.map(cell).join(',')
   return {
     header: row(fields.map(({ name }) => name)),
@@ -59,22 +64,26 @@ export function csv(fields: readonly Field[] = DEFAULT_FIELDS.row): Format {
 
 function withFailures(
   fields: readonly Field[] | undefined,
-  page: Format['page'],
-  failure: NonNullable<Format['failure']>,
-): Format {
+  page: (page: Page) => string,
+  failure: (failure: Failure) => string,
+): LineFormat {
   return fields === undefined || fields.some(({ name }) => name === 'type') ? { page, failure } : { page }
 }
 
 /** Control characters that JSON does not escape and some terminals interpret. */
 const C1_CONTROLS = /[\x7f-\x9f]/g
 
-/** One line of JSON. */
-export function json(entries: readonly (readonly [name: string, value: unknown])[]): string {
-  const line = JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, value ?? null])))
-  return line.replace(
+/** A value as one line of JSON. */
+export function json(value: unknown): string {
+  return JSON.stringify(value).replace(
     C1_CONTROLS,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+}
+
+/** The values of fields as one line of JSON. Missing ones are null. */
+function record(entries: readonly (readonly [name: string, value: unknown])[]): string {
+  return json(Object.fromEntries(entries.map(([name, value]) => [name, value ?? null])))
 }
 
 function cell(value: unknown): string {
@@ -89,6 +98,6 @@ function cell(value: unknown): string {
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
 
 /** Text from the web of several lines, without what a terminal would interpret. */
-function harmless(text: string): string {
+export function harmless(text: string): string {
   return text.replace(CONTROLS, '\ufffd')
 }

@@ -207,13 +207,18 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
   format: {
     group: 'Output',
     value: 'FORMAT',
-    help: 'text (default), jsonl or csv',
+    help: 'text (default), jsonl, csv or markdown: the main content of each page with front matter',
   },
   json: { group: 'Output', help: 'the same as --format jsonl' },
   fields: {
     group: 'Output',
     value: 'LIST',
     help: 'what to print of a page, as in url,title,headers.etag; leave out type to print no failures',
+  },
+  output: {
+    group: 'Output',
+    value: 'DIR',
+    help: 'write the pages of --format markdown to files below this folder',
   },
   quiet: {
     group: 'Output',

@@ -63,6 +63,7 @@ const ROWS: [
   [['--workers', '3'], ({ workers }) => workers.count, 3],
   [['--workers', 'auto'], ({ workers }) => workers.count > 0, true],
   [['--json'], (_, { format }) => format?.page === TEXT.page, false],
+  [['--format', 'markdown', '--output', 'x'], (_, { format }) => format?.failure, TEXT.failure],
   [
     ['--format', 'csv', '--fields', 'url, headers.etag'],
     (_, { format }) => format?.header,
@@ -142,10 +143,14 @@ describe('usage errors', () => {
     ],
     [[URL, '--workers', 'many'], "--workers: got 'many'; allowed: a whole number, 0 to 1024, or 'auto'"],
     [[URL, '--format', 'cvs'], "--format: got 'cvs'; did you mean csv?"],
-    [[URL, '--format', 'yaml'], "--format: got 'yaml'; allowed: text, jsonl, csv"],
+    [[URL, '--format', 'yaml'], "--format: got 'yaml'; allowed: text, jsonl, csv, markdown"],
     [[URL, '--format', 'csv', '--json'], '--json means --format jsonl; leave out --json or --format csv'],
+    [
+      [URL, '--json', '--output', 'x'],
+      '--output is about --format markdown; to write jsonl to a file: > FILE',
+    ],
     [[URL, '--json', '--fields', 'url,titel'], "--fields: got 'titel'; did you mean title?"],
-    [[URL, '--fields', 'url'], '--fields chooses what --format jsonl or csv prints: add --format'],
+    [[URL, '--fields', 'url'], '--fields chooses what --format jsonl, csv or markdown prints: add --format'],
     [
       [URL, '--header', 'Host: a'],
       "--header: got 'Host'; allowed: headers that Kumo does not set itself; it follows from the URL",

@@ -2,6 +2,7 @@ import type { Failure, Page } from 'kumo'
 import { describe, expect, test } from 'vitest'
 import { readFields } from '../../../src/cli/crawl/fields.js'
 import { csv, jsonLines, TEXT } from '../../../src/cli/crawl/formats.js'
+import { fileOf, markdown } from '../../../src/cli/crawl/markdown.js'
 
 const { page: pageLine, failure: failureLine } = TEXT
 const { page: pageJson, failure: failureJson } = jsonLines(undefined)
@@ -44,9 +45,9 @@ describe('text', () => {
     [pageLine(page({ title: 'x'.repeat(101) })), `200  https://example.com/a  ${'x'.repeat(99)}…`],
     [pageLine(page({ change: 'changed' })), '200  https://example.com/a  A page  (changed)'],
     [pageLine(page({ change: 'gone', status: 0, title: '' })), '---  https://example.com/a  (gone)'],
-    [failureLine!(failure()), '404  https://example.com/gone  failed: http-status'],
+    [failureLine(failure()), '404  https://example.com/gone  failed: http-status'],
     [
-      failureLine!(failure({ status: undefined, code: 'timeout', message: 'no answer\nin 30 s' })),
+      failureLine(failure({ status: undefined, code: 'timeout', message: 'no answer\nin 30 s' })),
       '---  https://example.com/gone  failed: timeout: no answer�in 30 s',
     ],
   ])('%s', (line, expected) => {
@@ -105,5 +106,27 @@ describe('CSV', () => {
     expect(csv().failure!(failure({ message: 'no, not there' })).split(',').length).toBe(
       csv().header!.split(',').length + 1,
     )
+  })
+})
+
+describe('Markdown', () => {
+  test('has front matter that no value can break', () => {
+    const title = '---\nurl: "x"\x1b'
+    const text = markdown().page(page({ title, markdown: '# A\n\x1b' }))
+    expect(text).toBe(
+      '---\nurl: "https://example.com/a"\ntitle: "---\\nurl: \\"x\\"\\u001b"\nfetchedAt: "2025-01-02T03:04:05.678Z"\n---\n\n# A\n\ufffd\n',
+    )
+  })
+
+  test.each([
+    ['https://example.com/', 'example.com/index.md'],
+    ['https://example.com:8080/docs/', 'example.com_8080/docs/index.md'],
+    ['https://example.com/docs/intro.html', 'example.com/docs/intro.html.md'],
+    ['https://example.com/a?b=1', 'example.com/a-0123456789abcdef.md'],
+    ['https://example.com/a*b', 'example.com/a_b-0123456789abcdef.md'],
+    ['https://example.com/a.md/b', 'example.com/a.md_/b.md'],
+    ['https://example.com//%2e%2e%2fb', 'example.com/_/%2e%2e%2fb-0123456789abcdef.md'],
+  ])('the file of %s is %s', (url, file) => {
+    expect(fileOf(page({ url })).join('/')).toBe(file)
   })
 })
