@@ -31,8 +31,10 @@ const WITH_WORKERS = crawls(
     'first-crawl',
     'handle',
     'hanging-parts',
+    'hosts',
     'iteration',
     'limits',
+    'methods',
   ],
   ...[
     'parts',
