@@ -3,7 +3,6 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import { gfm } from 'turndown-plugin-gfm'
 import { mainContent } from '../src/content.js'
 import { buildTree } from '../src/extract/content/tree-builder.js'
 import { readableTextOf } from '../src/extract/content/tree-text.js'
@@ -18,11 +17,11 @@ export function kumoContent(html: string, url: string | undefined): Content {
 }
 
 const turndown = new TurndownService({ codeBlockStyle: 'fenced', headingStyle: 'atx' })
-turndown.use(gfm)
 
 /**
- * Turndown gets the element instead of its HTML, which saves parsing it again. The text is read when it is needed and with a
- * line for each block: `textContent` joins the last word of a paragraph with the first of the next.
+ * Turndown gets the element instead of its HTML, which saves parsing it again, and does without its plugin for tables, which
+ * does not run on linkedom. The text is read only if it is asked for, with a line for each block: `textContent` joins the
+ * last word of a paragraph with the first of the next.
  */
 export function rivalContent(html: string): Content {
   const { document } = parseHTML(html)

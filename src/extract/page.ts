@@ -9,8 +9,13 @@ import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-op
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { linkTexts } from './content/link-texts.js'
 import { findMain, type Main } from './content/main.js'
 import { markdownOf } from './content/markdown/markdown.js'
+import type { PageSection } from './content/sections/contract.js'
+import { sectionsOf, wholeText } from './content/sections/sections.js'
+import type { StructuredData } from './content/structured/contract.js'
+import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
 import type { ContentElement } from './content/tree.js'
 import { buildTree } from './content/tree-builder.js'
 import { readableTextWithout } from './content/tree-text.js'
@@ -40,6 +45,9 @@ export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
+/** Texts of links to read per page. One takes up to 2 µs. */
+const MOST_TEXTS = 5000
+
 /** One link of a `Link` header: its target and its parameters, each with the semicolon before it. */
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
@@ -59,6 +67,8 @@ export class FetchedPage implements Page {
   #document: PageDocument | undefined
   #text: string | undefined
   #tree: ContentElement | undefined
+  #sections: readonly PageSection[] | undefined
+  #structured: StructuredData | undefined
   #main: Main | undefined
   #mainText: string | undefined
   #markdown: string | undefined
@@ -217,7 +227,7 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.#linkBase)
+    this.#links ??= this.#resolvedLinks()
     return this.#links
   }
 
@@ -277,6 +287,23 @@ export class FetchedPage implements Page {
     return this.#main
   }
 
+  get sections(): readonly PageSection[] {
+    this.#sections ??= isMarkup(this.mediaType) ? this.#readSections() : wholeText(this.title, this.content)
+    return this.#sections
+  }
+
+  #readSections(): PageSection[] {
+    const main = this.mainTree('page.sections')
+    return sectionsOf(this.tree('page.sections'), main, this.title)
+  }
+
+  get structured(): StructuredData {
+    this.#structured ??= isMarkup(this.mediaType)
+      ? structuredData(this.tree('page.structured'), { url: this.url, base: this.base })
+      : NO_STRUCTURED_DATA
+    return this.#structured
+  }
+
   /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
   tree(property: string): ContentElement {
     this.#tree ??= buildTree(
@@ -312,6 +339,37 @@ export class FetchedPage implements Page {
     return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
   }
 
+  #resolvedLinks(): PageLink[] {
+    const links = this.found
+    const base = this.#linkBase
+    const texts = this.#xmlScan && this.#linkTexts()
+    const html = links.length === 0 ? '' : this.content
+    const byUrl = new Map<string, PageLink>()
+    let textsLeft = MOST_TEXTS
+    for (let index = 0; index < links.length; index++) {
+      const { href, tag, rel } = links.at(index)
+      const url = resolve(href, base)
+      if (url === undefined) continue
+      const known = byUrl.get(url)
+      // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
+      if (known !== undefined && known.text !== '') continue
+      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index, html))
+      if (known === undefined)
+        byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
+      else if (text !== '') byUrl.set(url, { ...known, text })
+    }
+    return [...byUrl.values()]
+  }
+
+  /** Undefined if the page is too large for a tree: its links are complete all the same. */
+  #linkTexts(): ReadonlyMap<string, string> | undefined {
+    try {
+      return linkTexts(this.tree('page.links'))
+    } catch {
+      return undefined
+    }
+  }
+
   #canonicalHref(): string | undefined {
     if (this.scanned && this.#xmlScan) return this.#xmlScan.canonical
     const { text, ascii } = this.#decoded
@@ -341,16 +399,6 @@ function canonicalTarget(header: string): string | undefined {
     }
   }
   return undefined
-}
-
-function resolved(links: FoundLinks, base: Base): PageLink[] {
-  const byUrl = new Map<string, PageLink>()
-  for (const { href, tag, rel } of links) {
-    const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url))
-      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
-  }
-  return [...byUrl.values()]
 }
 
 /** The links that extractors added to a page. */
