@@ -10,17 +10,20 @@ const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}
 const CRAWLS = ['test/crawler/**/*.test.ts']
 /** What one worker could do otherwise than three: there is no other shard to send links or partitions to. */
 const WITH_ONE_WORKER = crawls(
+  'adding',
   'first-crawl',
   'control',
   'handle',
   'iteration',
   'limits',
+  'requests',
   'seeds',
   'user-code',
 )
 /** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
 const WITH_WORKERS = crawls(
   ...[
+    'adding',
     'bad-hosts',
     'bad-parts',
     'control',
@@ -29,16 +32,20 @@ const WITH_WORKERS = crawls(
     'first-crawl',
     'handle',
     'hanging-parts',
+    'hosts',
     'iteration',
     'limits',
+    'methods',
   ],
   ...[
     'parts',
     'politeness',
     'refresh',
+    'requests',
     'retries',
     'rewrite',
     'robots',
+    'routes',
     'seeds',
     'session',
     'sitemaps',
@@ -58,6 +65,7 @@ const AS_PUBLISHED = crawls(
   'iteration',
   'limits',
   'parts',
+  'requests',
   'robots',
   'scope',
   'seeds',

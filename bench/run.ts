@@ -13,6 +13,7 @@ import { pieces } from './pieces.js'
 import { politeness } from './politeness.js'
 import { refresh } from './refresh.js'
 import { type Bench, report } from './report.js'
+import { requests } from './requests.js'
 import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
@@ -33,6 +34,7 @@ const BENCHES: Record<string, Bench> = {
   memory,
   pieces,
   durable,
+  requests,
   exchange,
   workers,
   balance,

@@ -3,6 +3,7 @@ import type { Summary } from './engine/stats/stats.js'
 import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
+import type { Routes } from './hooks/routes.js'
 import type { Module } from './modules/module.js'
 import { signal as abortSignal, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
@@ -16,6 +17,9 @@ import type { Clock, Random } from './time.js'
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
+
+const NEEDS_HANDLE =
+  'it with start(), which returns the handle that has add() and finish(), or with run({ signal }); run() alone would never end'
 
 export interface RunOptions {
   /** Aborts the crawl: visits in flight are abandoned and stay pending. */
@@ -92,6 +96,26 @@ export class Crawler<Data extends object = object> extends Settings {
   }
 
   /**
+   * Gives each page to one handler, like a hook: by the label of its request; else by the first pattern that matches its
+   * URL, written like a glob of `scope()`; else to `default`. A page without a route is a failure with the code
+   * `no-route`. Each call adds. Handlers run in this thread, also with workers; the crawl waits for their promises. If one
+   * throws, that page fails with `hook-failed`, and the crawl goes on.
+   *
+   * @example
+   * new Crawler()
+   *   .seeds({ url: 'https://example.com/toys', label: 'list' })
+   *   .routes({
+   *     list: (page) => page.links.forEach(({ url }) => page.follow(url, { label: 'detail' })),
+   *     detail: (page) => console.log(page.title),
+   *     '/blog/**': (page) => console.log(page.url),
+   *     default: () => {},
+   *   })
+   */
+  routes(routes: Routes<Data>): Crawler<Data> {
+    return this.withRoutes(routes)
+  }
+
+  /**
    * Listens to an event, in every run of the crawler that this returns. If the listener returns a promise, the crawl
    * waits for it (back-pressure). To listen to one run only, use `on()` of what `start()` returns.
    */
@@ -141,7 +165,10 @@ export class Crawler<Data extends object = object> extends Settings {
   #start(method: 'start' | 'run', options: RunOptions): CrawlRun<Data> {
     const { signal } = record(method, options, ['signal'])
     const abort = abortSignal(`${method}.signal`, signal)
-    if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    const { seeds, keepOpen } = this.options
+    if (seeds.length === 0 && !keepOpen) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    if (method === 'run' && keepOpen && abort === undefined)
+      throw invalidOption('keepOpen', true, NEEDS_HANDLE)
     noteStart(this, this.options.listeners)
     return new CrawlRun(this.options, abort)
   }

@@ -28,6 +28,7 @@ export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
 export type { Duration } from './time.js'
 export type { Change, CrawlRequest, Failure, FailureCode, SkipReason } from './types.js'
+export type { RequestOptions } from './url/request-options.js'
 export { indexPages } from './url/rewrite.js'
 export { all, any, not } from './url/scope/combine.js'
 export {

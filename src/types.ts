@@ -21,7 +21,7 @@ export interface CrawlRequest {
   readonly parent: string | undefined
   /** Absent for a page. A frontier returns it unchanged. */
   readonly purpose?: Purpose | undefined
-  /** The URLs that redirected here, first to last; absent if none did. */
+  /** What redirected here, first to last, by the names of `redirectName`: for a GET, the URL. Absent if nothing did. */
   readonly via?: readonly string[] | undefined
   /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined
@@ -214,6 +214,8 @@ export type FailureCode =
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
   | 'hook-timeout'
+  /** `routes()` has no handler for the page. */
+  | 'no-route'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
   /** `urls({ rewrite })` threw for this URL, returned no http(s) URL, or would rewrite its result again. */
@@ -238,4 +240,12 @@ export interface Failure {
   /** True if the crawl gives the URL up; false if it will retry. */
   readonly final: boolean
   readonly cause?: unknown
+  /** The page that links here; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected here, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that failed. */
+  readonly request: PageRequest
 }

@@ -24,6 +24,10 @@ const FAILURE: Failure = {
   status: 410,
   attempt: 0,
   final: true,
+  parent: undefined,
+  depth: 0,
+  redirectedFrom: [],
+  request: { method: 'GET', label: undefined, data: undefined, priority: 0 },
 }
 
 /**

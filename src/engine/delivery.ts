@@ -15,7 +15,7 @@ export interface DeliveryProblem {
 
 /** Reads pages one by one. */
 export interface PageReader {
-  /** True once the page has been read, false if it never will be; undefined if nothing reads pages now. */
+  /** True once the loop is done with the page, false if it never gets it; undefined if nothing reads pages now. */
   put(page: Page): Promise<boolean> | undefined
   /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void
@@ -206,11 +206,14 @@ const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'fetcher-failed',
   'hook-failed',
   'hook-timeout',
+  'no-route',
   'rewrite-failed',
   'scope-failed',
   'session-failed',
 ])
 
 function thrown(who: string, error: unknown): DeliveryProblem {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  if (code === 'KUMO_NO_ROUTE') return { code: 'no-route', message: messageOf(error), cause: error }
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
 }

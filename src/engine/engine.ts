@@ -2,7 +2,9 @@ import { asKumoError, type KumoError } from '../errors.js'
 import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
+import { AddedRequests, type AddedSource, runEnded } from './admission/added-requests.js'
 import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
 import { VisitBudget } from './budget.js'
@@ -11,7 +13,7 @@ import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
-import { admissionReport, Reporter } from './stats/reporter.js'
+import { admissionReport, Reporter, unvisited } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
@@ -47,6 +49,7 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
+  readonly #added: AddedRequests
   readonly #moves: PartitionMoves
   readonly #visitBudget: VisitBudget
   /** Revisits of known pages, with `refresh()`. */
@@ -60,6 +63,9 @@ export class Engine {
   /** The last lease returned nothing although something was pending. */
   #leasedNothing = false
   #paused = false
+  #isKeptOpen: boolean
+  /** Visits that have ended. */
+  #endedVisits = 0
   /** At least one request was leased in this run. */
   #visited = false
   #ending: EndReason | undefined = undefined
@@ -73,9 +79,10 @@ export class Engine {
     this.#grace = grace
     grace.onOver = () => this.#wake.wakeUp()
     this.#rules = rules
+    this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const hostQuota = new HostQuota(rules.limit.pagesPerHost)
+    const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, storeState: memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
@@ -99,11 +106,17 @@ export class Engine {
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
     this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
-    this.#seeds = new SeedSource(parts.seeds, {
-      admit: (urls) => this.#admission.admitSeeds(urls),
-      invalid: (seed, message) =>
-        reports.failed({ url: seed, code: 'invalid-seed', message, attempt: 0, final: true }),
-      ...sink,
+    const seeds = {
+      admit: (requests: readonly RequestSpec[]) => this.#admission.admitSeeds(requests),
+      invalid: (url: string, message: string) =>
+        reports.failed(unvisited({ url, code: 'invalid-seed', message })),
+      changed: this.#wake.wakeUp,
+    }
+    this.#seeds = new SeedSource(parts.seeds, { ...seeds, ...sink })
+    this.#added = new AddedRequests(parts.clock, {
+      ...seeds,
+      flush: () => parts.storeState.flush?.(),
+      progress: () => ({ inFlight: this.#inFlight, ended: this.#endedVisits }),
     })
   }
 
@@ -129,6 +142,7 @@ export class Engine {
       this.#fail(error)
     }
     this.#closed = true
+    this.#added.close(this.#fatal ?? runEnded())
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
     this.#summary = { ...this.#statsNow(), reason }
@@ -161,8 +175,19 @@ export class Engine {
     this.#wake.wakeUp()
   }
 
-  /** Adds seeds that the main thread has read. All count for the scope; this shard admits those in `mine`. */
-  addSeeds(urls: readonly string[], mine: readonly string[]): Promise<void> {
+  /** Adds requests of the program. Resolves once they are admitted, durably if the store is. */
+  add(source: AddedSource): Promise<void> {
+    return this.#added.add(source)
+  }
+
+  /** Ends what `keepOpen()` began: the crawl ends when it has nothing left to do. */
+  finish(): void {
+    this.#isKeptOpen = false
+    this.#wake.wakeUp()
+  }
+
+  /** Adds seeds that the main thread has read. All `urls` count for the scope; this shard admits `mine`. */
+  addSeeds(urls: readonly string[], mine: readonly RequestSpec[]): Promise<void> {
     return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
   }
 
@@ -225,7 +250,9 @@ export class Engine {
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    this.#seeds.refill(this.knownPages?.due(pending) ?? pending, concurrency)
+    const due = this.knownPages?.due(pending) ?? pending
+    this.#seeds.refill(due, concurrency)
+    this.#added.refill(due, concurrency)
     this.knownPages?.refill(concurrency)
   }
 
@@ -248,6 +275,7 @@ export class Engine {
     if (settling instanceof Promise) await this.#grace.wait(settling)
     for (const { request } of settlements) this.#admission.inProgress.leave(request)
     this.#inFlight -= settlements.length
+    this.#endedVisits += settlements.length
   }
 
   async #startVisits(): Promise<void> {
@@ -311,10 +339,11 @@ export class Engine {
     const { failure } = this.#parts.storeState.condition()
     if (failure !== undefined) throw failure
     // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
-    if (this.#seeds.admitting || this.#arriving > 0) return false
+    if (this.#seeds.admitting || this.#added.isAdmitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
     if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
-    const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#visitBudget.isSettling
+    const isFed = !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
+    const hasWork = isFed || frontier.pending > 0 || this.#visitBudget.isSettling
     if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
     return exchange.rest()
   }
@@ -338,6 +367,7 @@ export class Engine {
 
   #end(reason: EndReason, abort: boolean): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     if (abort) {
       this.#grace.abort()
       this.#visits.abort()

@@ -1,7 +1,7 @@
 import type { Page } from '../extract/contract.js'
 import type { Feasibility } from '../refresh/contract.js'
 import type { StoreEvent } from '../stores/contract.js'
-import type { Failure, SkipReason } from '../types.js'
+import type { Failure, PageRequest, SkipReason } from '../types.js'
 import type { Stats, Summary } from './stats/stats.js'
 
 /** The events of a crawl. If a listener returns a promise, the crawl waits for it (back-pressure). */
@@ -62,10 +62,20 @@ export interface Skip {
   readonly reason: SkipReason
   /** The page with the link, if any. */
   readonly parent: string | undefined
+  /** The request that was skipped; for a link, the request that it would have been. */
+  readonly request: PageRequest
 }
 
 export interface Redirect {
   readonly url: string
   readonly to: string
   readonly status: number
+  /** The page that links to `url`; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected to `url`, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that was redirected. */
+  readonly request: PageRequest
 }

@@ -10,12 +10,13 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import type { ScopeTest } from '../url/scope/scope.js'
 import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
 import type { HealthRules } from './visit/host-health.js'
-import type { RetryRules } from './visit/verdict.js'
+import type { VerdictRules } from './visit/verdict.js'
 
 /** Everything a shard consists of. The engine builds none of it: see `run/plan.ts`. */
 export interface EngineParts {
@@ -72,7 +73,7 @@ export interface EngineParts {
   readonly leftovers?: AsyncIterable<readonly CrawlRequest[]> | undefined
   /** Called when processing of a page has ended, successfully or not. */
   readonly onPageDone?: ((page: Page) => void) | undefined
-  /** Batches of canonical seed URLs, or of seeds that are not URLs. Pulled on demand. */
+  /** Batches of seeds. Pulled on demand. */
   readonly seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
   /** Closes all parts; called once, after the loop. A part that takes longer than the grace period is abandoned. */
   close(grace: AbortGrace): MaybePromise<void>
@@ -123,21 +124,25 @@ export interface InFlightLog {
   end(request: CrawlRequest): void
   /** The current numbers of pending requests and of settled pages. */
   recordProgress(waiting: number, pages: number): void
-  /** Why a URL must not be visited again: it crashed the workers that tried. Undefined: it may be visited. */
-  fatal(url: string): string | undefined
+  /** Why a request must not be sent again: it crashed the workers that tried. Undefined: it may be sent. */
+  fatal(request: CrawlRequest): string | undefined
 }
 
 /** What the engine uses of an open store besides frontier and seen-set. */
-export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
+export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>> &
+  Pick<OpenStore, 'flush'>
 
-export type Seed = { readonly url: string } | { readonly invalid: string; readonly message: string }
+/** A checked request, or what is wrong with one: `invalid` is its URL, or else the request as text. */
+export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
 
 /** The options that the engine itself needs. All times are in ms. */
-export interface EngineRules extends RetryRules, HealthRules {
+export interface EngineRules extends VerdictRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
   /** The delay between visits to a host. */
   readonly delayMs: number
+  /** Whether the crawl goes on until `finish`, even if there is nothing to do. */
+  readonly isKeptOpen: boolean
   /** Whether URLs that earlier runs gave up are retried. */
   readonly retryFailed: boolean
   /** Number of links followed from a seed; Infinity for no limit. */
@@ -156,6 +161,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly followCanonical: boolean
   /** Sitemap entries used per host; 0: sitemaps are not read. */
   readonly sitemapEntriesPerHost: number
+  /** The limit of pages of a host that has its own. */
+  readonly hostPages?: ((host: string) => number | undefined) | undefined
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number

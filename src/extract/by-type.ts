@@ -2,6 +2,7 @@ import { messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import { type Clock, isThenable, LATE, Waits } from '../time.js'
 import type { Change, CrawlRequest, Link, MaybePromise } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
 import type {
   Extracted,
@@ -25,8 +26,8 @@ export interface ExtractionOptions {
   readonly clock: Clock
   /** Time limit of one extractor for one page. */
   readonly timeoutMs: number
-  /** The product name by which robots meta elements and X-Robots-Tag address this crawler in particular. */
-  readonly product?: string | undefined
+  /** The product name of a host, in lower case, by which robots meta elements and X-Robots-Tag address this crawler in particular. */
+  readonly productOf?: ((host: string) => string) | undefined
 }
 
 /**
@@ -40,18 +41,18 @@ export function extraction(options: ExtractionOptions): ExtractionStep {
 class ByType implements ExtractionStep {
   readonly #extractors: readonly { extractor: Extractor; wants: (mediaType: string) => boolean }[]
   readonly #waits: Waits
-  readonly #product: string | undefined
+  readonly #productOf: ((host: string) => string) | undefined
   readonly #opened: Extractor[] = []
   /** Whether each media type seen so far is wanted. A crawl sees few types, each on many pages. */
   readonly #wanted = new Map<string, boolean>()
 
-  constructor({ extractors, clock, timeoutMs, product }: ExtractionOptions) {
+  constructor({ extractors, clock, timeoutMs, productOf }: ExtractionOptions) {
     this.#extractors = extractors.map((extractor) => ({
       extractor,
       wants: typeMatcher(extractor.mediaTypes ?? MARKUP_TYPES),
     }))
     this.#waits = new Waits(clock, timeoutMs)
-    this.#product = product?.toLowerCase()
+    this.#productOf = productOf
   }
 
   wants(mediaType: string): boolean {
@@ -64,11 +65,17 @@ class ByType implements ExtractionStep {
   }
 
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
-    return new FetchedPage(request, response, timing, this.#product)
+    return new FetchedPage(request, response, timing, this.#productOf?.(request.host))
   }
 
   setChange(page: Page, change: Change): void {
     ;(page as FetchedPage).change = change
+  }
+
+  settle(page: Page): readonly RequestSpec[] | undefined {
+    const settled = page as FetchedPage
+    settled.isSettled = true
+    return settled.takeFollowed()
   }
 
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]> {

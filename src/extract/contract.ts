@@ -1,5 +1,14 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
-import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
+import type {
+  Change,
+  CrawlRequest,
+  FailureCode,
+  Link,
+  MaybePromise,
+  PageRequest,
+  SitemapHint,
+} from '../types.js'
+import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
 
 /**
@@ -9,12 +18,24 @@ import type { QueryEncoding } from '../url/resolve.js'
  * crawler.on('page', (page) => console.log(page.status, page.url, page.title, page.links.length))
  */
 export interface Page<Data extends object = object> {
-  /** 16 hexadecimal digits derived from the URL: the same in every run and on every machine. */
+  /**
+   * 16 hexadecimal digits derived from the URL, and from method and body if the request was not a plain GET: the same in
+   * every run and on every machine.
+   */
   readonly id: string
   /** The canonical, absolute URL, after redirects: `https://example.com/a?b=1`. */
   readonly url: string
   /** Host name, with the port unless it is the scheme's default: `example.com`, `localhost:8080`. */
   readonly host: string
+  /**
+   * The request behind the page, with the `label` and `data` that your program gave it. A link that was found on a page
+   * has neither.
+   *
+   * @example
+   * crawler.seeds({ url: 'https://example.com/toys', label: 'list', data: { category: 3 } })
+   * page.request // { method: 'GET', label: 'list', data: { category: 3 }, priority: 0 }
+   */
+  readonly request: PageRequest
   /** Number of links followed from a seed to this page; a seed has 0. Redirects do not count. */
   readonly depth: number
   /** URL of the page that linked here; undefined for a seed. */
@@ -91,6 +112,20 @@ export interface Page<Data extends object = object> {
   readonly text: string
   /** Data that extractors returned, merged. */
   readonly data: Data
+  /**
+   * Asks for another request: call it from an extractor, a hook, a route, a `page` listener or the body of a `for await`,
+   * until that is done with the page. The request is stored together with the page. A relative URL resolves against the
+   * page. Block-list, scope, depth and robots.txt apply as to a link, `nofollow` does not; what is already known is not
+   * fetched again. It comes before the links of the page, so that a URL that is also one of them gets this label and data.
+   *
+   * @throws KumoError `KUMO_INVALID_OPTION` if the request is invalid, `KUMO_PAGE_SETTLED` if it comes too late.
+   *
+   * @example
+   * for (const link of page.document.querySelectorAll('a.product')) {
+   *   page.follow(link.getAttribute('href'), { label: 'detail', data: { from: page.url } })
+   * }
+   */
+  follow(request: RequestInput, options?: FollowOptions): void
 }
 
 /**
@@ -195,6 +230,8 @@ export interface ExtractionStep {
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
   /** Sets `page.change`. */
   setChange(page: Page, change: Change): void
+  /** Ends `page.follow()`: from now on it throws. Returns what was asked for. */
+  settle(page: Page): readonly RequestSpec[] | undefined
   /** Entries of a sitemap, in slices that take a few milliseconds each. */
   sitemap(body: Uint8Array): AsyncIterable<readonly SitemapEntry[]>
   /** Runs every extractor that handles the page. Afterwards `page.data` and `page.links` are complete. */

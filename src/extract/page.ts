@@ -1,14 +1,18 @@
 import { KumoError, messageOf } from '../errors.js'
 import type { FetchedResponse } from '../fetch/contract.js'
 import { owned } from '../owned.js'
-import type { Change, CrawlRequest, Link } from '../types.js'
+import type { Change, CrawlRequest, Link, PageRequest, RequestExtras } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
+import { knownAs, redirectedFrom } from '../url/known-as.js'
+import { pageRequest } from '../url/page-request.js'
+import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
+import { FollowedRequests, pageSettled } from './followed.js'
 import { FoundLinks, REFRESH } from './html/found-links.js'
 import { canonicalHref } from './html/head-scanner.js'
 import { refreshUrl } from './html/meta-refresh.js'
@@ -50,6 +54,9 @@ export class FetchedPage implements Page {
   #document: PageDocument | undefined
   #text: string | undefined
   #found: FoundLinks | undefined
+  #asked: PageRequest | undefined
+  #followed: FollowedRequests | undefined
+  #isSettled = false
   data: object = {}
   change: Change = 'new'
   readonly mediaType: string
@@ -64,11 +71,44 @@ export class FetchedPage implements Page {
   }
 
   get id(): string {
-    return fingerprintText(this.#request.url)
+    return fingerprintText(knownAs(this.#request))
   }
 
   get url(): string {
     return this.#request.url
+  }
+
+  get request(): PageRequest {
+    this.#asked ??= pageRequest(this.#request)
+    return this.#asked
+  }
+
+  /** What the program asked for beyond a GET of the URL. */
+  get extras(): RequestExtras | undefined {
+    return this.#request.extras
+  }
+
+  follow(request: RequestInput, options?: FollowOptions): void {
+    if (this.#isSettled) throw pageSettled(this.url, request)
+    this.#followed ??= new FollowedRequests()
+    this.#followed.add(request, options, this.#linkBase)
+  }
+
+  /** Whether `follow` has no effect any more, and therefore throws. */
+  set isSettled(isSettled: boolean) {
+    this.#isSettled = isSettled
+  }
+
+  /** Removes and returns what was followed; undefined if nothing was. */
+  takeFollowed(): readonly RequestSpec[] | undefined {
+    return this.#followed?.take()
+  }
+
+  /** Adds what was followed on another thread. Ignored if the page was settled meanwhile. */
+  adoptFollowed(requests: readonly RequestSpec[]): void {
+    if (this.#isSettled) return
+    this.#followed ??= new FollowedRequests()
+    this.#followed.adopt(requests)
   }
 
   get host(): string {
@@ -84,7 +124,7 @@ export class FetchedPage implements Page {
   }
 
   get redirectedFrom(): readonly string[] {
-    return this.#request.via ?? NO_URLS
+    return redirectedFrom(this.#request)
   }
 
   get attempt(): number {
@@ -247,8 +287,6 @@ export class FetchedPage implements Page {
     }
   }
 }
-
-const NO_URLS: readonly string[] = Object.freeze([])
 
 function canonicalTarget(header: string): string | undefined {
   for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {

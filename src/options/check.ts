@@ -170,6 +170,14 @@ export function signal(option: string, value: unknown): AbortSignal | undefined 
   throw invalidOption(option, value, 'an AbortSignal, such as controller.signal or AbortSignal.timeout(5000)')
 }
 
+/** Statuses of failures. */
+export function statuses(option: string, value: unknown): readonly number[] {
+  const isStatus = (each: unknown) =>
+    Number.isInteger(each) && (each as number) >= 400 && (each as number) <= 599
+  if (Array.isArray(value) && value.every(isStatus)) return [...value]
+  throw invalidOption(option, value, 'a list of statuses from 400 to 599, such as [429, 503]')
+}
+
 /** Names of query parameters. */
 export function parameters(option: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) throw invalidOption(option, value, "a list of names such as ['utm_*', 'sid']")

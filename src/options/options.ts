@@ -1,5 +1,6 @@
 import type { CrawlEvents } from '../engine/events.js'
 import type { HealthRules } from '../engine/visit/host-health.js'
+import type { RetryWhen } from '../engine/visit/retry.js'
 import type { Extractor, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
@@ -17,7 +18,8 @@ import type { MaybePromise } from '../types.js'
 import type { UrlRewriteRule } from '../url/rewrite.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
-import type { SeedInput } from './seeds.js'
+import type { HostRule } from './hosts.js'
+import type { GivenSeeds } from './seeds.js'
 
 /** Functions that compute the fields of `page.data`. */
 export type Fields = Readonly<Record<string, (page: Page) => unknown>>
@@ -26,10 +28,14 @@ export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] 
 
 /** Every option of a crawl, checked, in its final unit, with all modules loaded. */
 export interface CrawlOptions {
-  readonly seeds: readonly SeedInput[]
+  readonly seeds: readonly GivenSeeds[]
+  /** Whether the crawl goes on until `run.finish()`. */
+  readonly keepOpen: boolean
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number
+  /** Options of single hosts, by pattern. */
+  readonly hosts: readonly HostRule[]
   /** Pause between two visits to a host, from the end of one to the start of the next. */
   readonly delayMs: number
   /** Lengthens the pause in proportion to the duration of the last visit. */
@@ -71,7 +77,11 @@ export interface CrawlOptions {
   readonly retries: HealthRules & {
     /** Retries of one URL after a transient failure. */
     readonly times: number
+    /** Statuses that are retried. Undefined: the usual ones. */
+    readonly statuses: readonly number[] | undefined
   }
+  /** Decides whether a failure is retried. */
+  readonly retryWhen: RetryWhen | undefined
   /** Whether this run retries the URLs that earlier runs gave up on. */
   readonly retryFailed: boolean
   /** Redirects followed in a row. */
@@ -113,6 +123,7 @@ export type PartOption =
   | 'frontier'
   | 'seenStore'
   | 'fetcher'
+  | 'retryWhen'
   | 'digest'
   | 'extractors'
   | 'hooks'
@@ -255,6 +266,13 @@ export interface RobotsRules {
 export interface RetryOptions {
   /** Retries of one URL. Default 2. */
   times?: number | undefined
+  /** The statuses that are retried, instead of 408, 425, 429 and 500 to 599 without 501 and 505. */
+  statuses?: readonly number[] | undefined
+  /**
+   * Decides about each failure with attempts left: true retries it, also if the request is a POST, false gives it up, and
+   * undefined leaves the decision to the other rules. With workers it must be a module that exports the function.
+   */
+  when?: RetryWhen | Module | undefined
   /** Wait before the next visit to a host after its first failure; doubles with each. Default `'1s'`. */
   backoff?: Duration | undefined
   /** The longest such wait. Default `'1m'`. */
@@ -282,10 +300,12 @@ export const VERSION = '0.1.0'
 /** The value of every option that the user does not set. `undefined`: see run/plan-defaults.ts. */
 export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
+  keepOpen: false,
   // Longer than any page should block a thread; collecting the garbage of a large heap may take seconds.
   workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
+  hosts: [],
   delayMs: 1000,
   adaptive: undefined,
   // Beyond 16 parallel downloads a server has been measured to give no more.
@@ -328,6 +348,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   truncateBodies: false,
   retries: {
     times: 2,
+    statuses: undefined,
     backoffMs: 1000,
     maxBackoffMs: 60_000,
     maxRetryAfterMs: 3_600_000,
@@ -336,6 +357,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     cooldownMs: 300_000,
     cooldowns: 3,
   },
+  retryWhen: undefined,
   retryFailed: false,
   // Browsers give up at 20; a crawler gains nothing from the second ten.
   redirects: 10,

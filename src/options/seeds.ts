@@ -1,9 +1,19 @@
+import type { AddedSource } from '../engine/admission/added-requests.js'
 import type { Seed } from '../engine/parts.js'
-import { optionError, show } from '../errors.js'
+import { messageOf, optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
+import { type RequestInput, type RequestSpec, requestSpec } from '../url/request-options.js'
 
 /** A seed, or a source of seeds. A source is read as the crawl needs it, each time the crawler runs. */
-export type SeedInput = string | URL | Iterable<string | URL> | AsyncIterable<string | URL>
+export type SeedInput = RequestInput | Iterable<RequestInput> | AsyncIterable<RequestInput>
+
+/** A request that was checked when it was given. What the program does to its objects later has no effect. */
+export class CheckedRequest {
+  constructor(readonly spec: RequestSpec) {}
+}
+
+/** Seeds as the options hold them: checked, except those of sources, which are not read yet. */
+export type GivenSeeds = SeedInput | CheckedRequest | readonly (string | CheckedRequest)[]
 
 /** Seeds of a source that are admitted together: enough to spread the cost, few enough to save memory. */
 const BATCH_SIZE = 1000
@@ -12,19 +22,19 @@ const BATCH_SIZE = 1000
  * Checks strings, URLs and arrays now, so that a typo throws at the line that contains it. Generators and streams are not
  * read before the crawl runs; an invalid seed from one is a `failure` event then.
  */
-export function checkSeeds(inputs: readonly SeedInput[]): readonly SeedInput[] {
+export function checkSeeds(inputs: readonly SeedInput[]): readonly GivenSeeds[] {
   if (inputs.length === 0) throw optionError('seeds', 'nothing', 'at least one URL')
   return inputs.map((input) => {
     if (Array.isArray(input)) {
       if (input.length === 0) throw optionError('seeds', 'an empty list', 'at least one URL')
-      return input.map(checkSeed)
+      return input.map((each) => checkSeed(each))
     }
     return isSource(input) ? input : checkSeed(input)
   })
 }
 
 /** The canonical URLs of the seeds that are known before the crawl starts: all but those of generators and streams. */
-export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
+export function* knownSeeds(inputs: readonly GivenSeeds[]): Generator<string> {
   for (const input of inputs) {
     const seeds = Array.isArray(input) ? input : isSource(input) ? [] : [input]
     for (const each of seeds) {
@@ -36,7 +46,7 @@ export function* knownSeeds(inputs: readonly SeedInput[]): Generator<string> {
 
 /** The seeds of one run, with their sources open. */
 export interface OpenSeeds {
-  readonly inputs: readonly SeedInput[]
+  readonly inputs: readonly GivenSeeds[]
   /** Closes the sources that the run has not begun to read, because it failed or was aborted first. */
   abandon(): void
 }
@@ -45,9 +55,9 @@ export interface OpenSeeds {
  * Opens sources at once, when a run starts. A stream of lines, for example, emits what it has read as soon as it can, and
  * lines that come while the crawl opens its store would be lost.
  */
-export function openSeeds(inputs: readonly SeedInput[]): OpenSeeds {
+export function openSeeds(inputs: readonly GivenSeeds[]): OpenSeeds {
   const opened: OpenSource[] = []
-  const open = (source: AsyncIterable<string | URL>) => {
+  const open = (source: AsyncIterable<RequestInput>) => {
     const made = new OpenSource(source)
     opened.push(made)
     return made
@@ -60,15 +70,15 @@ export function openSeeds(inputs: readonly SeedInput[]): OpenSeeds {
   }
 }
 
-class OpenSource implements AsyncIterable<string | URL> {
-  readonly #iterator: AsyncIterator<string | URL>
+class OpenSource implements AsyncIterable<RequestInput> {
+  readonly #iterator: AsyncIterator<RequestInput>
   #isRead = false
 
-  constructor(source: AsyncIterable<string | URL>) {
+  constructor(source: AsyncIterable<RequestInput>) {
     this.#iterator = iteratorOf(source)
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<string | URL> {
+  [Symbol.asyncIterator](): AsyncIterator<RequestInput> {
     this.#isRead = true
     return this.#iterator
   }
@@ -81,7 +91,7 @@ class OpenSource implements AsyncIterable<string | URL> {
   }
 }
 
-function iteratorOf(source: AsyncIterable<string | URL>): AsyncIterator<string | URL> {
+function iteratorOf(source: AsyncIterable<RequestInput>): AsyncIterator<RequestInput> {
   if (isClosedReadline(source)) return failing(new Error(CLOSED_READLINE))
   try {
     return source[Symbol.asyncIterator]()
@@ -106,18 +116,38 @@ async function* failing(error: unknown): AsyncGenerator<string> {
 }
 
 /** All seeds, in order and in batches. */
-export async function* readSeeds(inputs: readonly SeedInput[]): AsyncGenerator<readonly Seed[]> {
+export async function* readSeeds(
+  inputs: readonly GivenSeeds[],
+  option = 'seeds',
+): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {
-    if (!isSource(input)) yield [toSeed(input)]
-    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed)]
-    else yield* inBatches(input)
+    if (!isSource(input)) yield [toSeed(input, option)]
+    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed, option)]
+    else yield* inBatches(input, option)
   }
 }
 
-function* inBatches(source: Iterable<string | URL>): Generator<readonly Seed[]> {
+/** What `run.add()` was given: checked, with its sources open. */
+export function openAdded(given: readonly SeedInput[]): AddedSource {
+  const checked = given.map((input) => {
+    if (Array.isArray(input)) return input.map((each) => checkSeed(each, 'run.add'))
+    return isSource(input) ? input : checkSeed(input, 'run.add')
+  })
+  const { inputs, abandon } = openSeeds(checked)
+  const batches = readSeeds(inputs, 'run.add')
+  return {
+    next: () => batches.next(),
+    return: () => {
+      abandon()
+      return batches.return(undefined)
+    },
+  }
+}
+
+function* inBatches(source: Iterable<unknown>, option: string): Generator<readonly Seed[]> {
   let batch: Seed[] = []
   for (const seed of source) {
-    batch.push(toSeed(seed))
+    batch.push(toSeed(seed, option))
     if (batch.length === BATCH_SIZE) {
       yield batch
       batch = []
@@ -126,28 +156,40 @@ function* inBatches(source: Iterable<string | URL>): Generator<readonly Seed[]> 
   if (batch.length > 0) yield batch
 }
 
-function isSource(input: SeedInput): input is Exclude<SeedInput, string | URL> {
+function isSource(input: GivenSeeds): input is Exclude<GivenSeeds, RequestInput | CheckedRequest> {
   if (typeof input !== 'object' || input === null || input instanceof URL) return false
   return Symbol.iterator in input || Symbol.asyncIterator in input
 }
 
-function isAsync(
-  source: Iterable<string | URL> | AsyncIterable<string | URL>,
-): source is AsyncIterable<string | URL> {
-  return Symbol.asyncIterator in source
+function isAsync(source: unknown): source is AsyncIterable<RequestInput> {
+  return Symbol.asyncIterator in (source as object)
 }
 
-function checkSeed(value: unknown): string {
+/** A text stays as it is, because lists of seeds may be long. */
+function checkSeed(value: unknown, option = 'seeds'): string | CheckedRequest {
+  if (typeof value === 'object' && value !== null && !(value instanceof URL))
+    return new CheckedRequest(requestSpec(option, value))
   const seed = toSeed(value)
   if ('invalid' in seed)
-    throw optionError('seeds', seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+    throw optionError(option, seed.invalid, 'absolute http(s) URLs such as https://example.com/')
   return String(value)
 }
 
-function toSeed(value: unknown): Seed {
+function toSeed(value: unknown, option = 'seeds'): Seed {
+  if (value instanceof CheckedRequest) return value.spec
   const given = value instanceof URL ? value.href : value
+  if (typeof given === 'object' && given !== null) return toRequest(given, option)
   const url = typeof given === 'string' ? canonicalizeUrl(given.trim()) : undefined
-  if (url !== undefined) return { url }
+  if (url !== undefined) return { url, depth: 0, priority: 0 }
   const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
+}
+
+function toRequest(given: object, option: string): Seed {
+  try {
+    return requestSpec(option, given)
+  } catch (error) {
+    const { url } = given as { readonly url?: unknown }
+    return { invalid: typeof url === 'string' ? url : show(given), message: messageOf(error) }
+  }
 }

@@ -4,6 +4,7 @@ import type { FetchContext, Fetcher, Outcome } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import type { Credentials, TlsOptions } from '../fetch/http/access/access.js'
 import type { Frontier } from '../frontier/contract.js'
+import { RouteTable } from '../hooks/routes.js'
 import { isModule, type Module } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -15,6 +16,8 @@ import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
+import { retryOptions } from './check-retries.js'
+import { type HostOptions, hostRule } from './hosts.js'
 import {
   type BodyOptions,
   DEFAULTS,
@@ -54,10 +57,6 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 
 const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
 const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
-const upToThousand =
-  (least: number): check.Check<number> =>
-  (option, value) =>
-    check.integer(option, value, least, 1000)
 
 /**
  * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
@@ -80,14 +79,31 @@ export abstract class Settings {
   }
 
   /**
-   * Where the crawl starts: strings, URLs, arrays, generators or streams. Each call adds. Generators and streams are
-   * read as the crawl needs them. Seeds are fetched even if they are outside the scope, but never against robots.txt.
+   * Where the crawl starts: URLs, requests with a label and data, or arrays, generators and streams of these. Each call
+   * adds. Generators and streams are read as the crawl needs them. Seeds are fetched even if they are outside the scope,
+   * but never against robots.txt.
    *
    * @example
    * new Crawler().seeds('https://example.com/', ['https://example.org/', new URL('https://example.net/')])
+   * @example
+   * new Crawler().seeds({ url: 'https://example.com/toys', label: 'list', data: { category: 3 } })
    */
   seeds(...seeds: SeedInput[]): this {
     return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })
+  }
+
+  /**
+   * Keeps the crawl open until `run.finish()`, also while there is nothing to do, for requests that come later by
+   * `run.add()`. It may start without seeds. A limit, `run.stop()` and a signal still end it. Default: off.
+   *
+   * @example
+   * const run = new Crawler().keepOpen().start()
+   * await run.add('https://example.com/')
+   * run.finish()
+   * await run.done
+   */
+  keepOpen(open = true): this {
+    return this.with({ keepOpen: check.boolean('keepOpen', open) })
   }
 
   /**
@@ -142,6 +158,18 @@ export abstract class Settings {
       growAt: (option, value) => check.integer(option, value, 1),
     })
     return this.with({ perHost: { ...this.options.perHost, ...given } })
+  }
+
+  /**
+   * Options for one host, or for the subdomains of a domain (`'*.example.org'`). Each call adds. Of each option, the most
+   * specific host that sets it wins: a name before wildcards, a longer wildcard before a shorter one. docs/options.md
+   * lists the options.
+   *
+   * @example
+   * new Crawler().host('slow.example', { delay: '10s' }).host('*.example.org', { connections: 4 })
+   */
+  host(host: string, options: HostOptions): this {
+    return this.with({ hosts: [...this.options.hosts, hostRule(host, options)] })
   }
 
   /**
@@ -369,37 +397,16 @@ export abstract class Settings {
 
   /**
    * The retry policy. A number: how often a URL is retried after a timeout, a DNS or connection failure, or status 408,
-   * 425, 429, 500, 502, 503 or 504. Default 2. An object also sets the backoff and cooldown of a failing host.
+   * 425, 429 or 5xx without 501 and 505. Default 2. A request that may do harm twice (POST, PATCH) is retried only if
+   * the server cannot have received it. An object also sets what is retried, and the backoff and cooldown of a failing
+   * host.
    *
    * @example
    * new Crawler().retries({ times: 4, backoff: '2s', cooldown: '15m' })
+   * new Crawler().retries({ statuses: [429, 503], when: ({ code }) => (code === 'tls-failed' ? true : undefined) })
    */
   retries(rules: number | RetryOptions): this {
-    const before = this.options.retries
-    const times = (option: string, value: unknown) => check.integer(option, value, 0)
-    if (typeof rules !== 'object' || rules === null) {
-      return this.with({ retries: { ...before, times: times('retries', rules) } })
-    }
-    const given = check.keys('retries', rules, {
-      times,
-      backoff: period,
-      maxBackoff: period,
-      maxRetryAfter: check.duration,
-      cooldownAfter: upToThousand(1),
-      cooldown: period,
-      cooldowns: upToThousand(0),
-    })
-    return this.with({
-      retries: {
-        times: given.times ?? before.times,
-        backoffMs: given.backoff ?? before.backoffMs,
-        maxBackoffMs: given.maxBackoff ?? before.maxBackoffMs,
-        maxRetryAfterMs: given.maxRetryAfter ?? before.maxRetryAfterMs,
-        cooldownAfter: given.cooldownAfter ?? before.cooldownAfter,
-        cooldownMs: given.cooldown ?? before.cooldownMs,
-        cooldowns: given.cooldowns ?? before.cooldowns,
-      },
-    })
+    return this.with(retryOptions(this.options, rules))
   }
 
   /**
@@ -492,6 +499,15 @@ export abstract class Settings {
 
   protected withHook(given: unknown): this {
     return this.with({ hooks: [...this.options.hooks, accept('hooks', given)] })
+  }
+
+  protected withRoutes(given: unknown): this {
+    const { hooks } = this.options
+    const before = hooks.find((hook) => hook instanceof RouteTable)
+    const table = new RouteTable(given, before)
+    return this.with({
+      hooks: before ? hooks.map((hook) => (hook === before ? table : hook)) : [...hooks, table],
+    })
   }
 
   #withAccess(change: Partial<NetworkOptions>): this {

@@ -110,6 +110,13 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     mayBeFunction: true,
     example: 'async (request, context) => …',
   },
+  retryWhen: {
+    option: 'retries.when',
+    check: (value) =>
+      checkFunction('retries.when', value, 'a function of failure and request, or a module that exports one'),
+    mayBeFunction: true,
+    example: '(failure, request) => …',
+  },
   digest: {
     option: 'refresh.digest',
     check: (value) =>

@@ -1,5 +1,5 @@
 import type { Validators } from '../fetch/contract.js'
-import type { Change, SitemapHint } from '../types.js'
+import type { Change, RequestExtras, SitemapHint } from '../types.js'
 
 /**
  * When known pages are visited again (Tamura & Kitsuregawa 2009). The steps for a page: what visits observed
@@ -82,6 +82,9 @@ export interface PageRecord {
   readonly unseen?: true | undefined
   /** The round that it was last queued for: see `RefreshRules.rounds`. */
   readonly round?: number | undefined
+  /** What its request has besides the URL. Only for rounds: otherwise the frontier has the request. */
+  readonly priority?: number | undefined
+  readonly extras?: RequestExtras | undefined
 }
 
 /** What is stored about a server (server i of Tamura & Kitsuregawa), as JSON. */

@@ -1,5 +1,5 @@
 import type { Page } from '../extract/contract.js'
-import type { PageStream } from './page-stream.js'
+import type { OfferedPage, PageStream } from './page-stream.js'
 
 /** Pages, as the crawl finds them. Leaving the loop aborts the crawl, even while a call of `next` waits for a page. */
 export interface PageIterator<P extends Page = Page> extends AsyncIterableIterator<P> {
@@ -25,10 +25,18 @@ export function iterate(source: IteratedRun | (() => IteratedRun)): PageIterator
   let run = typeof source === 'function' ? undefined : source
   let hasLeft = false
   let hasThrown = false
+  /** More than one only if `next` is called again before it has resolved. */
+  let inLoop: OfferedPage[] = []
 
+  /** The loop is done with the pages that it has. */
+  const settle = () => {
+    for (const page of inLoop) run?.stream.done(page)
+    inLoop = []
+  }
   const leave = async () => {
     hasLeft = true
     if (run === undefined) return
+    settle()
     run.abort()
     run.stream.withdraw()
     run.stream.end()
@@ -38,8 +46,12 @@ export function iterate(source: IteratedRun | (() => IteratedRun)): PageIterator
     async next() {
       if (hasLeft) return DONE
       run ??= (source as () => IteratedRun)()
-      const page = await run.stream.read()
-      if (page !== undefined) return { value: page, done: false }
+      settle()
+      const offered = await run.stream.read()
+      if (offered !== undefined) {
+        inLoop.push(offered)
+        return { value: offered.page, done: false }
+      }
       try {
         await run.finished
       } catch (error) {

@@ -1,20 +1,23 @@
 import type { PageReader } from '../engine/delivery.js'
 import type { Page } from '../extract/contract.js'
 
-interface OfferedPage {
+/** A page for the loop. */
+export interface OfferedPage {
   readonly page: Page
-  /** Called with true once the page has been read, with false if it never will be. */
+  /** Called with true once the loop is done with the page, with false if it will never get it. */
   readonly settle: (isRead: boolean) => void
 }
 
 /**
- * Between the crawl and a `for await`. A page keeps its slot until it has been read, so a slow loop slows the crawl, and
- * no more pages wait here than the crawl has slots. Until iteration starts, pages are not kept.
+ * Between the crawl and a `for await`. A page keeps its slot until the loop asks for the next one, so a slow loop slows
+ * the crawl, and no more pages wait here than the crawl has slots. Until iteration starts, pages are not kept.
  */
 export class PageStream implements PageReader {
   readonly #offered: OfferedPage[] = []
   /** Calls of `read` that wait for a page; more than one only if `next` is called again before it has resolved. */
-  readonly #readers: ((page: Page | undefined) => void)[] = []
+  readonly #readers: ((page: OfferedPage | undefined) => void)[] = []
+  /** Pages that a loop has and is not done with. */
+  readonly #inLoop = new Set<OfferedPage>()
   #isOpen = false
   #isWithdrawn = false
   #hasEnded = false
@@ -35,26 +38,36 @@ export class PageStream implements PageReader {
   put(page: Page): Promise<boolean> | undefined {
     if (!this.#isOpen) return undefined
     if (this.#isWithdrawn) return Promise.resolve(false)
-    const reader = this.#readers.shift()
-    if (reader === undefined) return new Promise((settle) => this.#offered.push({ page, settle }))
-    reader(page)
-    return Promise.resolve(true)
+    return new Promise((settle) => {
+      const offered = { page, settle }
+      const reader = this.#readers.shift()
+      if (reader === undefined) this.#offered.push(offered)
+      else reader(this.#handOut(offered))
+    })
   }
 
   withdraw(): void {
     this.#isWithdrawn = true
     for (const { settle } of this.#offered.splice(0)) settle(false)
+    for (const page of this.#inLoop) this.done(page)
   }
 
-  /** The next page, or undefined once the stream has ended. */
-  read(): Promise<Page | undefined> {
+  /** The next page, or undefined once the stream has ended. Call `done` with it. */
+  read(): Promise<OfferedPage | undefined> {
     const next = this.#offered.shift()
-    if (next !== undefined) {
-      next.settle(true)
-      return Promise.resolve(next.page)
-    }
+    if (next !== undefined) return Promise.resolve(this.#handOut(next))
     if (this.#hasEnded) return Promise.resolve(undefined)
     return new Promise((reader) => this.#readers.push(reader))
+  }
+
+  /** The loop is done with the page. */
+  done(page: OfferedPage): void {
+    if (this.#inLoop.delete(page)) page.settle(true)
+  }
+
+  #handOut(page: OfferedPage): OfferedPage {
+    this.#inLoop.add(page)
+    return page
   }
 
   /** There are no more pages. */

@@ -18,6 +18,7 @@ import { sameSite } from '../url/scope/rules.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import type { Closer } from './closing.js'
+import { hostAccess } from './host-rules.js'
 
 /** Idle connections beyond those in use, so that the next visit to a host finds its connection open. */
 const SPARE_CONNECTIONS = 500
@@ -92,6 +93,7 @@ export function httpFetcherOf(
     userAgent: options.userAgent,
     headers: options.headersEverywhere,
     headersFor: secret && ((origin) => (trusted.hasOrigin(origin) ? secret : undefined)),
+    hosts: hostAccess(options, (origin) => trusted.hasOrigin(origin)),
     maxBodyBytes: options.maxBodyBytes,
     connectionsPerHost: options.perHost.connections,
     maxConnections: options.concurrency + SPARE_CONNECTIONS,

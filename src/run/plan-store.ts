@@ -15,12 +15,13 @@ import type { CrawlRequest } from '../types.js'
 import { rewriteIdentity } from '../url/rewrite.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
+import { hostPoliteness } from './host-rules.js'
 import { keepsCookies, limitsSites, storeOf } from './plan-defaults.js'
 
 /** The options that affect what is stored, and where. */
 type StoredOptions = Pick<
   CrawlOptions,
-  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'rewrite' | 'refresh'
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'hosts' | 'urls' | 'rewrite' | 'refresh'
 > &
   Pick<GivenOptions, 'access' | 'hooks'>
 
@@ -32,10 +33,12 @@ export function storeContext(
   refresh?: RefreshSchedule,
 ): StoreContext {
   const { partitions } = partitioner
+  const hosts = hostPoliteness(options)
   return {
     politeness: {
       delayMs: options.delayMs,
       ...options.perHost,
+      ...(hosts && { hosts }),
       ...(options.refresh && { revisitShare: options.refresh.share }),
     },
     policy: refresh === undefined ? firstCome : refreshFirst(refresh),
@@ -90,6 +93,7 @@ export async function openStore(
       state: open.state ?? forgetful,
       condition: () => open.condition?.() ?? OK,
       onCommit: (write: () => void) => open.onCommit?.(write),
+      flush: () => open.flush?.(),
     }
     const { handover, outbox } = open
     const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, storeState }

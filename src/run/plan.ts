@@ -34,6 +34,14 @@ import { parameterFilter } from '../url/tracking.js'
 import { traps } from '../url/traps/traps.js'
 import { type Closer, closeAll } from './closing.js'
 import {
+  hostAgents,
+  hostPages,
+  hostRetries,
+  mostConnections,
+  productOf,
+  withHostDelays,
+} from './host-rules.js'
+import {
   clockOf,
   cookiesOf,
   digestOf,
@@ -120,12 +128,12 @@ export async function plan(
     const fetcher =
       options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
     closers.push(['the fetcher', () => fetcher.close?.()])
-    const robots = options.robots.obey ? gateOf(options, random) : OPEN_GATE
+    const robots = withHostDelays(options.robots.obey ? gateOf(options, random) : OPEN_GATE, options)
     const step = extraction({
       extractors: allExtractors(options),
       clock,
       timeoutMs: options.timeout.extractMs,
-      product: productName(options.userAgent),
+      productOf: productOf(options),
     })
     closers.push(['an extractor', () => step.close()])
     await openPart('an extractor', () => step.open())
@@ -202,7 +210,7 @@ export async function plan(
       },
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
-    return { parts, rules: rulesOf(options), outbox }
+    return { parts, rules: rulesOf(options, overrides === undefined), outbox }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
@@ -261,9 +269,11 @@ function wholeScope(options: CrawlOptions): ScopeRule {
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 
-function gateOf({ userAgent, robots, sitemaps }: CrawlOptions, random: Random): RobotsGate {
+function gateOf(options: CrawlOptions, random: Random): RobotsGate {
+  const { userAgent, robots, sitemaps } = options
   return robotsGate({
     userAgent,
+    userAgentFor: hostAgents(options),
     random,
     maxDelayMs: robots.maxDelayMs,
     sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
@@ -298,16 +308,22 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
   }
 }
 
-function rulesOf(options: CrawlOptions): EngineRules {
+/** With several shards, the thread that started them keeps the crawl open. */
+function rulesOf(options: CrawlOptions, isSole: boolean): EngineRules {
   return {
+    isKeptOpen: options.keepOpen && isSole,
     concurrency: options.concurrency,
     fetchTimeoutMs: options.timeout.fetchMs,
     delayMs: options.delayMs,
     maxDepth: options.depth,
-    connectionsPerHost: options.perHost.connections,
+    connectionsPerHost: mostConnections(options),
     limit: options.limit,
+    hostPages: hostPages(options),
+    hostRetries: hostRetries(options),
     ...options.retries,
     retries: options.retries.times,
+    retryStatuses: options.retries.statuses && new Set(options.retries.statuses),
+    retryWhen: options.retryWhen,
     retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
     followsLoops: options.access.cookies,

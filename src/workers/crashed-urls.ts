@@ -1,4 +1,5 @@
 import { pluralize } from '../errors.js'
+import { knownAs } from '../url/known-as.js'
 import type { InterruptedVisit } from './in-flight-log.js'
 
 /** A URL with this much suspicion is not tried again. */
@@ -22,27 +23,27 @@ export class CrashedUrls {
     const current = visits.filter(({ state }) => state === 'current')
     const handled = current.length > 0 ? current : visits.filter(({ state }) => state === 'handled')
     for (const { request } of handled)
-      this.#suspect(request.url, handled.length === 1 ? 1 : AMONG_OTHERS, reason)
+      this.#suspect(knownAs(request), handled.length === 1 ? 1 : AMONG_OTHERS, reason)
     if (handled.length > 0) return
-    for (const { request } of visits) this.#suspect(request.url, IN_FLIGHT, reason)
+    for (const { request } of visits) this.#suspect(knownAs(request), IN_FLIGHT, reason)
   }
 
-  /** URLs that must not be tried again, and why. */
-  get fatal(): [url: string, reason: string][] {
+  /** Requests, as the seen-set knows them, that must not be tried again, and why. */
+  get fatal(): [name: string, reason: string][] {
     const found: [string, string][] = []
-    for (const [url, { suspicion, deaths, reason }] of this.#known) {
+    for (const [name, { suspicion, deaths, reason }] of this.#known) {
       if (suspicion < FATAL) continue
       found.push([
-        url,
+        name,
         `worker threads died ${pluralize(deaths, 'time')} while processing this page; last cause: ${reason}`,
       ])
     }
     return found
   }
 
-  #suspect(url: string, by: number, reason: string): void {
-    const { suspicion, deaths } = this.#known.get(url) ?? { suspicion: 0, deaths: 0 }
-    this.#known.set(url, { suspicion: suspicion + by, deaths: deaths + 1, reason })
+  #suspect(name: string, by: number, reason: string): void {
+    const { suspicion, deaths } = this.#known.get(name) ?? { suspicion: 0, deaths: 0 }
+    this.#known.set(name, { suspicion: suspicion + by, deaths: deaths + 1, reason })
     if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value as string)
   }
 }

@@ -5,6 +5,7 @@
 
 import type { CrawlRequest } from '../types.js'
 import { hostOf } from '../url/canonicalize.js'
+import { knownAs } from '../url/known-as.js'
 
 /** Header words: the slot that user code is running for, waiting requests, settled pages, sent requests. */
 const CURRENT = 0
@@ -21,10 +22,12 @@ const TEXT_OFFSET = 4
 const NO_SLOT = -1
 /** Flag in a slot's length: user code was called for this visit. */
 const HANDLED = 2 ** 31
+/** Instead of a request that does not fit into a slot. */
+const ELSEWHERE = '-'
 
 /** A visit that was in flight when a thread died. */
 export interface InterruptedVisit {
-  readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent'>
+  readonly request: Pick<CrawlRequest, 'url' | 'depth' | 'priority' | 'attempt' | 'parent' | 'extras'>
   /**
    * `current`: user code was running for it. `handled`: user code had been called and was waiting for a
    * promise. `fetched`: user code had not been called yet.
@@ -47,18 +50,22 @@ export class SharedInFlightLog {
   readonly #free: number[] = []
   readonly #fatal: ReadonlyMap<string, string>
 
-  /** `fatal`: URLs that must not be tried again, and why. */
-  constructor(memory: SharedArrayBuffer, fatal: ReadonlyMap<string, string>) {
+  readonly #keep: KeepLarge
+  readonly #large = new Set<number>()
+
+  /** `fatal`: requests that must not be tried again, as the seen-set knows them, and why. */
+  constructor(memory: SharedArrayBuffer, fatal: ReadonlyMap<string, string>, keep: KeepLarge = () => {}) {
     const slots = (memory.byteLength - HEADER_BYTES) / SLOT_BYTES
     this.#header = new Int32Array(memory, 0, HEADER_WORDS)
     this.#lengths = new Uint32Array(memory)
     this.#bytes = Buffer.from(memory)
     for (let slot = slots - 1; slot >= 0; slot--) this.#free.push(slot)
     this.#fatal = fatal
+    this.#keep = keep
   }
 
-  fatal(url: string): string | undefined {
-    return this.#fatal.size === 0 ? undefined : this.#fatal.get(url)
+  fatal(request: CrawlRequest): string | undefined {
+    return this.#fatal.size === 0 ? undefined : this.#fatal.get(knownAs(request))
   }
 
   start(request: CrawlRequest): void {
@@ -67,13 +74,16 @@ export class SharedInFlightLog {
     if (slot === undefined) return
     this.#slots.set(request, slot)
     const at = HEADER_BYTES + slot * SLOT_BYTES
-    const { url, depth, priority, attempt, parent, purpose } = request
+    const { url, depth, priority, attempt, parent, purpose, extras } = request
     // A robots.txt or sitemap request is sent again by the visit that needs it.
-    const text = purpose === undefined ? `${depth} ${priority} ${attempt} ${url} ${parent ?? ''}` : ''
-    const fits = text.length <= SLOT_BYTES - TEXT_OFFSET ? text : text.slice(0, text.lastIndexOf(' ') + 1)
-    const length =
-      fits.length <= SLOT_BYTES - TEXT_OFFSET ? this.#bytes.write(fits, at + TEXT_OFFSET, 'latin1') : 0
-    this.#lengths[lengthAt(slot)] = length
+    let text = purpose === undefined ? `${depth} ${priority} ${attempt} ${url} ${parent ?? ''}` : ''
+    if (extras !== undefined && text !== '') text += ` ${asLatin1(JSON.stringify(extras))}`
+    if (text.length > SLOT_BYTES - TEXT_OFFSET) {
+      this.#large.add(slot)
+      this.#keep(slot, { url, depth, priority, attempt, parent, ...(extras && { extras }) })
+      text = ELSEWHERE
+    }
+    this.#lengths[lengthAt(slot)] = this.#bytes.write(text, at + TEXT_OFFSET, 'latin1')
   }
 
   sent(total: number): void {
@@ -106,11 +116,22 @@ export class SharedInFlightLog {
     this.#slots.delete(request)
     this.#lengths[lengthAt(slot)] = 0
     this.#free.push(slot)
+    if (this.#large.delete(slot)) this.#keep(slot, undefined)
   }
 
   #heartbeat(): void {
     this.#header[HEARTBEAT] = (this.#header[HEARTBEAT]! + 1) | 0
   }
+}
+
+/** Tells the main thread about a request that does not fit into its slot; undefined: its visit is over. */
+export type KeepLarge = (slot: number, request: InterruptedVisit['request'] | undefined) => void
+
+/** JSON with one byte per character. */
+function asLatin1(json: string): string {
+  return json.replace(/[^\0-\xff]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** Index of the word that holds the length of a slot's text. */
@@ -138,8 +159,11 @@ export function lastState(memory: SharedArrayBuffer): LastState {
   }
 }
 
-/** Read by the main thread once the worker is dead. */
-export function interruptedVisits(memory: SharedArrayBuffer): InterruptedVisit[] {
+/** Read by the main thread once the worker is dead. `large` are the requests that did not fit into their slots. */
+export function interruptedVisits(
+  memory: SharedArrayBuffer,
+  large: ReadonlyMap<number, InterruptedVisit['request']> = new Map(),
+): InterruptedVisit[] {
   const bytes = Buffer.from(memory)
   const current = new Int32Array(memory, 0, HEADER_WORDS)[CURRENT]
   const found: InterruptedVisit[] = []
@@ -148,18 +172,24 @@ export function interruptedVisits(memory: SharedArrayBuffer): InterruptedVisit[]
     const length = word & ~HANDLED
     if (length === 0) continue
     const text = bytes.toString('latin1', at + TEXT_OFFSET, at + TEXT_OFFSET + length)
-    const [depth, priority, attempt, url, parent] = text.split(' ')
-    const request = {
-      url: url!,
-      depth: Number(depth),
-      priority: Number(priority),
-      attempt: Number(attempt),
-      parent: parent === '' ? undefined : parent,
-    }
+    const request = text === ELSEWHERE ? large.get(slot) : readRequest(text)
+    if (request === undefined) continue
     const state = slot === current ? 'current' : word >= HANDLED ? 'handled' : 'fetched'
     found.push({ request, state })
   }
   return found
+}
+
+function readRequest(text: string): InterruptedVisit['request'] {
+  const [depth, priority, attempt, url, parent, ...extras] = text.split(' ')
+  return {
+    url: url!,
+    depth: Number(depth),
+    priority: Number(priority),
+    attempt: Number(attempt),
+    parent: parent === '' ? undefined : parent,
+    ...(extras.length > 0 && { extras: JSON.parse(extras.join(' ')) }),
+  }
 }
 
 /** Recreates the request of a visit that its thread did not survive. */

@@ -12,7 +12,9 @@ import type {
 import type { KumoErrorCode } from '../errors.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
-import type { Change, CrawlRequest, Link } from '../types.js'
+import type { Change, CrawlRequest, Link, RequestExtras } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
+import type { InterruptedVisit } from './in-flight-log.js'
 
 /** What a worker is started with. */
 export interface WorkerData {
@@ -35,8 +37,8 @@ export interface WorkerData {
   readonly earlierRuns: EarlierRuns
   /** Whether what the shard commits outlives its thread. */
   readonly isDurable: boolean
-  /** URLs that must not be tried again because they crashed workers, and why. */
-  readonly fatal: readonly (readonly [url: string, why: string])[]
+  /** Requests, as the seen-set knows them, that must not be tried again because they crashed workers, and why. */
+  readonly fatal: readonly (readonly [name: string, why: string])[]
   /** The options of the crawl as plain data. */
   readonly options: unknown
   readonly output: WantedOutput
@@ -64,7 +66,7 @@ export type ToWorker =
       readonly kind: 'seeds'
       readonly id: number
       readonly urls: readonly string[]
-      readonly mine: readonly string[]
+      readonly mine: readonly RequestSpec[]
     }
   /** A batch whose sender or receiver died. Confirmed by `done` once its requests are durable. */
   | { readonly kind: 'leftover'; readonly id: number; readonly text: string }
@@ -98,7 +100,14 @@ export type ToWorker =
   | { readonly kind: 'requests'; readonly id: number; readonly requests: readonly CrawlRequest[] }
   /** Answered by `alive`, unless the worker is blocked. */
   | { readonly kind: 'ping' }
-  | { readonly kind: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
+  | {
+      readonly kind: 'reply'
+      readonly id: number
+      readonly value?: unknown
+      readonly error?: PlainError
+      /** What was followed on the page since the last reply. */
+      readonly followed?: readonly RequestSpec[] | undefined
+    }
 
 /** To the main thread. */
 export type ToMain =
@@ -129,6 +138,12 @@ export type ToMain =
       readonly id: number
       readonly call: ClosureCall
       readonly page?: PageRef | undefined
+    }
+  /** A visit whose request does not fit into the in-flight log has started, or, without a request, has ended. */
+  | {
+      readonly kind: 'inFlight'
+      readonly slot: number
+      readonly request: InterruptedVisit['request'] | undefined
     }
   /** No closure needs this page any more. */
   | { readonly kind: 'pageDone'; readonly page: number }
@@ -162,6 +177,8 @@ export interface PageContent {
   readonly parent: string | undefined
   readonly via: readonly string[]
   readonly attempt: number
+  readonly priority: number
+  readonly extras: RequestExtras | undefined
   readonly change: Change
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]

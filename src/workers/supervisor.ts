@@ -49,6 +49,8 @@ interface WorkerSlot {
   readonly thread: Thread
   readonly closures: ClosureHost
   readonly data: WorkerData
+  /** Requests in flight that do not fit into the in-flight log. */
+  readonly large: Map<number, InterruptedVisit['request']>
   state: 'opening' | 'working' | 'ended' | 'dead'
   /** When it last showed a sign of life. */
   lastSeenAt: number
@@ -150,6 +152,7 @@ export class WorkerSupervisor {
       thread,
       closures: new ClosureHost(this.#options.closures),
       data,
+      large: new Map(),
       state: 'opening',
       lastSeenAt: this.#options.clock.now(),
       heartbeat: 0,
@@ -181,6 +184,10 @@ export class WorkerSupervisor {
         break
       case 'call':
         void this.#callClosure(slot, message)
+        break
+      case 'inFlight':
+        if (message.request === undefined) slot.large.delete(message.slot)
+        else slot.large.set(message.slot, message.request)
         break
       case 'pageDone':
         slot.closures.pageDone(message.page)
@@ -250,11 +257,13 @@ export class WorkerSupervisor {
     } catch (error) {
       reply = { kind: 'reply', id, error: plainError(error) }
     }
+    const followed = page && slot.closures.takeFollowed(page)
+    if (followed !== undefined) reply = { ...reply, followed }
     try {
       slot.thread.post(reply)
     } catch (error) {
       const message = `its return value cannot be sent to a worker thread: ${messageOf(error)}`
-      slot.thread.post({ kind: 'reply', id, error: plainError(new TypeError(message)) })
+      slot.thread.post({ kind: 'reply', id, error: plainError(new TypeError(message)), followed })
     }
   }
 
@@ -282,7 +291,8 @@ export class WorkerSupervisor {
     for (const other of this.#slots.keys()) this.command(other, { kind: 'peerLost', shard })
     this.moves.died(shard, this.#options.clock.now())
     const { inFlight } = slot.data
-    this.#events.died(shard, reason, interruptedVisits(inFlight), lastState(inFlight))
+    const visits = interruptedVisits(inFlight, slot.large)
+    this.#events.died(shard, reason, visits, lastState(inFlight))
     this.#spawn(shard, true)
   }
 

@@ -29,13 +29,13 @@ describe('a typo throws at its line', () => {
     ['null', [null], 'seeds: got null;'],
     ['a number', [42], 'seeds: got 42;'],
     ['a generator function that was not called', [function* () {}], 'seeds: got a function;'],
-    ['a request object', [{ url: 'https://example.com/' }], 'seeds: got {"url":"https://example.com/"};'],
+    ['a request without a URL', [{ label: 'list' }], 'seeds.url: got undefined;'],
     [
       'one bad seed among good ones',
       ['https://example.com/', ['https://example.com/a', 'b']],
       "seeds: got 'b';",
     ],
-    ['a list in a list', [[['https://example.com/']]], 'seeds: got ["https://example.com/"];'],
+    ['a list in a list', [[['https://example.com/']]], 'got ["https://example.com/"];'],
     ['a very long one', [`x${'y'.repeat(5000)}`], '…'],
   ])('%s', (_, inputs, part) => {
     const make = () => new Crawler().seeds(...(inputs as SeedInput[]))
@@ -68,7 +68,7 @@ describe('reading', () => {
     const read = await batches(' HTTPS://Example.com:443/a/../b#c ', new URL('http://example.com'), [
       'https://example.com/%7e',
     ])
-    expect(read.flat()).toEqual([
+    expect(read.flat()).toMatchObject([
       { url: 'https://example.com/b' },
       { url: 'http://example.com/' },
       { url: 'https://example.com/~' },
@@ -76,7 +76,7 @@ describe('reading', () => {
   })
 
   test('an invalid seed is passed on with a message', async () => {
-    expect((await batches(new Set(['x', 'http://a.example/']))).flat()).toEqual([
+    expect((await batches(new Set(['x', 'http://a.example/']))).flat()).toMatchObject([
       { invalid: "'x'", message: "not an absolute http(s) URL: 'x'" },
       { url: 'http://a.example/' },
     ])
@@ -98,7 +98,7 @@ describe('reading', () => {
       await new Promise(() => {})
     }
     const reading = readSeeds([source()])
-    expect((await reading.next()).value).toEqual([{ url: 'http://a.example/' }])
+    expect((await reading.next()).value).toMatchObject([{ url: 'http://a.example/' }])
   })
 
   test('a source is read no further than requested', async () => {

@@ -1,18 +1,25 @@
 import { messageOf } from '../../errors.js'
 import type { CrawlRequest, Link, MaybePromise, SkipReason } from '../../types.js'
+import type { Asked } from '../../url/page-request.js'
 import { scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { OriginFacts } from './origin-cache.js'
 
 /** Receives what was not admitted. */
 export interface AdmissionReport {
-  skipped(url: string, reason: SkipReason, parent: string | undefined): void
-  scopeFailed(url: string, message: string, cause: unknown): MaybePromise<void>
-  rewriteFailed(url: string, message: string, cause: unknown): MaybePromise<void>
+  /** `asked` is the request, or the link that would have become one. */
+  skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void
+  scopeFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
+  rewriteFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
   /** Which limit the host, or its site, has reached. */
   isFull(host: string): SkipReason | undefined
 }
 
+/** Where a URL that was not admitted came from. */
+export interface LinkOrigin extends Asked {
+  readonly parent: string | undefined
+  readonly depth: number
+}
 type FilterParts = Pick<EngineParts, 'blocked' | 'scope' | 'trap' | 'withoutParameters' | 'rewrite'>
 
 /** Decides which URLs the crawl wants (block-list, scope, depth, host limits, traps) and reports the others. */
@@ -21,7 +28,7 @@ export class AdmissionFilter {
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
   /** URLs for which a rule threw. Filled while links are filtered, emptied by `reportFailures`. */
-  readonly #failures: { url: string; error: unknown; isRewrite?: true }[] = []
+  readonly #failures: { url: string; error: unknown; from: LinkOrigin; isRewrite?: true }[] = []
 
   constructor(parts: FilterParts, rules: Pick<EngineRules, 'maxDepth'>, report: AdmissionReport) {
     this.#parts = parts
@@ -35,67 +42,75 @@ export class AdmissionFilter {
 
   /** Reports the URLs for which a rule threw since the last call. */
   async reportFailures(): Promise<void> {
-    for (const { url, error, isRewrite } of this.#failures.splice(0)) {
-      if (isRewrite) await this.#report.rewriteFailed(url, messageOf(error), (error as Error).cause)
-      else await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error)
+    for (const { url, error, from, isRewrite } of this.#failures.splice(0)) {
+      if (isRewrite) await this.#report.rewriteFailed(url, messageOf(error), (error as Error).cause, from)
+      else await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error, from)
     }
   }
 
   /** The URL as `urls()` rewrites it; undefined if that failed. */
-  rewritten(url: string): string | undefined {
+  rewritten(url: string, depth: number, parent: string | undefined, asked: Asked): string | undefined {
     const { rewrite, withoutParameters } = this.#parts
     if (rewrite === undefined) return withoutParameters === undefined ? url : withoutParameters(url)
     try {
       return rewrite(url)
     } catch (error) {
-      this.#failures.push({ url, error, isRewrite: true })
+      this.#failures.push({ url, error, from: { ...asked, parent, depth }, isRewrite: true })
       return undefined
     }
   }
 
-  admits(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
-    if (this.isBlocked(url, facts, depth, from.url) || !this.#inScope(url, facts, depth, from)) return false
+  /** `asked` is the link or the request. */
+  admits(url: string, facts: OriginFacts, depth: number, from: CrawlRequest, asked: Asked): boolean {
+    if (this.isBlocked(url, facts, depth, from.url, asked)) return false
+    if (!this.#inScope(url, facts, depth, from, asked)) return false
     if (depth > this.#rules.maxDepth) {
-      this.#report.skipped(url, 'depth', from.url)
+      this.#report.skipped(url, 'depth', from.url, asked)
       return false
     }
     const full = this.#report.isFull(facts.host)
-    if (full !== undefined) this.#report.skipped(url, full, from.url)
+    if (full !== undefined) this.#report.skipped(url, full, from.url, asked)
     return full === undefined
   }
 
-  isBlocked(url: string, facts: OriginFacts, depth: number, parent: string | undefined): boolean {
+  isBlocked(
+    url: string,
+    facts: OriginFacts,
+    depth: number,
+    parent: string | undefined,
+    asked: Asked,
+  ): boolean {
     let blocked = facts.blocked
     if (blocked === undefined) {
       try {
         blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
       } catch (error) {
         // If the rule fails, the URL counts as blocked.
-        this.#failures.push({ url, error })
+        this.#failures.push({ url, error, from: { ...asked, parent, depth } })
         return true
       }
     }
-    if (blocked) this.#report.skipped(url, 'blocked', parent)
+    if (blocked) this.#report.skipped(url, 'blocked', parent, asked)
     return blocked
   }
 
-  isTrap(url: string, parent: string | undefined): boolean {
-    const reason = this.#parts.trap?.(url)
-    if (reason !== undefined) this.#report.skipped(url, reason, parent)
+  isTrap(request: CrawlRequest): boolean {
+    const reason = this.#parts.trap?.(request.url)
+    if (reason !== undefined) this.#report.skipped(request.url, reason, request.parent, request)
     return reason !== undefined
   }
 
-  #inScope(url: string, facts: OriginFacts, depth: number, from: CrawlRequest): boolean {
+  #inScope(url: string, facts: OriginFacts, depth: number, from: CrawlRequest, asked: Asked): boolean {
     let inScope = facts.inScope
     if (inScope === undefined) {
       try {
         inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
       } catch (error) {
-        this.#failures.push({ url, error })
+        this.#failures.push({ url, error, from: { ...asked, parent: from.url, depth } })
         return false
       }
     }
-    if (!inScope) this.#report.skipped(url, 'scope', from.url)
+    if (!inScope) this.#report.skipped(url, 'scope', from.url, asked)
     return inScope
   }
 }

@@ -1,8 +1,10 @@
 import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose, RequestExtras } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
-import { sitemapName } from '../../url/known-as.js'
+import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
+import type { Asked } from '../../url/page-request.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
@@ -64,22 +66,27 @@ export class Admission {
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
-  /** Admits seeds, given as canonical URLs, whatever the scope. `all` are the seeds that define the scope. */
-  async admitSeeds(urls: readonly string[], all = urls): Promise<void> {
+  /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
+  async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
     const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
-      for (const url of all) scope.addSeed(this.#spelled(url))
+      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
     }
-    if (all !== urls) for (const url of all) onSeed?.(url, false)
-    const batch = new Batch()
-    for (const seed of urls) {
-      onSeed?.(seed, true)
-      const url = this.#filter.rewritten(seed)
-      const facts = url === undefined ? undefined : this.#origins.of(originOf(url))
-      if (facts && !this.#filter.isBlocked(url!, facts, 0, undefined)) batch.put(url!, facts)
+    for (const url of all ?? []) onSeed?.(url, false)
+    const batch = new RequestBatch()
+    for (const seed of seeds) {
+      onSeed?.(seed.url, true)
+      const url = this.#filter.rewritten(seed.url, seed.depth, undefined, seed)
+      if (url === undefined) continue
+      const facts = this.#origins.of(originOf(url))
+      if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
+        batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
     }
-    await this.#admit(batch, (url, host) => newRequest(url, host, 0, 0, undefined))
+    this.inProgress.enter(batch)
+    const added = this.#add(await this.#newIn(batch))
+    if (added instanceof Promise) await added
+    this.inProgress.leave(batch)
   }
 
   /**
@@ -101,7 +108,7 @@ export class Admission {
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
-      this.#report.skipped(from.url, 'too-many-links', from.parent)
+      this.#report.skipped(from.url, 'too-many-links', from.parent, from)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
       const comparable = links.fingerprint(i, recent.link)
@@ -111,19 +118,19 @@ export class Admission {
       if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
       // Resolving takes up to a microsecond per character, if many need escapes.
       if (link.href.length > MAX_HREF_LENGTH) {
-        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url)
+        this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url, link)
         continue
       }
       const resolved = resolve(link.href, base)
       if (resolved === undefined) {
-        this.#report.skipped(link.href, 'not-http', from.url)
+        this.#report.skipped(link.href, 'not-http', from.url, link)
         continue
       }
       if (this.#isNofollow(link)) {
-        this.#report.skipped(resolved, 'nofollow', from.url)
+        this.#report.skipped(resolved, 'nofollow', from.url, link)
         continue
       }
-      const url = this.#filter.rewritten(resolved)
+      const url = this.#filter.rewritten(resolved, depth, from.url, link)
       if (url === undefined) {
         // Reported once, and not on every page of the site.
         if (comparable) recent.add(link.href)
@@ -134,7 +141,7 @@ export class Admission {
         origin = isUnder(url, home) ? home : originOf(url)
         facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#filter.admits(url, facts, depth, from)) continue
+      if (!this.#filter.admits(url, facts, depth, from, link)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
       if (link.priority !== undefined) {
@@ -150,40 +157,63 @@ export class Admission {
   }
 
   /**
+   * Admits what a program asked for with `page.follow()`, like links. The page's settlement adds the returned requests to
+   * the frontier.
+   */
+  admitFollowed(followed: readonly RequestSpec[], from: CrawlRequest): Promise<readonly CrawlRequest[]> {
+    const depth = from.depth + 1
+    const batch = new RequestBatch()
+    for (const spec of followed) {
+      const url = this.#filter.rewritten(spec.url, depth, from.url, spec)
+      if (url === undefined) continue
+      const facts = this.#origins.of(originOf(url))
+      if (this.#filter.admits(url, facts, depth, from, spec))
+        batch.put(requestOf(spec, url, facts.host, depth, from.url), facts)
+    }
+    this.inProgress.enter(from)
+    return this.#newIn(batch)
+  }
+
+  /**
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
    * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
-  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
+  async admitRedirect(
+    target: string,
+    from: CrawlRequest,
+    extras?: RequestExtras,
+  ): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#redirectTarget(target, from)
     if (to === undefined) {
       await this.#filter.reportFailures()
       return []
     }
     const facts = this.#origins.of(originOf(to))
-    const via = [...(from.via ?? []), from.url]
+    const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
       const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
-      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }), ...(extras && { extras }) }
     }
     const batch = new Batch()
     this.inProgress.enter(from)
     if (purpose !== undefined) {
       // The scope applies to pages only, the block-list to everything.
-      if (!this.#filter.isBlocked(to, facts, depth, from.url)) batch.put(to, facts)
+      if (!this.#filter.isBlocked(to, facts, depth, from.url, from)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
-    const isLoop = via.includes(to)
+    const nameOf = extras && ((url: string) => knownAs({ url, extras }))
+    const isLoop = via.includes(nameOf?.(to) ?? to)
     if (isLoop && !this.#rules.followsLoops) return undefined
-    if (this.#filter.admits(to, facts, depth, from)) batch.put(to, facts)
+    if (this.#filter.admits(to, facts, depth, from, from)) batch.put(to, facts)
     // With cookies a page may redirect to itself and answer differently the second time.
-    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make, nameOf)
   }
 
   /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
   async queueRobots(url: string, from: CrawlRequest, purpose: Purpose): Promise<boolean> {
     const facts = this.#origins.of(originOf(url))
-    if (this.#filter.isBlocked(url, facts, from.depth, from.url)) {
+    if (this.#filter.isBlocked(url, facts, from.depth, from.url, NOTHING_ASKED)) {
       await this.#filter.reportFailures()
       return false
     }
@@ -212,7 +242,7 @@ export class Admission {
       const url = resolve(href, base)
       if (url === undefined || !this.#sitemapQuota.claimSitemap(forHost, nested)) continue
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, 0, source)) batch.put(url, facts)
+      if (!this.#filter.isBlocked(url, facts, 0, source, NOTHING_ASKED)) batch.put(url, facts)
     }
     const make = (url: string, host: string): CrawlRequest => ({
       ...newRequest(url, host, 0, SITEMAP_PRIORITY, source),
@@ -248,10 +278,11 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#filter.rewritten(resolved)
+      const url = this.#filter.rewritten(resolved, 1, from.url, NOTHING_ASKED)
       if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.admits(url, facts, 1, from) || !this.#sitemapQuota.claimEntry(purpose.of)) continue
+      if (!this.#filter.admits(url, facts, 1, from, NOTHING_ASKED)) continue
+      if (!this.#sitemapQuota.claimEntry(purpose.of)) continue
       batch.put(url, facts)
       hints.set(url, entry)
     }
@@ -272,10 +303,11 @@ export class Admission {
   }
 
   /** Checked again before a visit, because a resumed crawl may have another block-list. */
-  isBlocked({ url, depth, parent }: CrawlRequest): boolean {
+  isBlocked(request: CrawlRequest): boolean {
+    const { url, depth, parent } = request
     return (
       this.#parts.blocked !== undefined &&
-      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent)
+      this.#filter.isBlocked(url, this.#origins.of(originOf(url)), depth, parent, request)
     )
   }
 
@@ -300,8 +332,9 @@ export class Admission {
    * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
    * `/` to the `/index.html` that a rule rewrites to `/`.
    */
-  #redirectTarget(target: string, { url, via }: CrawlRequest): string | undefined {
-    const to = this.#filter.rewritten(target)
+  #redirectTarget(target: string, from: CrawlRequest): string | undefined {
+    const { url, depth, parent, via } = from
+    const to = this.#filter.rewritten(target, depth, parent, from)
     const { rewrite, withoutParameters } = this.#parts
     if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
     return withoutParameters === undefined ? target : withoutParameters(target)
@@ -339,10 +372,23 @@ export class Admission {
         if (!fresh[i]) continue
         const made = make(batch.mine[i]!, batch.hosts[i]!)
         // A seed, which has no parent, is never a trap.
-        if (made.parent === undefined || !this.#filter.isTrap(made.url, made.parent)) requests.push(made)
+        if (made.parent === undefined || !this.#filter.isTrap(made)) requests.push(made)
       }
     }
     this.#send(batch, make)
+    if (this.#filter.hasFailures) await this.#filter.reportFailures()
+    return requests
+  }
+
+  /** The new requests of this shard. Those of others are sent to them. */
+  async #newIn({ mine, others }: RequestBatch): Promise<readonly CrawlRequest[]> {
+    const fresh = await this.#parts.seen.addAll(mine.map(knownAs))
+    if (fresh?.length !== mine.length) throw invalidSeenAnswer(mine.length)
+    const requests = mine.filter((each, i) => {
+      // A seed, which has no parent, is never a trap.
+      return fresh[i] && (each.parent === undefined || !this.#filter.isTrap(each))
+    })
+    for (const [owner, sent] of others) this.#parts.exchange.send(owner, sent)
     if (this.#filter.hasFailures) await this.#filter.reportFailures()
     return requests
   }
@@ -396,6 +442,24 @@ class Batch {
   }
 }
 
+/** Requests to admit, grouped by the shard that owns them. */
+class RequestBatch {
+  readonly mine: CrawlRequest[] = []
+  readonly others = new Map<number, CrawlRequest[]>()
+
+  put(request: CrawlRequest, { owner }: OriginFacts): void {
+    if (owner === MINE) {
+      this.mine.push(request)
+      return
+    }
+    const sent = this.others.get(owner)
+    if (sent === undefined) this.others.set(owner, [request])
+    else sent.push(request)
+  }
+}
+
+const NOTHING_ASKED: Asked = Object.freeze({})
+
 function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
@@ -404,6 +468,19 @@ function invalidSeenAnswer(urls: number): KumoError {
 function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
   const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
   return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
+}
+
+/** The request that the program has asked for. */
+function requestOf(
+  { priority, extras, notBefore }: RequestSpec,
+  url: string,
+  host: string,
+  depth: number,
+  parent: string | undefined,
+): CrawlRequest {
+  const made = newRequest(url, host, depth, priority, parent)
+  if (extras === undefined && notBefore === undefined) return made
+  return { ...made, ...(extras && { extras }), ...(notBefore !== undefined && { notBefore }) }
 }
 
 /** A request for a URL that was not fetched yet. */

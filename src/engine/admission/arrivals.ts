@@ -32,7 +32,7 @@ export class Arrivals {
     const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isMine(each))
     const checked = mine.filter(needsSeenCheck)
     const isNew = await this.#parts.seen.addAll(checked.map(knownAs))
-    const wanted = checked.filter((each, i) => isNew[i] && !this.#filter.isTrap(each.url, each.parent))
+    const wanted = checked.filter((each, i) => isNew[i] && !this.#filter.isTrap(each))
     const unchecked = checked.length === mine.length ? [] : mine.filter((each) => !needsSeenCheck(each))
     if (wanted.length + unchecked.length > 0) await this.#parts.frontier.add([...unchecked, ...wanted])
     this.#inProgress.leave(requests)
@@ -65,7 +65,8 @@ export class Arrivals {
 }
 
 /** Requests that were sent whether or not they were known must not be checked on arrival either. */
-function needsSeenCheck({ url, purpose, redirects, via }: CrawlRequest): boolean {
+function needsSeenCheck(request: CrawlRequest): boolean {
+  const { purpose, redirects, via } = request
   if (purpose !== undefined) return purpose.kind === 'sitemap' && redirects === 0
-  return via?.includes(url) !== true
+  return via?.includes(knownAs(request)) !== true
 }

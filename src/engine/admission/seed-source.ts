@@ -1,13 +1,19 @@
 import { KumoError, messageOf } from '../../errors.js'
 import type { MaybePromise } from '../../types.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import type { Seed } from '../parts.js'
 
 /** Seeds are pulled while fewer requests than this, times the concurrency, are pending. */
 const PENDING_PER_SLOT = 4
 const MIN_PENDING = 1000
 
+/** How many requests may be added now. */
+export function roomFor(pending: number, concurrency: number): number {
+  return Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency) - pending
+}
+
 interface SeedSink {
-  admit(urls: readonly string[]): Promise<void>
+  admit(seeds: readonly RequestSpec[]): Promise<void>
   invalid(seed: string, message: string): MaybePromise<void>
   failed(error: unknown): void
   changed(): void
@@ -41,7 +47,7 @@ export class SeedSource {
 
   refill(pending: number, concurrency: number): void {
     if (this.#done || this.#pulling) return
-    if (pending < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull()
+    if (roomFor(pending, concurrency) > 0) void this.#pull()
   }
 
   /** Lets the source clean up. Does not wait for it: the source may be stuck. */
@@ -82,12 +88,12 @@ export class SeedSource {
   async #admit(seeds: readonly Seed[]): Promise<void> {
     this.#admitting = true
     try {
-      const urls: string[] = []
+      const valid: RequestSpec[] = []
       for (const seed of seeds) {
-        if ('url' in seed) urls.push(seed.url)
+        if ('url' in seed) valid.push(seed)
         else await this.#sink.invalid(seed.invalid, seed.message)
       }
-      await this.#sink.admit(urls)
+      await this.#sink.admit(valid)
     } finally {
       this.#admitting = false
     }

@@ -129,7 +129,7 @@ export class RevisitProcessor {
     if (next.change === 'gone') {
       const delivered = await this.#deliverGone(request, outcome.ok ? outcome : NO_ANSWER, timing)
       if (delivered === UNDELIVERED) return repeated(request, timing.fetchedAt)
-      return { ...settled, delivered: true, ...knownPages.nextRevisit(next) }
+      return { ...withPage(settled, delivered), ...knownPages.nextRevisit(next) }
     }
     return { ...settled, ...knownPages.nextRevisit(next) }
   }
@@ -145,7 +145,7 @@ export class RevisitProcessor {
         fetchMs: 0,
       })
       if (delivered === UNDELIVERED) return { ...settled, again: { at, attempt: request.attempt } }
-      return { ...settled, delivered: true, ...this.#knownPages.nextRevisit(next) }
+      return { ...withPage(settled, delivered), ...this.#knownPages.nextRevisit(next) }
     }
     return { ...settled, ...this.#knownPages.nextRevisit(next) }
   }
@@ -170,6 +170,12 @@ export class RevisitProcessor {
     const next = await this.#knownPages.missed(request, undefined, 'put-off')
     return next === undefined ? visited : { ...visited, ...this.#knownPages.nextRevisit(next) }
   }
+}
+
+/** The settlement of a page that was delivered as gone, with what its listeners asked for. */
+function withPage(settled: Settlement, { found }: ProcessedPage): VisitResult {
+  if (found === undefined) return { ...settled, delivered: true }
+  return { ...settled, delivered: true, found: [...(settled.found ?? []), ...found] }
 }
 
 /** What a visit without a page says about a known one. A page that redirects does not exist any more. */

@@ -1,6 +1,8 @@
 import { owned } from '../../owned.js'
 import type { Clock } from '../../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
+import { redirectedFrom } from '../../url/known-as.js'
+import { type Asked, pageRequest } from '../../url/page-request.js'
 import type { AdmissionReport } from '../admission/admission-filter.js'
 import type { Delivery } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
@@ -23,10 +25,11 @@ export class Reporter {
     this.#note = note
   }
 
-  skipped(url: string, reason: SkipReason, parent: string | undefined): void {
+  /** `asked` is the request, or the link that would have become one. */
+  skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void {
     this.#tally.skip(reason)
     if (this.#delivery.hasListeners('skip'))
-      void this.#delivery.emit('skip', { url: owned(url), reason, parent })
+      void this.#delivery.emit('skip', { url: owned(url), reason, parent, request: pageRequest(asked) })
   }
 
   async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
@@ -43,7 +46,8 @@ export class Reporter {
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
     this.#tally.redirects++
     this.#note({ kind: 'redirect' }, request)
-    await this.#delivery.emit('redirect', { url: request.url, to, status })
+    if (!this.#delivery.hasListeners('redirect')) return
+    await this.#delivery.emit('redirect', { url: request.url, to, status, ...originOf(request) })
   }
 
   /** Reports the failure of a request. */
@@ -54,8 +58,25 @@ export class Reporter {
   ): Promise<void> {
     const { code, message, status, cause } = problem
     const { url, attempt } = request
-    return this.failed({ url, code, message, status, attempt, final, cause }, request)
+    const failure = { url, code, message, status, attempt, final, cause, ...originOf(request) }
+    return this.failed(failure, request)
   }
+}
+
+/** Where a request came from. */
+type Origin = Pick<Failure, 'parent' | 'depth' | 'redirectedFrom' | 'request'>
+
+function originOf(request: Pick<CrawlRequest, 'parent' | 'depth' | 'via'> & Asked): Origin {
+  const { parent, depth } = request
+  return { parent, depth, redirectedFrom: redirectedFrom(request), request: pageRequest(request) }
+}
+
+/** The failure of a URL that did not become a request. */
+export function unvisited(
+  failure: Pick<Failure, 'url' | 'code' | 'message' | 'cause'>,
+  from: Pick<CrawlRequest, 'parent' | 'depth'> & Asked = { parent: undefined, depth: 0 },
+): Failure {
+  return { ...failure, attempt: 0, final: true, ...originOf(from) }
 }
 
 /** Connects admission to the reporter and to the page limits. */
@@ -65,11 +86,11 @@ export function admissionReport(
   siteOf: (host: string) => string,
 ): AdmissionReport {
   return {
-    skipped: (url, reason, parent) => reports.skipped(url, reason, parent),
-    scopeFailed: (url, message, cause) =>
-      reports.failed({ url, code: 'scope-failed', message, attempt: 0, final: true, cause }),
-    rewriteFailed: (url, message, cause) =>
-      reports.failed({ url, code: 'rewrite-failed', message, attempt: 0, final: true, cause }),
+    skipped: (url, reason, parent, asked) => reports.skipped(url, reason, parent, asked),
+    scopeFailed: (url, message, cause, from) =>
+      reports.failed(unvisited({ url, code: 'scope-failed', message, cause }, from)),
+    rewriteFailed: (url, message, cause, from) =>
+      reports.failed(unvisited({ url, code: 'rewrite-failed', message, cause }, from)),
     isFull(host) {
       if (quotas.host.isFull(host)) return 'host-limit'
       return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined

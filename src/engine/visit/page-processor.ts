@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.js'
 import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse } from '../../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import type { Admission } from '../admission/admission.js'
 import { type DeliveryProblem, UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
@@ -67,8 +68,17 @@ export class PageProcessor {
   async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
+    const followed = this.#settle(page)
     this.#parts.onPageDone?.(page)
-    return delivered === UNDELIVERED ? UNDELIVERED : DELIVERED
+    if (delivered === UNDELIVERED) return UNDELIVERED
+    if (followed === undefined) return DELIVERED
+    return { delivered: true, found: await this.#admission.admitFollowed(followed, request) }
+  }
+
+  /** Ends `page.follow()`. */
+  #settle(page: Page): readonly RequestSpec[] | undefined {
+    const followed = this.#parts.extraction.settle(page)
+    return followed === undefined || followed.length === 0 ? undefined : followed
   }
 
   /** Delivers to hooks, listeners and the reader. Undefined if delivered, even if a hook or listener failed. */
@@ -120,22 +130,37 @@ export class PageProcessor {
 
     if (extracted.problem === undefined) {
       const delivering = this.#deliver(request, page, hooksAt)
-      if ((delivering instanceof Promise ? await delivering : delivering) === UNDELIVERED) return UNDELIVERED
+      if ((delivering instanceof Promise ? await delivering : delivering) === UNDELIVERED) {
+        // It will be delivered again, and then asks for the same.
+        this.#settle(page)
+        return UNDELIVERED
+      }
     } else {
       await this.#reports.failure(request, extracted.problem, true)
     }
+    const followed = this.#settle(page)
+    if (followed === undefined) return this.#followLinks(request, page, extracted)
+    // First, because the first request of a URL wins.
+    const asked = await this.#admission.admitFollowed(followed, request)
+    const linked = await this.#followLinks(request, page, extracted)
+    return { delivered: true, found: [...asked, ...(linked.found ?? [])] }
+  }
+
+  #followLinks(request: CrawlRequest, page: Page, extracted: Extracted): MaybePromise<ProcessedPage> {
+    const { clock } = this.#parts
     if (this.#rules.nofollow && page.robots.nofollow) {
-      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent)
+      if (extracted.links.length > 0) this.#reports.skipped(page.url, 'nofollow', page.parent, request)
       return DELIVERED
     }
     if (this.#parts.sameContent?.(request.host, page) === true) {
-      this.#reports.skipped(page.url, 'same-content', page.parent)
+      this.#reports.skipped(page.url, 'same-content', page.parent, request)
       return DELIVERED
     }
     const admitAt = clock.now()
     const admitting = this.#admission.admitLinks(extracted, request)
     this.#meters.addBusy('admit', clock.now() - admitAt, extracted.links.length)
-    return { delivered: true, found: admitting instanceof Promise ? await admitting : admitting }
+    if (admitting instanceof Promise) return admitting.then(withFound)
+    return withFound(admitting)
   }
 
   /** Never throws: if the response cannot become a page, that is reported as a failure of the URL. */
@@ -152,6 +177,10 @@ export class PageProcessor {
       return { code: 'extract-failed', message: `the page could not be read: ${messageOf(cause)}`, cause }
     }
   }
+}
+
+function withFound(found: readonly CrawlRequest[] | undefined): ProcessedPage {
+  return { delivered: true, found }
 }
 
 /** A page whose extraction has started. A class, not an object literal: see docs/decisions/0008. */

@@ -4,6 +4,7 @@ import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
+import { isSafe } from '../../url/methods.js'
 import type { Admission } from '../admission/admission.js'
 import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
@@ -13,12 +14,12 @@ import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 import { type FetchSettings, FetchStep } from './fetch-step.js'
-import { backOff, isDown, nextProbeAt } from './host-health.js'
+import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
 import { SessionStep } from './session-step.js'
-import { isLocalShortage, judge, type Verdict } from './verdict.js'
+import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
@@ -121,7 +122,7 @@ export class Visits {
   #trackInFlight(request: CrawlRequest): Promise<VisitResult> {
     const { inFlight } = this.#parts
     if (inFlight === undefined) return this.#dispatch(request)
-    const message = inFlight.fatal(request.url)
+    const message = inFlight.fatal(request)
     if (message !== undefined) return this.#giveUpCrashed(request, message)
     inFlight.start(request)
     return this.#dispatch(request)
@@ -165,7 +166,12 @@ export class Visits {
     const siteClaim = hostClaim === 'go' ? this.#quotas.site.claim(site) : 'go'
     if (hostClaim === 'go' && siteClaim !== 'go') this.#quotas.host.release(request.host, false)
     if (hostClaim === 'full' || siteClaim === 'full') {
-      this.#reports.skipped(request.url, hostClaim === 'full' ? 'host-limit' : 'site-limit', request.parent)
+      this.#reports.skipped(
+        request.url,
+        hostClaim === 'full' ? 'host-limit' : 'site-limit',
+        request.parent,
+        request,
+      )
       return notVisited(request)
     }
     if (hostClaim === 'wait' || siteClaim === 'wait') {
@@ -200,16 +206,16 @@ export class Visits {
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
+    const revisits = this.#revisitsOf(request)
     const verdict = this.#judge(request, outcome)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
-      if (settled.again !== undefined || !this.#revisitProcessor) return settled
+      if (settled.again !== undefined || !revisits) return settled
       if (request.revisit !== true)
-        return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
+        return verdict.kind === 'failure' ? revisits.failed(request, settled, verdict) : settled
+      return revisits.missed(request, lookup, settled, outcome, timing, verdict)
     }
-    if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing)
     const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
     if (processed === UNDELIVERED) return repeated(request, endedAt)
     return this.#settleReached(request, startedAt, endedAt, processed)
@@ -226,7 +232,7 @@ export class Visits {
 
   async #obeyRobots(request: CrawlRequest, verdict: Exclude<RobotsVerdict, 'allow'>): Promise<Settlement> {
     if (verdict === 'deny') {
-      this.#reports.skipped(request.url, 'robots', request.parent)
+      this.#reports.skipped(request.url, 'robots', request.parent, request)
       return notVisited(request)
     }
     if ('failed' in verdict) {
@@ -254,7 +260,13 @@ export class Visits {
   #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
-    return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
+    const revisits = isNewPage ? this.#revisitsOf(request) : undefined
+    return revisits ? revisits.failed(request, settled) : settled
+  }
+
+  /** Only what reads is visited again: a form must not be sent on a schedule. */
+  #revisitsOf({ extras }: CrawlRequest): RevisitProcessor | undefined {
+    return isSafe(extras?.method) ? this.#revisitProcessor : undefined
   }
 
   /** The host was reached and gave a valid response: it has recovered from earlier failures. */
@@ -331,12 +343,12 @@ export class Visits {
   ): Promise<Settlement> {
     switch (verdict.kind) {
       case 'skip':
-        this.#reports.skipped(request.url, verdict.reason, request.parent)
+        this.#reports.skipped(request.url, verdict.reason, request.parent, request)
         return this.#settleReached(request, startedAt, endedAt)
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.admitRedirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request, verdict.extras)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
@@ -351,7 +363,7 @@ export class Visits {
   async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
-    verdict: Extract<Verdict, { kind: 'failure' }>,
+    verdict: FailureVerdict,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
@@ -363,12 +375,16 @@ export class Visits {
       { ...verdict, cause: (outcome as { cause?: unknown }).cause },
       verdict.final,
     )
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     if (!verdict.transient) {
       // Only a response proves that the host has recovered; a rejected certificate or address does not.
       const reached = this.#settleReached(request, startedAt, endedAt)
-      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      const settled = outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      if (verdict.final) return settled
+      // The user asked for the retry. The URL waits, and the host, which is well, does not.
+      const at = endedAt + retryWaitMs(request.attempt, retryAfter, this.#rules)
+      return { ...settled, again: { at, attempt: request.attempt + 1 } }
     }
-    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,

@@ -16,6 +16,8 @@ import type { ProxyServer } from './proxy.js'
 export interface ConnectionsOptions extends DialerOptions {
   /** Maximum number of connections to one origin. */
   readonly connectionsPerHost: number
+  /** The same for an origin that has its own; undefined for the rest. */
+  readonly connectionsOf?: ((origin: string) => number | undefined) | undefined
   /** Maximum number of connections in total, idle ones included. */
   readonly maxConnections: number
 }
@@ -70,7 +72,11 @@ class Host {
   /** Filled by `borrow` when the host is at its limit, emptied one by one as connections are returned. */
   readonly waiting = new Line<Ticket>()
 
-  constructor(readonly origin: string) {}
+  constructor(
+    readonly origin: string,
+    /** Maximum number of connections. */
+    readonly limit: number,
+  ) {}
 }
 
 /** A queued request. */
@@ -170,11 +176,11 @@ export class Connections {
         borrower.refused({ code: 'fetcher-failed', what: 'is not a valid host' })
         return undefined
       }
-      host = new Host(origin)
+      const { connectionsOf, connectionsPerHost } = this.#options
+      host = new Host(origin, connectionsOf?.(origin) ?? connectionsPerHost)
       this.#hosts.set(origin, host)
     }
-    if (host.taken >= this.#options.connectionsPerHost)
-      return enqueue(host.waiting, new Ticket(host, borrower, proxy, isFresh))
+    if (host.taken >= host.limit) return enqueue(host.waiting, new Ticket(host, borrower, proxy, isFresh))
     host.taken++
     if (this.#lent >= this.#allowance.most)
       return enqueue(this.#waiting, new Ticket(host, borrower, proxy, isFresh))
@@ -247,8 +253,7 @@ export class Connections {
       connection.idleTimer?.cancel()
     } else {
       // Idle connections here use another proxy or are not new enough; the oldest makes room within the host's limit.
-      if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
-        this.#discard(host.idle[0])
+      if (host.idle.length + host.taken > host.limit && host.idle[0]) this.#discard(host.idle[0])
       // Fewer are lent than allowed, so if there is no room, at least one is idle.
       if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
       connection = this.#open(host, proxy)
@@ -264,9 +269,8 @@ export class Connections {
 
   /** Serves waiting requests. */
   #serve(host: Host): void {
-    const { connectionsPerHost } = this.#options
     if (!this.#closed) {
-      if (host.waiting.first && host.taken < connectionsPerHost) {
+      if (host.waiting.first && host.taken < host.limit) {
         host.taken++
         enqueue(this.#waiting, host.waiting.shift()!)
       }

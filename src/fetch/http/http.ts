@@ -24,7 +24,7 @@ import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
-import { type ProxyServer, proxyChooser } from './proxy.js'
+import { type ProxyServer, proxyChooser, withHostProxies } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
@@ -83,20 +83,22 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
 export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | undefined): HttpFetcher {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
+  const { resolver, allowsAddress, trusted: named, clock, http2, proxy, hosts } = options
   const tls = options.tls && tlsSettings(options.tls)
+  const proxyFor = proxy === undefined ? undefined : proxyChooser(proxy)
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
   const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies,
-    proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
+    proxyFor: hosts ? withHostProxies(hosts, proxyFor) : proxyFor,
     allowsAddress,
     named,
     clock: clock ?? systemClock(),
   }
-  const dial = { resolver, allowsAddress, named, clock, http2, tls }
+  const connectionsOf = hosts && ((origin: string) => hosts(origin)?.connections)
+  const dial = { resolver, allowsAddress, named, clock, http2, tls, connectionsOf }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
 
@@ -252,22 +254,23 @@ class Call implements Borrower, ResponseOwner {
       return
     }
     const reading = this.#access.cookies?.ready(this.#origin)
-    if (reading === undefined) this.#ticket = this.#borrow()
+    if (reading === undefined) this.#borrow()
     else void this.#borrowAfter(reading)
   }
 
   async #borrowAfter(reading: Promise<void>): Promise<void> {
     try {
       await reading
-      if (!this.#settled) this.#ticket = this.#borrow()
+      this.#borrow()
     } catch (error) {
       this.#fail('fetcher-failed', NO_COOKIES, 0, error)
     }
   }
 
   /** A request that must not be sent twice gets a new connection: a kept-alive one may close just when it is used. */
-  #borrow(): Ticket | undefined {
-    return this.#connections!.borrow(this.#origin, this, this.#proxy, !isIdempotent(this.#method))
+  #borrow(): void {
+    const isFresh = !isIdempotent(this.#method)
+    if (!this.#settled) this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy, isFresh)
   }
 
   /** @throws AccessRefused */
@@ -338,7 +341,7 @@ class Call implements Borrower, ResponseOwner {
     if (isUnprocessed) {
       this.#resent++
       this.#connections!.dropIdle(connection.host)
-      this.#ticket = this.#borrow()
+      this.#borrow()
       return
     }
     this.#fail(failure.code, failure.what, response.wireBytes, cause)

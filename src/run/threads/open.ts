@@ -6,7 +6,6 @@ import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js
 import { pagesForLimits } from '../../engine/stats/tally.js'
 import { asKumoError } from '../../errors.js'
 import { completePage, FetchedPage } from '../../extract/page.js'
-import { productName } from '../../fetch/robots/gate.js'
 import { loadShared } from '../../modules/load.js'
 import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
 import type { GivenOptions } from '../../options/options.js'
@@ -16,6 +15,7 @@ import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
 import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
+import { productOf } from '../host-rules.js'
 import { openPart } from '../plan.js'
 import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
 import { storeContext } from '../plan-store.js'
@@ -125,29 +125,35 @@ async function openClosures(
     await openPart(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
     closers.push([`hook '${hook.name}'`, () => hook.close?.()])
   }
-  const product = productName(options.userAgent)
+  const product = productOf(options)
   return {
     extractors,
     hooks,
     reader: stream,
     listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
-    pageOf: (content) => pageOf(content, product),
+    pageOf: (content) => pageOf(content, product(content.host)),
     complete: completePage,
+    setOpen: (page, isOpen) => {
+      ;(page as FetchedPage).isSettled = !isOpen
+    },
+    takeFollowed: (page) => (page as FetchedPage).takeFollowed(),
     flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
   }
 }
 
 function pageOf(content: PageContent, product: string): FetchedPage {
-  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes } = content
+  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes, priority, extras } =
+    content
   const request: CrawlRequest = {
     url,
     host,
     depth,
-    priority: 0,
+    priority,
     attempt,
     redirects: via.length,
     parent,
     ...(via.length > 0 && { via }),
+    ...(extras && { extras }),
   }
   const headers = new Map(content.headers)
   const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const

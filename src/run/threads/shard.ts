@@ -8,7 +8,7 @@ import { EventEmitter } from 'eventemitter3'
 import { Engine } from '../../engine/engine.js'
 import { type CrawlEvents, EVENT_NAMES } from '../../engine/events.js'
 import { KumoError, messageOf } from '../../errors.js'
-import { addedLinks } from '../../extract/page.js'
+import { addedLinks, type FetchedPage } from '../../extract/page.js'
 import { loadModules } from '../../modules/load.js'
 import { fromPortable, type PortableOptions } from '../../modules/portable.js'
 import type { CrawlOptions } from '../../options/options.js'
@@ -21,6 +21,7 @@ import type { IdleReport } from '../../workers/exchange/termination-detector.js'
 import { SharedInFlightLog } from '../../workers/in-flight-log.js'
 import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
+import { longestDelayMs } from '../host-rules.js'
 import { type EngineOutputs, type Plan, plan } from '../plan.js'
 
 /** How often this shard reports its statistics to the main thread. */
@@ -55,7 +56,11 @@ export class WorkerShard {
     this.#main = main
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
-    this.#closureProxy = new ClosureProxy((message, transfer) => main.post(message, transfer), addedLinks)
+    this.#closureProxy = new ClosureProxy((message, transfer) => main.post(message, transfer), {
+      linksOf: addedLinks,
+      extrasOf: (page) => (page as FetchedPage).extras,
+      adoptFollowed: (page, requests) => (page as FetchedPage).adoptFollowed(requests),
+    })
     const notifyOthers = () => main.post({ kind: 'budgetChanged' })
     this.#budget = new SharedBudget(data.budget, data.shard.index, notifyOthers, data.isDurable)
     this.#requestBudget = new SharedBudget(data.requestBudget, data.shard.index, notifyOthers)
@@ -73,7 +78,9 @@ export class WorkerShard {
       requestBudget: this.#requestBudget,
       earlierRuns: data.earlierRuns,
       reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counts', counts }),
-      inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal)),
+      inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal), (slot, request) =>
+        this.#main.post({ kind: 'inFlight', slot, request }),
+      ),
       onPageDone: (page) => this.#closureProxy.pageDone(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
@@ -167,7 +174,7 @@ export class WorkerShard {
         this.#exchange!.finish()
         break
       case 'reply':
-        this.#closureProxy.reply(message.id, message.value, message.error)
+        this.#closureProxy.reply(message)
         break
       default:
         void this.#execute(message).catch((error) => {
@@ -230,7 +237,7 @@ export class WorkerShard {
   async #adopt({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'adopt' }>): Promise<void> {
     const { partitions } = snapshot
     if (visitedUntil !== undefined)
-      await this.#until(visitedUntil + (this.#data.options as PortableOptions).delayMs)
+      await this.#until(visitedUntil + longestDelayMs(this.#data.options as PortableOptions))
     await this.#engine!.adopt(snapshot, () => {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)

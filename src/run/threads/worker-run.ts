@@ -4,10 +4,12 @@
  */
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
+import { AddedRequests, type AddedSource, runEnded } from '../../engine/admission/added-requests.js'
 import { SeedSource } from '../../engine/admission/seed-source.js'
 import { Delivery, emitWarning } from '../../engine/delivery.js'
 import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/events.js'
 import type { PageCounts } from '../../engine/parts.js'
+import { unvisited } from '../../engine/stats/reporter.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
@@ -16,8 +18,8 @@ import { type PlannedMove, plannedMove } from '../../partition/balance.js'
 import { OwnershipRegistry } from '../../partition/ownership.js'
 import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
-import type { Failure } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import {
   type InterruptedVisit,
@@ -53,6 +55,10 @@ export class WorkerRun {
   readonly #crashedUrls = new CrashedUrls()
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
+  readonly #added: AddedRequests
+  #isKeptOpen: boolean
+  /** All threads have started. */
+  #hasBegun = false
   readonly #commands: PendingCommands
   /** Seeds that a replacement worker must know. */
   readonly #sentSeeds: string[] = []
@@ -118,16 +124,25 @@ export class WorkerRun {
         died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
         exited: (shard) => this.#workerEnded(shard, 'done'),
-        terminated: () =>
-          this.#isEnding || (this.#seeds.done && this.#commands.size === 0 && !this.#nextRound()),
+        terminated: () => this.#isEnding || (!this.#isFed && this.#commands.size === 0 && !this.#nextRound()),
       },
     )
     this.#commands = new PendingCommands((shard, message) => this.#supervisor.command(shard, message))
-    this.#seeds = new SeedSource(readSeeds(options.seeds), {
-      admit: (urls) => this.#admit(urls),
-      invalid: (url, message) => this.#invalidSeed(url, message),
-      failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
+    this.#isKeptOpen = options.keepOpen
+    const sink = {
+      admit: (requests: readonly RequestSpec[]) => this.#admit(requests),
+      invalid: (url: string, message: string) => this.#invalidSeed(url, message),
       changed: () => this.#refill(),
+    }
+    this.#seeds = new SeedSource(readSeeds(options.seeds), {
+      ...sink,
+      failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
+    })
+    this.#added = new AddedRequests(clock, {
+      ...sink,
+      // What workers have admitted is durable already.
+      flush: () => {},
+      progress: () => this.#stats.progress,
     })
   }
 
@@ -142,6 +157,7 @@ export class WorkerRun {
     await this.#finished
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
+    this.#added.close(this.#fatal ?? runEnded())
     // The handle outlives the run, and must not keep all of it in memory.
     const { events, stream } = this.#parts.outputs
     events.onChange = () => {}
@@ -163,6 +179,7 @@ export class WorkerRun {
 
   /** All threads have started. */
   #begin(): void {
+    this.#hasBegun = true
     const { clock } = this.#parts
     this.#applyControls()
     const { limit, refresh } = this.#parts.options
@@ -176,13 +193,30 @@ export class WorkerRun {
     this.#refill()
   }
 
+  /** See `Engine.add`. */
+  add(source: AddedSource): Promise<void> {
+    return this.#added.add(source)
+  }
+
+  finish(): void {
+    this.#isKeptOpen = false
+    this.#refill()
+  }
+
+  /** Whether requests may still come from the program. */
+  get #isFed(): boolean {
+    return !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
+  }
+
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     this.#applyControls()
   }
 
   abort(reason: EndReason = 'aborted'): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     this.#isAborted = true
     this.#applyControls()
     const { clock } = this.#parts
@@ -310,16 +344,22 @@ export class WorkerRun {
   }
 
   #refill(): void {
-    if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
+    if (!this.#hasBegun) return
+    if (!this.#isEnding) {
+      const { concurrency } = this.#parts.options
+      this.#seeds.refill(this.#stats.due, concurrency)
+      this.#added.refill(this.#stats.due, concurrency)
+    }
     this.#supervisor.checkTermination()
   }
 
   /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
-  async #admit(urls: readonly string[]): Promise<void> {
+  async #admit(seeds: readonly RequestSpec[]): Promise<void> {
     const { partitionOf } = this.#parts
+    const urls = seeds.map(({ url }) => url)
     if (this.#sentSeeds.length < SEEDS_REMEMBERED) this.#sentSeeds.push(...urls)
-    const mine: string[][] = this.#slots.map(() => [])
-    for (const url of urls) mine[this.#ownership.ownerOf(partitionOf(hostOf(url)))]!.push(url)
+    const mine: RequestSpec[][] = this.#slots.map(() => [])
+    for (const seed of seeds) mine[this.#ownership.ownerOf(partitionOf(hostOf(seed.url)))]!.push(seed)
     await Promise.all(
       mine.map((own, shard) => this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
     )
@@ -366,7 +406,7 @@ export class WorkerRun {
   }
 
   async #invalidSeed(url: string, message: string): Promise<void> {
-    const failure: Failure = { url, code: 'invalid-seed', message, attempt: 0, final: true }
+    const failure = unvisited({ url, code: 'invalid-seed', message })
     this.#stats.own.failure('invalid-seed')
     const { hooks, listeners } = this.#parts.closures
     const receivers = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]

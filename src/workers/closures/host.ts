@@ -3,6 +3,7 @@ import { type KumoError, messageOf } from '../../errors.js'
 import type { Extractor, Page } from '../../extract/contract.js'
 import type { Hook } from '../../hooks/contract.js'
 import type { Failure, Link, MaybePromise } from '../../types.js'
+import type { RequestSpec } from '../../url/request-options.js'
 import type { ClosureCall, PageContent, PageRef, PlainError } from '../messages.js'
 
 /** The user's closures, and what is needed to call them. */
@@ -15,6 +16,10 @@ export interface Closures {
   pageOf(content: PageContent): Page
   /** Adds to a page what extractors in the worker have found. */
   complete(page: Page, data: object, links: readonly Link[]): void
+  /** Whether what the page follows reaches its worker; otherwise `page.follow` throws. */
+  setOpen(page: Page, isOpen: boolean): void
+  /** Removes and returns what was followed. */
+  takeFollowed(page: Page): readonly RequestSpec[] | undefined
   /** Resolves once the records that hooks wrote are on disk; absent if there is no durable store. */
   flush?(): MaybePromise<void> | undefined
 }
@@ -25,7 +30,7 @@ const ERRORS_REMEMBERED = 1000
 /** Runs the user's closures on the main thread on behalf of workers. There is one per worker. */
 export class ClosureHost {
   readonly #closures: Closures
-  readonly #pages = new Map<number, Page>()
+  readonly #pages = new Map<number, HostedPage>()
 
   constructor(closures: Closures) {
     this.#closures = closures
@@ -33,7 +38,7 @@ export class ClosureHost {
 
   /** Returns the closure's result; rejects with what the user's code threw. */
   async call(call: ClosureCall, ref: PageRef | undefined): Promise<unknown> {
-    const page = ref === undefined ? undefined : this.#pageOf(ref)
+    const page = ref === undefined ? undefined : this.#open(ref)
     const { extractors, hooks, reader, listeners, flush } = this.#closures
     switch (call.part) {
       case 'extractor': {
@@ -63,23 +68,40 @@ export class ClosureHost {
     }
   }
 
+  /** A call has ended: returns what the page has followed, for the reply. Without a reply, nothing can be followed. */
+  takeFollowed({ number }: PageRef): readonly RequestSpec[] | undefined {
+    const hosted = this.#pages.get(number)
+    if (hosted === undefined) return undefined
+    if (--hosted.calls === 0) this.#closures.setOpen(hosted.page, false)
+    return this.#closures.takeFollowed(hosted.page)
+  }
+
   withdraw(): void {
     this.#closures.reader?.withdraw()
   }
 
   pageDone(number: number): void {
+    const hosted = this.#pages.get(number)
     this.#pages.delete(number)
+    if (hosted !== undefined) this.#closures.setOpen(hosted.page, false)
   }
 
-  #pageOf({ number, content, data, links }: PageRef): Page {
-    let page = this.#pages.get(number)
-    if (page === undefined) {
-      page = this.#closures.pageOf(content!)
-      this.#pages.set(number, page)
+  #open({ number, content, data, links }: PageRef): Page {
+    let hosted = this.#pages.get(number)
+    if (hosted === undefined) {
+      hosted = { page: this.#closures.pageOf(content!), calls: 0 }
+      this.#pages.set(number, hosted)
     }
-    this.#closures.complete(page, data, links)
-    return page
+    if (hosted.calls++ === 0) this.#closures.setOpen(hosted.page, true)
+    this.#closures.complete(hosted.page, data, links)
+    return hosted.page
   }
+}
+
+interface HostedPage {
+  readonly page: Page
+  /** Calls that have not ended. */
+  calls: number
 }
 
 /** Calls all listeners, even if one throws; then throws the first error. */

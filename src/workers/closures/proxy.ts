@@ -2,8 +2,9 @@ import type { PageReader } from '../../engine/contract.js'
 import { messageOf, sentence } from '../../errors.js'
 import type { Extraction, Extractor, Page } from '../../extract/contract.js'
 import type { Hook } from '../../hooks/contract.js'
-import type { Failure, Link } from '../../types.js'
-import type { ClosureCall, PageContent, PageRef, PlainError, ToMain } from '../messages.js'
+import type { Failure, Link, RequestExtras } from '../../types.js'
+import type { RequestSpec } from '../../url/request-options.js'
+import type { ClosureCall, PageContent, PageRef, PlainError, ToMain, ToWorker } from '../messages.js'
 
 /** A closure that runs on the main thread, as portable options describe it. */
 export interface ClosureExtractor {
@@ -19,6 +20,15 @@ export interface ClosureHook {
   readonly failure: boolean
 }
 
+/** What the proxy must know about pages beyond their contract. */
+export interface PageAccess {
+  /** Links that extractors have added. */
+  linksOf(page: Page): readonly Link[]
+  extrasOf(page: Page): RequestExtras | undefined
+  /** Adds what closures on the main thread have followed. */
+  adoptFollowed(page: Page, requests: readonly RequestSpec[]): void
+}
+
 /** Posts to the main thread. */
 export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 
@@ -27,8 +37,11 @@ class ClosureError extends Error {
   /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
 
-  constructor({ message, closure, stack }: PlainError) {
+  readonly code: PlainError['code']
+
+  constructor({ message, closure, stack, code }: PlainError) {
     super(message)
+    this.code = code
     this.closure = closure
     if (stack !== undefined) this.stack = stack
   }
@@ -40,19 +53,22 @@ class ClosureError extends Error {
  */
 export class ClosureProxy {
   readonly #post: Post
-  readonly #linksOf: (page: Page) => readonly Link[]
+  readonly #access: PageAccess
   readonly #pages = new WeakMap<Page, number>()
   #nextPage = 1
   #nextCall = 1
   readonly #pending = new Map<
     number,
-    { resolve: (value: unknown) => void; reject: (error: unknown) => void }
+    {
+      readonly page: Page | undefined
+      readonly resolve: (value: unknown) => void
+      readonly reject: (error: unknown) => void
+    }
   >()
 
-  /** `linksOf` returns the links that extractors have added to a page. */
-  constructor(post: Post, linksOf: (page: Page) => readonly Link[]) {
+  constructor(post: Post, access: PageAccess) {
     this.#post = post
-    this.#linksOf = linksOf
+    this.#access = access
   }
 
   extractor({ closure, name, mediaTypes }: ClosureExtractor): Extractor {
@@ -91,9 +107,11 @@ export class ClosureProxy {
   }
 
   /** The main thread has responded. */
-  reply(id: number, value: unknown, error: PlainError | undefined): void {
+  reply({ id, value, error, followed }: Extract<ToWorker, { kind: 'reply' }>): void {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
+    if (followed !== undefined && pending?.page !== undefined)
+      this.#access.adoptFollowed(pending.page, followed)
     if (error === undefined) pending?.resolve(value)
     else pending?.reject(new ClosureError(error))
   }
@@ -106,7 +124,7 @@ export class ClosureProxy {
 
   #call(call: ClosureCall, page?: Page): Promise<unknown> {
     const id = this.#nextCall++
-    const result = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
+    const result = new Promise((resolve, reject) => this.#pending.set(id, { page, resolve, reject }))
     try {
       const ref = page === undefined ? undefined : this.#refOf(page)
       const body = ref?.content?.body.buffer as ArrayBuffer | undefined
@@ -120,16 +138,16 @@ export class ClosureProxy {
 
   #refOf(page: Page): PageRef {
     const known = this.#pages.get(page)
-    const links = this.#linksOf(page)
+    const links = this.#access.linksOf(page)
     if (known !== undefined) return { number: known, data: page.data, links }
     const number = this.#nextPage++
     this.#pages.set(page, number)
-    return { number, content: contentOf(page), data: page.data, links }
+    return { number, content: contentOf(page, this.#access.extrasOf(page)), data: page.data, links }
   }
 }
 
 /** The body is copied once, so that hooks and checks in this thread keep theirs; the copy is transferred. */
-function contentOf(page: Page): PageContent {
+function contentOf(page: Page, extras: RequestExtras | undefined): PageContent {
   const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
   const { truncated, wireBytes, fetchedAt, fetchMs } = page
   return {
@@ -139,6 +157,8 @@ function contentOf(page: Page): PageContent {
     parent,
     via: redirectedFrom,
     attempt,
+    priority: page.request.priority,
+    extras,
     change,
     status,
     headers: [...headers.entries()],

@@ -24,6 +24,10 @@ const failure = (more: Partial<Failure> = {}): Failure => ({
   status: 404,
   attempt: 0,
   final: true,
+  parent: undefined,
+  depth: 0,
+  redirectedFrom: [],
+  request: { method: 'GET', label: undefined, data: undefined, priority: 0 },
   ...more,
 })
 

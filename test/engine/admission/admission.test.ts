@@ -126,6 +126,10 @@ function setUp({
   return { log, admission, links, redirect, urls: () => log.taken.map(({ url }) => url) }
 }
 
+function seeds(...urls: string[]) {
+  return urls.map((url) => ({ url, depth: 0, priority: 0 }))
+}
+
 /** Links as a page holds them, each with the fingerprint of its spelling. */
 function asWritten(links: Link[]): WrittenLinks {
   return {
@@ -142,7 +146,7 @@ function asWritten(links: Link[]): WrittenLinks {
 describe.each([[false], [true]])('with stores that answer later: %s', (async) => {
   test('links are resolved, spelled canonically and admitted once', async () => {
     const { admission, links, log, urls } = setUp({ async })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links([
       'other',
       '/root#x',
@@ -166,7 +170,7 @@ describe.each([[false], [true]])('with stores that answer later: %s', (async) =>
 
   test('what a visit led to is left for its settlement to bring', async () => {
     const { admission, links, redirect, log } = setUp({ async })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     expect(await links(['/a', '/b'])).toMatchObject([{ url: `${SITE}/a` }, { url: `${SITE}/b` }])
     expect(await redirect(`${SITE}/c`, log.added[0]!)).toMatchObject([{ url: `${SITE}/c`, redirects: 1 }])
     expect(log.added.map(({ url }) => url)).toEqual([HOME])
@@ -176,7 +180,7 @@ describe.each([[false], [true]])('with stores that answer later: %s', (async) =>
 
   test('a request says where it came from', async () => {
     const { admission, links, log } = setUp({ async })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/a', { href: '/b', tag: 'a', priority: 7 }], { depth: 3 })
     expect(log.taken).toEqual([
       { url: HOME, host: 'site.example', depth: 0, priority: 0, attempt: 0, redirects: 0, parent: undefined },
@@ -219,7 +223,7 @@ describe('what does not get in', () => {
     ],
   ])('%s', async (_, options, href, from, skipped) => {
     const { admission, links, log } = setUp(options)
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links([href], from)
     expect(log.skipped).toEqual(skipped)
     expect(log.taken).toHaveLength(skipped.length === 0 ? 2 : 1)
@@ -231,7 +235,7 @@ describe('what does not get in', () => {
       return true
     })
     const { admission, links, log, urls } = setUp({ scope })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/a', '/bad', '/b'])
     expect(urls()).toEqual([HOME, 'https://site.example/a', 'https://site.example/b'])
     expect(log.failed).toEqual(['https://site.example/bad: a scope rule threw: oh'])
@@ -241,7 +245,7 @@ describe('what does not get in', () => {
 describe('an origin', () => {
   test('is judged once if the scope asks for no more', async () => {
     const { admission, links, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/a', '/b', 'https://other.example/a', 'https://other.example/b'])
     expect(log.asked).toEqual(['https://site.example/', 'https://other.example/'])
     expect(log.skipped).toHaveLength(2)
@@ -249,17 +253,17 @@ describe('an origin', () => {
 
   test('is judged anew after a seed has widened the scope', async () => {
     const { admission, links, log, urls } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['https://other.example/a'])
     expect(log.skipped).toHaveLength(1)
-    await admission.admitSeeds(['https://other.example/'])
+    await admission.admitSeeds(seeds('https://other.example/'))
     await links(['https://other.example/a'])
     expect(urls()).toContain('https://other.example/a')
   })
 
   test('of another shard: its links go to their owner and not to the frontier', async () => {
     const { admission, links, log, urls } = setUp({ foreign: ['far.example'], scope: predicate(() => true) })
-    await admission.admitSeeds([HOME, 'https://far.example/seed'])
+    await admission.admitSeeds(seeds(HOME, 'https://far.example/seed'))
     await links(['/a', 'https://far.example/b', '//far.example/c'])
     expect(urls()).toEqual([HOME, 'https://site.example/a'])
     expect(log.sent.map(([shard, { url, host, depth }]) => [shard, url, host, depth])).toEqual([
@@ -271,7 +275,7 @@ describe('an origin', () => {
 
   test('arrivals from other shards are checked against the seen-set', async () => {
     const { admission, log, urls } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const { url, ...rest } = log.taken[0]!
     await admission.arrivals.admit([
       { ...rest, url },
@@ -299,7 +303,7 @@ describe('links met before', () => {
     ['the bare origin is a link like any other', ['https://site.example'], ['https://site.example/']],
   ])('%s', async (_, hrefs, expected) => {
     const { admission, links, urls } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(hrefs)
     await links(hrefs, { url: 'https://site.example/else/page' })
     expect(urls().slice(1)).toEqual(expected)
@@ -307,7 +311,7 @@ describe('links met before', () => {
 
   test('the same path on another origin is another link', async () => {
     const { admission, links, urls } = setUp({ scope: predicate(() => true) })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/x'])
     await links(['/x'], { url: 'http://site.example/' })
     await links(['/x'], {}, 'https://base.example/')
@@ -321,7 +325,7 @@ describe('links met before', () => {
   test('one that was refused is asked about again', async () => {
     const full: string[] = ['site.example']
     const { admission, links, log, urls } = setUp({ full })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/x'])
     full.pop()
     await links(['/x'])
@@ -333,7 +337,7 @@ describe('links met before', () => {
 describe('a redirect', () => {
   test('keeps depth, priority and parent, and counts', async () => {
     const { admission, redirect, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const from = {
       ...log.taken[0]!,
       depth: 4,
@@ -376,7 +380,7 @@ describe('the block-list', () => {
     const { admission, links, redirect, log, urls } = setUp({
       block: predicate(({ url }) => url.includes('/secret')),
     })
-    await admission.admitSeeds([HOME, 'https://site.example/secret/seed'])
+    await admission.admitSeeds(seeds(HOME, 'https://site.example/secret/seed'))
     log.asked.length = 0
     await links(['/secret/link', '/open'])
     await redirect('https://site.example/secret/target', page(HOME))
@@ -400,7 +404,7 @@ describe('the block-list', () => {
       return false
     })
     const { admission, links, log, urls } = setUp({ block })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/bad', '/good'])
     expect(urls()).toEqual([HOME, 'https://site.example/good'])
     expect(log.failed).toEqual(['https://site.example/bad: a scope rule threw: oops'])
@@ -412,7 +416,7 @@ const ROBOTS = { kind: 'robots', origin: 'https://a.example' } as const
 describe('redirects', () => {
   test('remember the way, the purpose and the hint', async () => {
     const { admission, redirect, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const hint = { lastmod: 5 }
     await redirect('https://site.example/2', page(HOME, { hint }))
     const second = log.taken.at(-1)!
@@ -423,21 +427,21 @@ describe('redirects', () => {
 
   test('back to where they came from are taken in although they are known', async () => {
     const { admission, redirect, urls } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await redirect(HOME, page(HOME))
     expect(urls()).toEqual([HOME, HOME])
   })
 
   test('in a circle are refused where the second answer cannot differ', async () => {
     const { admission, redirect, urls } = setUp({ rules: { followsLoops: false }, drop: ['sid'] })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     expect(await redirect(`${HOME}?sid=1`, page(HOME))).toBeUndefined()
     expect(urls()).toEqual([HOME])
   })
 
   test('of a sitemap do not ask the scope', async () => {
     const { admission, redirect, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const purpose = { kind: 'sitemap', nested: 0, of: 'site.example' } as const
     await redirect('https://cdn.example/map.xml', page(HOME, { purpose }))
     expect(log.taken.at(-1)).toMatchObject({ url: 'https://cdn.example/map.xml', purpose })
@@ -451,19 +455,19 @@ describe('links that ask for something', () => {
       { href: '/no', tag: 'a', rel: 'external nofollow' },
     ]
     const heeding = setUp()
-    await heeding.admission.admitSeeds([HOME])
+    await heeding.admission.admitSeeds(seeds(HOME))
     await heeding.links(links)
     expect(heeding.urls()).toEqual([HOME, 'https://site.example/yes'])
     expect(heeding.log.skipped).toEqual(['nofollow https://site.example/no'])
     const ignoring = setUp({ rules: { nofollow: false } })
-    await ignoring.admission.admitSeeds([HOME])
+    await ignoring.admission.admitSeeds(seeds(HOME))
     await ignoring.links(links)
     expect(ignoring.urls()).toEqual([HOME, 'https://site.example/yes', 'https://site.example/no'])
   })
 
   test('and is met later without that wish is followed then', async () => {
     const { admission, links, urls } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links([{ href: '/x', tag: 'a', rel: 'nofollow' }])
     await links([{ href: '/x', tag: 'a' }])
     expect(urls()).toEqual([HOME, 'https://site.example/x'])
@@ -473,7 +477,7 @@ describe('links that ask for something', () => {
 describe('bounds', () => {
   test('links beyond those read of a page are reported once', async () => {
     const { admission, links, log, urls } = setUp({ rules: { maxLinksPerPage: 2 } })
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/1', '/2', '/3', '/4'])
     expect(urls()).toEqual([HOME, 'https://site.example/1', 'https://site.example/2'])
     expect(log.skipped).toEqual([`too-many-links ${HOME}`])
@@ -486,7 +490,7 @@ describe('bounds', () => {
       return url.endsWith('/trap') ? ('path-repeats' as const) : undefined
     }
     const { admission, links, log, urls } = setUp({ trap })
-    await admission.admitSeeds(['https://site.example/trap'])
+    await admission.admitSeeds(seeds('https://site.example/trap'))
     await links(['/trap', '/a', 'b/trap', 'b/trap'])
     expect(urls()).toEqual(['https://site.example/trap', 'https://site.example/a'])
     expect(asked).toEqual(['https://site.example/a', 'https://site.example/dir/b/trap'])
@@ -495,7 +499,7 @@ describe('bounds', () => {
 
   test('parameters that choose nothing are dropped everywhere', async () => {
     const { admission, links, redirect, urls } = setUp({ drop: ['utm_*'] })
-    await admission.admitSeeds([`${HOME}?utm_source=x`])
+    await admission.admitSeeds(seeds(`${HOME}?utm_source=x`))
     await links(['/a?utm_medium=y&id=1', '/a?id=1'])
     await redirect('https://site.example/b?utm_campaign=z', page(HOME))
     expect(urls()).toEqual([HOME, 'https://site.example/a?id=1', 'https://site.example/b'])
@@ -507,7 +511,7 @@ describe('sitemaps', () => {
 
   test('are fetched once, whatever pages link to them', async () => {
     const { admission, links, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     await links(['/map.xml'])
     await admission.queueSitemaps(['/map.xml', 'https://site.example/map.xml', 'ftp://x/'], HOME)
     expect(log.taken.slice(1)).toMatchObject([
@@ -518,7 +522,7 @@ describe('sitemaps', () => {
 
   test('give pages within the scope, after those that links lead to, with what was said of them', async () => {
     const { admission, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const from = page('https://site.example/map.xml', { purpose })
     await admission.admitSitemapEntries(
       [
@@ -540,7 +544,7 @@ describe('sitemaps', () => {
 
   test('end at the number of entries, and do not nest for ever', async () => {
     const { admission, log } = setUp()
-    await admission.admitSeeds([HOME])
+    await admission.admitSeeds(seeds(HOME))
     const entries = Array.from({ length: 9 }, (_, i) => ({ kind: 'page' as const, url: `/p${i}` }))
     await admission.admitSitemapEntries(entries, page('https://site.example/map.xml', { purpose }), purpose)
     expect(log.taken).toHaveLength(1 + 5)
