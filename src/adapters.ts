@@ -56,6 +56,7 @@ export type {
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
+export type { SessionConditions, SessionOptions, SessionRule } from './hooks/session/contract.js'
 export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
 export type { HostOptions } from './options/hosts.js'
 export type {
@@ -116,5 +117,6 @@ export type {
 export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
 export type { FollowOptions, RequestInput } from './url/request-options.js'
+export type { IndexPageOptions, UrlRewrite, UrlRewriteRule } from './url/rewrite.js'
 export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
 export type { TrapOptions } from './url/traps/traps.js'

@@ -218,6 +218,12 @@ export type FailureCode =
   | 'no-route'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
+  /** `urls({ rewrite })` threw for this URL, returned no http(s) URL, or would rewrite its result again. */
+  | 'rewrite-failed'
+  /** The login of a session failed, so pages of its origin are not fetched. */
+  | 'session-failed'
+  /** The page shows that the session is over. It is fetched again after a new login. */
+  | 'session-over'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
   /** Worker threads crashed or hung repeatedly while they processed this page. */

@@ -44,7 +44,7 @@ const FOLDERS: readonly string[] = [
   'extract extract/charset extract/content extract/content/markdown extract/digest extract/dom extract/html extract/sitemap extract/xml',
   'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/robots',
   'frontier',
-  'hooks',
+  'hooks hooks/session',
   'modules',
   'options',
   'partition',

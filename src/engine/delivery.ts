@@ -207,7 +207,9 @@ const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'hook-failed',
   'hook-timeout',
   'no-route',
+  'rewrite-failed',
   'scope-failed',
+  'session-failed',
 ])
 
 function thrown(who: string, error: unknown): DeliveryProblem {

@@ -3,6 +3,7 @@ import type { ExtractionStep, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
+import type { SessionGate } from '../hooks/session/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -34,6 +35,11 @@ export interface EngineParts {
   readonly blocked?: ScopeTest | undefined
   /** Removes query parameters that do not affect the content from a canonical URL. */
   readonly withoutParameters?: ((url: string) => string) | undefined
+  /**
+   * `urls({ rewrite })`, which also removes those parameters. Throws an error for a URL that cannot be rewritten. Absent:
+   * there are no rules.
+   */
+  readonly rewrite?: ((url: string) => string) | undefined
   /** Why a new URL looks like part of an endless site; undefined if it does not. */
   readonly trap?: ((url: string) => SkipReason | undefined) | undefined
   /** Whether the host has shown this content so often that the page's links are not followed. */
@@ -55,6 +61,10 @@ export interface EngineParts {
   readonly reportCounts?: ((counts: PageCounts) => void) | undefined
   /** Moves partitions to and from other shards, if the store supports it. */
   readonly handover?: Handover | undefined
+  /** Called when hosts have moved to another shard, so that nothing about them is kept in memory. */
+  readonly onHostsLeft?: ((isGone: (host: string) => boolean) => void) | undefined
+  /** Logins of origins that need one. Absent: none does. */
+  readonly sessions?: SessionGate | undefined
   /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
   /** Shows the visits in flight to the thread that supervises this one. */

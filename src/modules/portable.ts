@@ -95,10 +95,10 @@ function eachCode<T>(
 
 function send(code: UserCode<unknown>, value: unknown, closure: number): PortableCode {
   if (value === undefined || typeof value === 'string' || isModuleRef(value)) return value
-  if (code.describe !== undefined) {
+  const recipe = code.remake && recipeOf(value as object)
+  if (recipe === undefined && code.describe !== undefined) {
     return { closure, ...code.describe(value) } as ClosureExtractor | ClosureHook
   }
-  const recipe = code.remake && recipeOf(value as object)
   if (recipe === undefined) throw notPortable(code, value)
   const [maker, ...given] = recipe
   return { recipe: [maker, ...given.map((each) => (isRule(each) ? send(code, each, closure) : each))] }

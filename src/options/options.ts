@@ -15,6 +15,7 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
+import type { UrlRewriteRule } from '../url/rewrite.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
 import type { HostRule } from './hosts.js'
@@ -55,6 +56,8 @@ export interface CrawlOptions {
   /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
+  /** `urls({ rewrite })`, in the order in which they apply. */
+  readonly rewrite: readonly UrlRewriteRule[]
   /** Undefined: trap detection is off. */
   readonly traps: TrapLimits | undefined
   readonly sitemaps: { readonly read: boolean; readonly wellKnown: boolean; readonly urlsPerHost: number }
@@ -124,6 +127,7 @@ export type PartOption =
   | 'digest'
   | 'extractors'
   | 'hooks'
+  | 'rewrite'
 
 /** Options that take code of the user; `USER_CODE` describes each. */
 export type CodeOption = RuleOption | PartOption
@@ -207,6 +211,11 @@ export interface UrlOptions {
   drop?: readonly string[] | undefined
   /** `'follow'` also crawls the canonical URL that a page names. Default `'report'`: see `page.canonical`. */
   canonical?: 'report' | 'follow' | undefined
+  /**
+   * Rules that rewrite every URL before it is known, in order: `indexPages()`, a function of the URL, a rule with a name,
+   * or a module that exports one of these. Default: none. With workers a function must be in a module.
+   */
+  rewrite?: UrlRewriteRule | Module | readonly (UrlRewriteRule | Module)[] | undefined
 }
 
 /** Options of `sitemaps()`. */
@@ -321,6 +330,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   exclude: [],
   block: [],
   urls: { drop: [], canonical: 'report' },
+  rewrite: [],
   traps: {},
   // A crawl of many hosts must not be flooded by their sitemaps.
   sitemaps: { read: true, wellKnown: false, urlsPerHost: 10_000 },

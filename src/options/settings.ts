@@ -293,14 +293,19 @@ export abstract class Settings {
 
   /**
    * How URLs are rewritten. `drop` removes query parameters, such as those in TRACKING_PARAMETERS and SESSION_PARAMETERS;
-   * `canonical: 'follow'` also crawls the canonical URL that a page names.
+   * `rewrite` applies rules of your own or `indexPages()`; `canonical: 'follow'` also crawls the canonical URL that a page
+   * names.
+   *
+   * @example
+   * new Crawler().urls({ drop: TRACKING_PARAMETERS, rewrite: indexPages() })
    */
   urls(options: UrlOptions): this {
-    const given = check.keys('urls', options, {
+    const { rewrite = this.options.rewrite, ...given } = check.keys('urls', options, {
       drop: check.parameters,
       canonical: (option, value) => check.oneOf(option, value, ['report', 'follow'] as const),
+      rewrite: (_, value) => [value].flat().map((each) => accept('rewrite', each)),
     })
-    return this.with({ urls: { ...this.options.urls, ...given } })
+    return this.with({ urls: { ...this.options.urls, ...given }, rewrite })
   }
 
   /** Bounds against crawler traps (endless sites); `false` lifts all of them. docs/options.md lists the defaults. */

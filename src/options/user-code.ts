@@ -4,16 +4,18 @@
  * carrying to threads (modules/portable.ts) and their error messages all derive from this table.
  */
 
-import { invalidOption, optionError } from '../errors.js'
+import { invalidOption, KumoError, optionError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import { fieldExtractor } from '../extract/fields.js'
 import type { Hook } from '../hooks/contract.js'
+import { session } from '../hooks/session/session.js'
 import { isModule, type ModuleRef, moduleOf, moduleRule } from '../modules/module.js'
 import type { Recipe } from '../modules/recipe.js'
 import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
+import { checkRewrite, indexPages } from '../url/rewrite.js'
 import { remake, toRule } from '../url/scope/combine.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
@@ -63,6 +65,13 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'dns',
     check: (value) => part('dns', value, ['resolve'], 'a resolver'),
     example: '{ resolve: async (host) => … }',
+  },
+  rewrite: {
+    option: 'urls.rewrite',
+    check: (value) => checkRewrite('urls.rewrite', value),
+    mayBeFunction: true,
+    remake: remakeBy({ indexPages }),
+    example: '(url) => …',
   },
   scope: ruleCode('scope', toScopeRule),
   include: ruleCode('include', toScopeRule),
@@ -127,11 +136,11 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'use',
     check: checkHook,
     mayBePackage: true,
-    describe: ({ name, page, failure }) => ({
-      name,
-      page: page !== undefined,
-      failure: failure !== undefined,
-    }),
+    remake: remakeBy({ session }),
+    describe: ({ name, page, failure, session }) => {
+      if (session !== undefined) throw sessionWithFunctions(name)
+      return { name, page: page !== undefined, failure: failure !== undefined }
+    },
     example: "{ name: 'mine', page: (page) => … }",
   },
 }
@@ -271,13 +280,21 @@ function checkExtractor(value: Extractor): Extractor {
 }
 
 function checkHook(value: unknown): Hook {
-  const { name, page, failure } = (value ?? {}) as Partial<Hook>
+  const { name, page, failure, session } = (value ?? {}) as Partial<Hook>
   // A hook whose methods are all misspelled would never be called.
-  if (typeof name !== 'string' || name === '' || (page === undefined && failure === undefined)) {
+  if (typeof name !== 'string' || name === '' || (page ?? failure ?? session) === undefined) {
     throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
   }
   checkOptionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
   return value as Hook
+}
+
+/** Pages are judged in the thread that fetches them, so a session cannot stay in the program's thread. */
+function sessionWithFunctions(name: string): KumoError {
+  const message =
+    `use: the functions of the ${name} cannot be sent to worker threads; move it to a module, ` +
+    "e.g. session.js with `export default session({ … })`, and pass .use(new URL('./session.js', import.meta.url))"
+  return new KumoError('KUMO_NOT_PORTABLE', message)
 }
 
 function checkOptionalMethods(option: string, value: object, methods: readonly string[]): void {

@@ -10,8 +10,10 @@ import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
 import { sameContent } from '../extract/digest/same-content.js'
+import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
-import { robotsGate } from '../fetch/robots/gate.js'
+import { productName, robotsGate } from '../fetch/robots/gate.js'
+import { Sessions } from '../hooks/session/sessions.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { allExtractors } from '../options/user-code.js'
@@ -19,11 +21,12 @@ import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import { NameSet, TrustedNames } from '../seen/trusted-names.js'
-import type { Outbox, ShardContext, StoreContext, StoreEvent } from '../stores/contract.js'
+import type { Outbox, ShardContext, StateStore, StoreContext, StoreEvent } from '../stores/contract.js'
 import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
+import { urlRewriter } from '../url/rewrite.js'
 import { all, any, not } from '../url/scope/combine.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
@@ -40,6 +43,7 @@ import {
 } from './host-rules.js'
 import {
   clockOf,
+  cookiesOf,
   digestOf,
   httpFetcherOf,
   limitsSites,
@@ -48,6 +52,7 @@ import {
   randomOf,
   resolverOf,
   scopeOf,
+  sessionsOf,
   stateOf,
 } from './plan-defaults.js'
 import { openStore, storeContext } from './plan-store.js'
@@ -113,9 +118,15 @@ export async function plan(
     const scope = wholeScope(options).start()
     const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
     const trusted = new TrustedNames(state.space('addresses'))
-    const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
+    const { withoutParameters, rewrite } = spellingOf(options)
+    const spelled = (seed: string) => orItself(seed, rewrite)
+    const trust = (seed: string) => {
+      // Where the program's own rules lead from a seed is as trusted as the seed.
+      for (const url of new Set([seed, spelled(seed)])) trusted.add(hostOf(url), originOf(url))
+    }
+    const cookies = cookiesOf(options, state)
     const fetcher =
-      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers))
+      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
     closers.push(['the fetcher', () => fetcher.close?.()])
     const robots = withHostDelays(options.robots.obey ? gateOf(options, random) : OPEN_GATE, options)
     const step = extraction({
@@ -136,16 +147,17 @@ export async function plan(
     const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
     // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
-      scope.addSeed?.(seed)
+      scope.addSeed?.(spelled(seed))
       trust(seed)
     }
     const seeds = state.space('seeds')
     const recorded = new NameSet()
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
-      scope.addSeed?.(String(seed))
+      scope.addSeed?.(spelled(String(seed)))
       trust(String(seed))
     }
+    const sessions = openSessions(options, hookState, clock, closers)
     const exchange = overrides?.exchange(outbox) ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
@@ -172,7 +184,8 @@ export async function plan(
       scope,
       blocked,
       siteOf,
-      withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
+      withoutParameters,
+      rewrite,
       ...trapsOf(options),
       onSeed: (seed, isOwn) => {
         trust(seed)
@@ -190,6 +203,11 @@ export async function plan(
       },
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
+      sessions,
+      onHostsLeft: (isGone) => {
+        cookies?.forget(isGone)
+        sessions?.forget(isGone)
+      },
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
     return { parts, rules: rulesOf(options, overrides === undefined), outbox }
@@ -198,6 +216,30 @@ export async function plan(
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
     throw error
   }
+}
+
+function openSessions(
+  options: CrawlOptions,
+  state: StateStore,
+  clock: Clock,
+  closers: Closer[],
+): Sessions | undefined {
+  const settings = sessionsOf(options)
+  if (settings.length === 0) return undefined
+  const waits = new Waits(clock, options.timeout.hookMs)
+  closers.push(['a session', () => waits.close()])
+  return new Sessions(settings, {
+    records: state.space('sessions'),
+    waits,
+    openedAt: clock.now(),
+    pageOf: (request, response) =>
+      new FetchedPage(
+        request,
+        response,
+        { fetchedAt: clock.now(), fetchMs: 0 },
+        productName(options.userAgent),
+      ),
+  })
 }
 
 function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
@@ -236,6 +278,23 @@ function gateOf(options: CrawlOptions, random: Random): RobotsGate {
     maxDelayMs: robots.maxDelayMs,
     sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
   })
+}
+
+function spellingOf({
+  urls,
+  rewrite: rules,
+}: CrawlOptions): Pick<EngineParts, 'withoutParameters' | 'rewrite'> {
+  const withoutParameters = urls.drop.length > 0 ? parameterFilter(urls.drop) : undefined
+  return { withoutParameters, rewrite: rules.length > 0 ? urlRewriter(rules, withoutParameters) : undefined }
+}
+
+/** A seed that cannot be rewritten fails when it is admitted. */
+function orItself(seed: string, rewrite: ((url: string) => string) | undefined): string {
+  try {
+    return rewrite?.(seed) ?? seed
+  } catch {
+    return seed
+  }
 }
 
 function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 'sameContent'> {

@@ -143,7 +143,7 @@ const everything = crawler
   .include('/a/**', elsewhere)
   .exclude(/b/, elsewhere)
   .block('ads.example', elsewhere)
-  .urls({ drop: ['utm_*'], canonical: 'follow' })
+  .urls({ drop: ['utm_*'], canonical: 'follow', rewrite: [elsewhere, elsewhere] })
   .traps({ pathDepth: 5, identifiers: ['id'], sameContent: Number.POSITIVE_INFINITY })
   .sitemaps({ wellKnown: true, urlsPerHost: 5 })
   .depth(4)

@@ -70,14 +70,15 @@ export class Admission {
   async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
     const { scope, onSeed } = this.#parts
     if (scope.addSeed !== undefined) {
-      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(url)
+      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
     }
     for (const url of all ?? []) onSeed?.(url, false)
     const batch = new RequestBatch()
     for (const seed of seeds) {
       onSeed?.(seed.url, true)
-      const url = this.#canonical(seed.url)
+      const url = this.#filter.rewritten(seed.url, seed.depth, undefined, seed)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
         batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
@@ -129,7 +130,12 @@ export class Admission {
         this.#report.skipped(resolved, 'nofollow', from.url, link)
         continue
       }
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved, depth, from.url, link)
+      if (url === undefined) {
+        // Reported once, and not on every page of the site.
+        if (comparable) recent.add(link.href)
+        continue
+      }
       // Consecutive links often have the same origin.
       if (!isUnder(url, origin)) {
         origin = isUnder(url, home) ? home : originOf(url)
@@ -158,7 +164,8 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new RequestBatch()
     for (const spec of followed) {
-      const url = this.#canonical(spec.url)
+      const url = this.#filter.rewritten(spec.url, depth, from.url, spec)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (this.#filter.admits(url, facts, depth, from, spec))
         batch.put(requestOf(spec, url, facts.host, depth, from.url), facts)
@@ -176,7 +183,11 @@ export class Admission {
     from: CrawlRequest,
     extras?: RequestExtras,
   ): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#canonical(target)
+    const to = this.#redirectTarget(target, from)
+    if (to === undefined) {
+      await this.#filter.reportFailures()
+      return []
+    }
     const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
@@ -267,7 +278,8 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved, 1, from.url, NOTHING_ASKED)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.admits(url, facts, 1, from, NOTHING_ASKED)) continue
       if (!this.#sitemapQuota.claimEntry(purpose.of)) continue
@@ -307,9 +319,25 @@ export class Admission {
     return this.#recentLinks
   }
 
-  /** The URL without the query parameters that this crawl drops. */
-  #canonical(url: string): string {
-    return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
+  /** The rewritten URL, or the URL itself if that fails. */
+  #spelled(url: string): string {
+    try {
+      return this.#parts.rewrite?.(url) ?? url
+    } catch {
+      return url
+    }
+  }
+
+  /**
+   * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
+   * `/` to the `/index.html` that a rule rewrites to `/`.
+   */
+  #redirectTarget(target: string, from: CrawlRequest): string | undefined {
+    const { url, depth, parent, via } = from
+    const to = this.#filter.rewritten(target, depth, parent, from)
+    const { rewrite, withoutParameters } = this.#parts
+    if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
+    return withoutParameters === undefined ? target : withoutParameters(target)
   }
 
   /** Reports the URLs for which a scope rule threw since the last call. */

@@ -89,6 +89,8 @@ export function admissionReport(
     skipped: (url, reason, parent, asked) => reports.skipped(url, reason, parent, asked),
     scopeFailed: (url, message, cause, from) =>
       reports.failed(unvisited({ url, code: 'scope-failed', message, cause }, from)),
+    rewriteFailed: (url, message, cause, from) =>
+      reports.failed(unvisited({ url, code: 'rewrite-failed', message, cause }, from)),
     isFull(host) {
       if (quotas.host.isFull(host)) return 'host-limit'
       return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined

@@ -18,6 +18,7 @@ import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
+import { SessionStep } from './session-step.js'
 import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
@@ -43,6 +44,7 @@ export class Visits {
   readonly #fetchStep: FetchStep
   readonly #robotsFetches: RobotsFetches
   readonly #processor: PageProcessor
+  readonly #sessionStep: SessionStep | undefined
   readonly #pageFetch: FetchSettings
   readonly #knownPages: KnownPages | undefined
   readonly #revisitProcessor: RevisitProcessor | undefined
@@ -68,6 +70,13 @@ export class Visits {
     this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
     this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
     this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
+    const { sessions } = parts
+    this.#sessionStep =
+      sessions &&
+      new SessionStep(parts, rules, sessions, this.#fetchStep, reports, {
+        hostDelayMs: (request, fetchMs) => this.#hostDelayMs(request, fetchMs),
+        giveUp: (request) => this.#giveUp(request),
+      })
     this.#pageFetch = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
@@ -87,6 +96,7 @@ export class Visits {
   /** Aborts all fetches; their requests stay pending. */
   abort(): void {
     this.#fetchStep.abort()
+    this.#sessionStep?.abort()
     this.#parts.delivery.abort()
   }
 
@@ -183,12 +193,16 @@ export class Visits {
     const checking = this.#checkRobots(request)
     const settled = checking instanceof Promise ? await checking : checking
     if (settled !== undefined) return settled
+    const loggedIn = this.#sessionStep && (await this.#sessionStep.before(request))
+    if (loggedIn !== undefined) return loggedIn
     const lookingUp = this.#knownPages?.lookUp(request, this.#pageFetch)
     const lookup = lookingUp instanceof Promise ? await lookingUp : lookingUp
     const startedAt = this.#parts.clock.now()
     const outcome = await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+    const over = this.#sessionStep && (await this.#sessionStep.after(request, outcome, startedAt, endedAt))
+    if (over !== undefined) return over
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }

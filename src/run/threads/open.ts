@@ -195,11 +195,8 @@ class WatchedState implements StateStore {
   }
 }
 
-/**
- * Cookies do not move with their hosts. In a crawl in rounds, a page that moves could be visited twice in a round or
- * not at all.
- */
-export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
+/** In a crawl in rounds, a page that moves could be visited twice in a round or not at all. */
+export function mayBalance({ workers, refresh }: GivenOptions): boolean {
   const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
-  return workers.balance && !access.cookies && !isInPasses
+  return workers.balance && !isInPasses
 }
