@@ -133,5 +133,7 @@ export default defineConfig({
     setupFiles: ['test/use-thread-program.ts'],
     // Many tests wait for pauses and timeouts, so that two cores have room for more than two.
     maxWorkers: 3,
+    // Concurrent tests are programs that wait for rate limits most of the time.
+    maxConcurrency: 16,
   },
 })

@@ -3,9 +3,9 @@ import type { Summary } from './engine/stats/stats.js'
 import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
-import type { Routes } from './hooks/routes.js'
+import { RouteTable } from './hooks/routes.js'
 import type { Module } from './modules/module.js'
-import { signal as abortSignal, part, record } from './options/check.js'
+import { signal as abortSignal, boolean, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
 import { Settings } from './options/settings.js'
 import { CrawlRun } from './run/crawl-run.js'
@@ -111,8 +111,13 @@ export class Crawler<Data extends object = object> extends Settings {
    *     default: () => {},
    *   })
    */
-  routes(routes: Routes<Data>): Crawler<Data> {
-    return this.withRoutes(routes)
+  routes(routes: Readonly<Record<string, (page: Page<Data>) => unknown>>): Crawler<Data> {
+    const { hooks } = this.options
+    const before = hooks.find((hook) => hook instanceof RouteTable)
+    const table = new RouteTable(routes, before)
+    return this.with({
+      hooks: before ? hooks.map((hook) => (hook === before ? table : hook)) : [...hooks, table],
+    })
   }
 
   /**
@@ -123,6 +128,20 @@ export class Crawler<Data extends object = object> extends Settings {
     const added = [event, checkedListener('on', event, listener)] as unknown as Listener
     noteListener(this, added)
     return this.with({ listeners: [...this.options.listeners, added] })
+  }
+
+  /**
+   * Keeps the crawl open until `run.finish()`, also while there is nothing to do, for requests that come later by
+   * `run.add()`. It may start without seeds. A limit, `run.stop()` and a signal still end it. Default: off.
+   *
+   * @example
+   * const run = new Crawler().keepOpen().start()
+   * await run.add('https://example.com/')
+   * run.finish()
+   * await run.done
+   */
+  keepOpen(open = true): Crawler<Data> {
+    return this.with({ keepOpen: boolean('keepOpen', open) })
   }
 
   /** Another clock: for simulations and tests. Not with workers. */

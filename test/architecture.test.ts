@@ -37,7 +37,7 @@ interface Source {
 
 /** Every folder of src/. A new room or subroom gets a line here and a row in docs/architecture.md. */
 const FOLDERS: readonly string[] = [
-  'cli cli/crawl cli/inspect cli/simulate',
+  'cli cli/check cli/crawl cli/inspect cli/simulate',
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
   'engine engine/admission engine/refresh engine/stats engine/visit',
   'exchange',

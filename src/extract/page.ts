@@ -12,7 +12,6 @@ import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
 import { findMain, type Main } from './content/main.js'
 import { markdownOf } from './content/markdown/markdown.js'
-import { anchorsIn } from './content/sections/anchors.js'
 import type { PageSection } from './content/sections/contract.js'
 import { sectionsOf, wholeText } from './content/sections/sections.js'
 import type { StructuredData } from './content/structured/contract.js'
@@ -295,7 +294,7 @@ export class FetchedPage implements Page {
 
   #readSections(): PageSection[] {
     const main = this.mainTree('page.sections')
-    return sectionsOf(main, this.title, anchorsIn(this.tree('page.sections')))
+    return sectionsOf(this.tree('page.sections'), main, this.title)
   }
 
   get structured(): StructuredData {

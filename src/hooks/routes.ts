@@ -3,9 +3,6 @@ import type { Page } from '../extract/contract.js'
 import { compileGlob } from '../url/scope/glob.js'
 import type { Hook } from './contract.js'
 
-/** Handlers by label or by pattern. */
-export type Routes<Data extends object = object> = Readonly<Record<string, (page: Page<Data>) => unknown>>
-
 const DEFAULT = 'default'
 
 /** The hook that gives each page to one handler. */

@@ -4,7 +4,6 @@ import type { FetchContext, Fetcher, Outcome } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import type { Credentials, TlsOptions } from '../fetch/http/access/access.js'
 import type { Frontier } from '../frontier/contract.js'
-import { RouteTable } from '../hooks/routes.js'
 import { isModule, type Module } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -75,20 +74,6 @@ export abstract class Settings extends RuleSettings {
    */
   seeds(...seeds: SeedInput[]): this {
     return this.with({ seeds: [...this.options.seeds, ...checkSeeds(seeds)] })
-  }
-
-  /**
-   * Keeps the crawl open until `run.finish()`, also while there is nothing to do, for requests that come later by
-   * `run.add()`. It may start without seeds. A limit, `run.stop()` and a signal still end it. Default: off.
-   *
-   * @example
-   * const run = new Crawler().keepOpen().start()
-   * await run.add('https://example.com/')
-   * run.finish()
-   * await run.done
-   */
-  keepOpen(open = true): this {
-    return this.with({ keepOpen: check.boolean('keepOpen', open) })
   }
 
   /**
@@ -445,15 +430,6 @@ export abstract class Settings extends RuleSettings {
 
   protected withHook(given: unknown): this {
     return this.with({ hooks: [...this.options.hooks, accept('hooks', given)] })
-  }
-
-  protected withRoutes(given: unknown): this {
-    const { hooks } = this.options
-    const before = hooks.find((hook) => hook instanceof RouteTable)
-    const table = new RouteTable(given, before)
-    return this.with({
-      hooks: before ? hooks.map((hook) => (hook === before ? table : hook)) : [...hooks, table],
-    })
   }
 
   #withAccess(change: Partial<NetworkOptions>): this {

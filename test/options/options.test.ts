@@ -242,6 +242,16 @@ const mistakes: Mistake[] = [
   ['robots({ obey: 1 })', () => crawler.robots({ obey: 1 }), ['robots.obey: got 1;', 'true or false']],
   ['robots({ maxDelay })', () => crawler.robots({ maxDelay: 'x' }), ["robots.maxDelay: got 'x';", DURATION]],
   ['retries({ time })', () => crawler.retries({ time: 1 }), ["retries: got 'time';", 'times, backoff']],
+  [
+    'retries({ statuses })',
+    () => crawler.retries({ statuses: [200] }),
+    ['retries.statuses: got [200];', '400 to 599'],
+  ],
+  [
+    'retries({ when })',
+    () => crawler.retries({ when: 503 }),
+    ['retries.when: got 503;', 'a function of failure and request'],
+  ],
   ['retries({ backoff: 0 })', () => crawler.retries({ backoff: 0 }), ['retries.backoff: got 0;', DURATION]],
   [
     'retries({ cooldownAfter: 0 })',

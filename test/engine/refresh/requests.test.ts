@@ -1,4 +1,4 @@
-/** Refreshing visits a page as it was asked for, and a POST is another page than the GET of its URL. */
+/** Refreshing visits a page as it was asked for, and a QUERY is another page than the GET of its URL. */
 
 import { Crawler, type CrawlRequest, memory, type Store } from 'kumo'
 import type { OpenStore } from 'kumo/adapters'
@@ -12,12 +12,12 @@ const HEADERS = {
   entries: () => [],
 }
 const URL = 'https://a.example/form'
-const EXTRAS = { method: 'POST', body: 'q=1', label: 'search', data: '{"a":1}' }
+const EXTRAS = { method: 'QUERY', body: 'q=1', label: 'search', data: '{"a":1}' }
 
-/** A store that has a POST of the seed's URL, and notes what is handed out. */
-function withPost(leased: CrawlRequest[], names: Set<string>): Store {
+/** A store that has a QUERY of the seed's URL, and notes what is handed out. */
+function withQuery(leased: CrawlRequest[], names: Set<string>): Store {
   return {
-    name: 'with a POST',
+    name: 'with a QUERY',
     async open(context): Promise<OpenStore> {
       const opened = await memory().open(context)
       const { frontier } = opened
@@ -66,7 +66,7 @@ test.each([
     .seeds(URL)
     .clock(clock)
     .robots(false)
-    .store(withPost(leased, names))
+    .store(withQuery(leased, names))
     .refresh(refresh)
     .fetcher(() => {
       const body = Buffer.from('x')
@@ -74,9 +74,9 @@ test.each([
     })
   await clock.run(crawler.run())
   const kinds = leased.map(({ url, extras, priority, revisit }) => ({ url, extras, priority, revisit }))
-  const posted = { url: URL, extras: EXTRAS, priority: 3 }
+  const queried = { url: URL, extras: EXTRAS, priority: 3 }
   const got = { url: URL, extras: undefined, priority: 0 }
-  for (const page of [posted, got]) {
+  for (const page of [queried, got]) {
     expect(kinds).toContainEqual({ ...page, revisit: undefined })
     expect(kinds).toContainEqual({ ...page, revisit: true })
   }

@@ -1,23 +1,25 @@
 /** Cuts the main content of a page at its headings. */
 
 import { owned } from '../../../owned.js'
-import { ContentElement } from '../tree.js'
+import { ContentElement, elementsIn } from '../tree.js'
 import { isSilent, readableTextOf, readableTextWithout } from '../tree-text.js'
-import { anchorOf, isPermalink } from './anchors.js'
+import { anchorOf, anchorsIn, isPermalink } from './anchors.js'
 import type { PageSection } from './contract.js'
 
 /** Sections per page: many times as many as the longest pages have. Further headings are text. */
 const MOST_SECTIONS = 5000
+/** Headings of the page to look at for one of the main content, because those outside it lie between. */
+const MOST_SKIPPED = 200
 
 /**
  * The sections of the main content, in document order.
  *
- * @param main The tree of the main content.
+ * @param document The tree of the page, which has the anchors around headings.
+ * @param main The tree of the main content: copies of elements of the page.
  * @param title The heading of the text before the first heading.
- * @param anchors Ids of the whole page.
  */
-export function sectionsOf(main: ContentElement, title: string, anchors: ReadonlySet<string>): PageSection[] {
-  return new SectionReader(title, anchors).run(main)
+export function sectionsOf(document: ContentElement, main: ContentElement, title: string): PageSection[] {
+  return new SectionReader(document, title).run(main)
 }
 
 /** The only section of a page that is not markup. */
@@ -42,10 +44,14 @@ class SectionReader {
   /** Elements around the position, and their copies in the open section as far as they exist. */
   readonly #path: { readonly element: ContentElement; copy: ContentElement | undefined }[] = []
 
-  constructor(
-    title: string,
-    readonly anchors: ReadonlySet<string>,
-  ) {
+  readonly #anchors: ReadonlySet<string>
+  /** Headings of the page that come after the last one that was found in the main content. */
+  readonly #originals: ContentElement[]
+  #next = 0
+
+  constructor(document: ContentElement, title: string) {
+    this.#anchors = anchorsIn(document)
+    this.#originals = [...elementsIn(document)].filter((element) => levelOf(element) !== undefined)
     this.#open = { level: 0, heading: title, id: undefined, path: [], root: new ContentElement('main', []) }
   }
 
@@ -94,12 +100,25 @@ class SectionReader {
     this.#close()
     while (this.#above.length > 0 && this.#above.at(-1)!.level >= level) this.#above.pop()
     const path = this.#above.map((each) => each.heading)
-    const id = anchorOf(element, this.anchors)
+    const id = anchorOf(this.#original(element, heading), this.#anchors)
     this.#above.push({ level, heading })
     const root = new ContentElement('main', [])
     this.#open = { level, heading, id: id === undefined ? undefined : owned(id), path, root }
     for (const entry of this.#path) entry.copy = undefined
     return true
+  }
+
+  /** The heading of the page that a heading of the main content is a copy of. */
+  #original(copy: ContentElement, heading: string): ContentElement {
+    for (let at = this.#next; at < Math.min(this.#originals.length, this.#next + MOST_SKIPPED); at++) {
+      const original = this.#originals[at]!
+      // Copies share their attributes with the original.
+      if (original.tag !== copy.tag || original.attributes !== copy.attributes) continue
+      if (headingText(original) !== heading) continue
+      this.#next = at + 1
+      return original
+    }
+    return copy
   }
 
   #close(): void {
