@@ -1,6 +1,7 @@
 /** Crawls with cookies into a folder: `with-cookies.ts <folder> <workers> <seed>`. The test kills it. */
 
 import { Crawler, level } from 'kumo'
+import '../../use-thread-program.js'
 
 const [folder, workers, seed] = process.argv.slice(2) as [string, string, string]
 
