@@ -49,11 +49,11 @@ export interface RequestSpec {
   readonly extras?: RequestExtras | undefined
 }
 
-export const MAX_LABEL_LENGTH = 200
+const MAX_LABEL_LENGTH = 200
 /** In characters of JSON. */
-export const MAX_DATA_LENGTH = 64 * 1024
+const MAX_DATA_LENGTH = 64 * 1024
 /** In bytes. */
-export const MAX_BODY_LENGTH = 1024 * 1024
+const MAX_BODY_LENGTH = 1024 * 1024
 
 const KEYS = ['url', 'method', 'headers', 'body', 'label', 'data', 'priority', 'notBefore', 'depth']
 /** A token (RFC 9110), as methods and header names are. */
