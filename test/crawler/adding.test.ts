@@ -138,13 +138,14 @@ describe('run.add', () => {
     const asked = (n: number) => `${url()}?n=${n}`
     const first = Array.from({ length: 3000 }, (_, n) => asked(n))
     let added = 0
-    const run = direct.concurrency(1).seeds(first).limit({ pages: 2 }).start()
+    const run = direct.concurrency(1).seeds(first).limit({ pages: 4 }).start()
     run.on('page', async () => {
-      await run.add(asked(10_000 + added))
+      // More than the credit of the visits that have ended.
+      await run.add(Array.from({ length: 300 }, (_, n) => asked(10_000 + 300 * added + n)))
       added++
     })
     expect((await run.done).reason).toBe('limit')
-    expect(added).toBe(2)
+    expect(added).toBe(4)
   })
 
   test('a wrong request is refused, and nothing of its call is added', async () => {

@@ -5,7 +5,10 @@ import type { RequestSpec } from '../../url/request-options.js'
 import type { Seed } from '../parts.js'
 import { roomFor } from './seed-source.js'
 
-/** How long visits may stand still before a request is added although there is no room. */
+/** Requests that may be added for each visit that ends, although there is no room: as many as a page has links. */
+const CREDIT_PER_VISIT = 100
+const MOST_CREDIT = 10_000
+/** How long visits may stand still before a batch is added although there is neither room nor credit. */
 const STALL_MS = 1000
 
 /** What one call of `run.add()` brings: batches of checked requests, read as there is room. */
@@ -37,7 +40,8 @@ interface Entry {
  * room: that is the back-pressure. The calls do not wait for each other.
  *
  * A handler that waits for `run.add()` holds a slot. If all slots were held like that, the frontier would never have
- * room. So when no visit has ended for a second, one of the waiting batches is admitted anyway.
+ * room. So each visit that ends gives some credit, and when none has ended for a second, one of the waiting batches is
+ * admitted anyway. What is added then grows with the pages, as links do.
  */
 export class AddedRequests {
   readonly #clock: Clock
@@ -47,6 +51,9 @@ export class AddedRequests {
   #ended: KumoError | undefined = undefined
   #stall: Timer | undefined = undefined
   #isStalled = false
+  #credit = CREDIT_PER_VISIT
+  /** Visits that have given their credit. */
+  #credited = 0
 
   constructor(clock: Clock, sink: AddedSink) {
     this.#clock = clock
@@ -77,12 +84,12 @@ export class AddedRequests {
     let room = roomFor(pending, concurrency)
     for (const entry of this.#entries) {
       if (entry.state !== 'waiting') continue
-      if (room <= 0 && !this.#isStalled) {
+      const { length } = entry.batch
+      if (room <= 0 && !this.#mayExceed(length)) {
         this.#watchForStall()
         return
       }
-      this.#isStalled = false
-      room -= entry.batch.length
+      room -= length
       void this.#tracked(entry, () => this.#admit(entry))
     }
   }
@@ -153,6 +160,18 @@ export class AddedRequests {
     entry.state = 'over'
     entry.reject(error)
     void (async () => entry.source.return?.())().catch(() => {})
+  }
+
+  /** Whether so many requests are added although there is no room. They are taken from the credit, which may become debt. */
+  #mayExceed(requests: number): boolean {
+    const { ended } = this.#sink.progress()
+    const earned = Math.max(0, ended - this.#credited) * CREDIT_PER_VISIT
+    this.#credited = ended
+    this.#credit = Math.min(MOST_CREDIT, this.#credit + earned)
+    if (this.#credit <= 0 && !this.#isStalled) return false
+    if (this.#credit > 0) this.#credit -= requests
+    this.#isStalled = false
+    return true
   }
 
   #watchForStall(): void {
