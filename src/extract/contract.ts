@@ -1,6 +1,7 @@
 import type { FetchedResponse, ResponseHeaders } from '../fetch/contract.js'
 import type { Change, CrawlRequest, FailureCode, Link, MaybePromise, SitemapHint } from '../types.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
 import type { PageSection } from './content/sections/contract.js'
 import type { StructuredData } from './content/structured/contract.js'
 
@@ -110,6 +111,20 @@ export interface Page<Data extends object = object> {
    * }
    */
   readonly sections: readonly PageSection[]
+  /**
+   * What the page says about itself: description, author, times, image, feeds, other languages.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example console.log(page.meta.published, page.meta.author, page.meta.feeds.map(({ url }) => url))
+   */
+  readonly meta: PageMeta
+  /**
+   * The language of the page: declared, and detected in its text. The declared one counts unless the text clearly is in
+   * another. Reads at most 24,000 characters of `text`.
+   *
+   * @example if (page.language.code === 'ja' && page.language.confidence > 0.5) console.log(page.url)
+   */
+  readonly language: PageLanguage
   /**
    * Structured data: JSON-LD, microdata and RDFa as items of one form, OpenGraph and Twitter cards. JSON that is slightly
    * broken is repaired; what cannot be read is named in `problems`. Empty if the page is not HTML.
