@@ -101,6 +101,14 @@ export interface Page<Data extends object = object> {
    */
   readonly main: string
   /**
+   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
+   * whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example await writeFile(`${page.id}.md`, page.markdown)
+   */
+  readonly markdown: string
+  /**
    * The main content by headings, in order: what search and retrieval index. Text before the first heading is a section
    * of level 0. A page that is not HTML is one section. `chunks()` of `kumo/content` cuts them into smaller parts.
    *
@@ -135,14 +143,6 @@ export interface Page<Data extends object = object> {
    * console.log(product?.properties.name?.[0], page.structured.openGraph['og:image']?.[0])
    */
   readonly structured: StructuredData
-  /**
-   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
-   * whole text if the page is not HTML.
-   *
-   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
-   * @example await writeFile(`${page.id}.md`, page.markdown)
-   */
-  readonly markdown: string
   /** Data that extractors returned, merged. */
   readonly data: Data
 }
