@@ -15,31 +15,26 @@ export interface ManualPage {
   readonly body: string
 }
 
-let pages: readonly string[] | undefined
-
-/** The pages of the Python manual. */
-function pythonPages(): readonly string[] {
-  pages ??= unpacked(fileURLToPath(new URL('../../shared/sites/python.tar.gz', import.meta.url)))
-  return pages
-}
-
-function unpacked(archive: string): readonly string[] {
+/** Pages of the Python manual: every nth, in order of their names. None without ../shared. */
+function pythonPages(every: number): readonly string[] {
+  const archive = fileURLToPath(new URL('../../shared/sites/python.tar.gz', import.meta.url))
   if (!existsSync(archive)) return []
-  const folder = mkdtempSync(join(tmpdir(), 'kumo-bench-'))
+  const folder = mkdtempSync(join(tmpdir(), 'kumo-pages-'))
   try {
     execFileSync('tar', ['-xzf', archive, '-C', folder])
-    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-    return names
-      .filter((name) => name.endsWith('.html'))
-      .map((name) => readFileSync(join(folder, name), 'utf8'))
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.html'),
+    )
+    const chosen = names.sort().filter((_, at) => at % every === 0)
+    return chosen.map((name) => readFileSync(join(folder, name), 'utf8'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Pages with a marked body. */
-export function manualPages(): readonly ManualPage[] {
-  return pythonPages().flatMap((html) => {
+/** Every nth page that has a marked body. */
+export function manualPages(every = 1): readonly ManualPage[] {
+  return pythonPages(every).flatMap((html) => {
     for (const element of elementsIn(buildTree(html, 'bench', 'bench'))) {
       if (element.attribute('role') === 'main') return [{ html, body: readableTextOf(element) }]
     }
@@ -49,7 +44,7 @@ export function manualPages(): readonly ManualPage[] {
 
 /** Up to `most` pages whose length is in the range. */
 export function pagesOfSize(from: number, to: number, most: number): readonly string[] {
-  return pythonPages()
+  return pythonPages(1)
     .filter(({ length }) => length >= from && length <= to)
     .slice(0, most)
 }

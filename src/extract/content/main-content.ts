@@ -1,6 +1,7 @@
 /** The main content of HTML that does not come from a crawl. */
 
 import { KumoError } from '../../errors.js'
+import { owned } from '../../owned.js'
 import { findMain } from './main.js'
 import { markdownOf } from './markdown/markdown.js'
 import { type ContentElement, firstElement } from './tree.js'
@@ -48,7 +49,11 @@ export function mainContent(html: string, options: ContentOptions = {}): MainCon
   }
   const document = buildTree(html, 'mainContent()', url ?? 'the page')
   const { root, besides } = findMain(document)
-  return { text: readableTextWithout(besides, root), markdown: markdownOf(root, baseOf(document, url)) }
+  // Copies: what is kept of the content does not keep the page.
+  return {
+    text: owned(readableTextWithout(besides, root)),
+    markdown: owned(markdownOf(root, baseOf(document, url))),
+  }
 }
 
 function baseOf(document: ContentElement, url: string | undefined): string | undefined {

@@ -24,7 +24,7 @@ import {
   saysNotContent,
 } from './hints.js'
 import { ContentElement, elementsIn, firstElement, textIn } from './tree.js'
-import { isInline, isSilent } from './tree-text.js'
+import { collapse, isInline, isSilent } from './tree-text.js'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
@@ -344,5 +344,5 @@ function isLead(text: string): boolean {
 }
 
 function normalized(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return collapse(text).trim()
 }

@@ -50,7 +50,7 @@ const HEADINGS = words('h1 h2 h3 h4 h5 h6')
 /** Elements of the head; any other start tag ends it. */
 const IN_HEAD = words('base basefont bgsound link meta noscript script style template title noframes')
 /** White space directly in these is not content. */
-const NO_TEXT = words('#document html head table thead tbody tfoot tr ul ol dl menu select colgroup picture')
+const NO_TEXT = words('head table thead tbody tfoot tr ul ol dl menu select colgroup picture')
 /** Elements of SVG and MathML that contain HTML. In others, a block ends the drawing or formula. */
 const HOLDS_HTML = ['foreignobject', 'desc', 'title', 'annotation-xml']
 const BLANK = /^[\t\n\f\r ]*$/

@@ -17,6 +17,14 @@ const SILENT = words(
   'script style template title head textarea select iframe object audio video canvas noscript svg annotation annotation-xml',
 )
 
+/** Runs of white space, apart from single spaces, which need no replacement and are most of it. */
+const RUNS = /\s{2,}|[^\S ]/g
+
+/** White space collapsed to single spaces. */
+export function collapse(text: string): string {
+  return text.replace(RUNS, ' ')
+}
+
 /** Whether an element is part of a line. */
 export function isInline(tag: string): boolean {
   return INLINE.has(tag)
@@ -85,7 +93,7 @@ class TextWriter {
   }
 
   #words(text: string): void {
-    const collapsed = text.replace(/\s+/g, ' ')
+    const collapsed = collapse(text)
     if (collapsed === '') return
     const starts = collapsed.startsWith(' ')
     const ends = collapsed.endsWith(' ')

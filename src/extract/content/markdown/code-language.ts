@@ -2,7 +2,7 @@
 
 import type { ContentElement } from '../tree.js'
 
-const IN_CLASS = /(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|code|source)-?\s?([\w+#.-]+)/i
+const IN_CLASS = /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-(?!source-)|brush:\s*)([\w+#.-]+)/i
 const AFTER_CLASS = /(?:^|\s)(?:hljs|sourceCode|prettyprint|codehilite|chroma)\s+([\w+#.-]+)/
 /** Class of rustdoc. */
 const RUST = /(?:^|\s)rust(?:\s|$)/

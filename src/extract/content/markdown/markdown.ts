@@ -5,7 +5,7 @@
  */
 
 import { ContentElement, type ContentNode } from '../tree.js'
-import { isInline, isSilent } from '../tree-text.js'
+import { collapse, isInline, isSilent } from '../tree-text.js'
 import { codeLanguage } from './code-language.js'
 import { codeFence, escapeLineStart } from './escape.js'
 import { InlineWriter } from './inline.js'
@@ -192,9 +192,7 @@ class MarkdownWriter {
   }
 
   #code(element: ContentElement): void {
-    const text = verbatim(element)
-      .replace(/^(?:[ \t]*\n)+/, '')
-      .trimEnd()
+    const text = withoutBlankLines(verbatim(element))
     if (text === '') return
     const fence = codeFence(text)
     this.#lines([fence + codeLanguage(element), ...text.split('\n'), fence])
@@ -371,12 +369,12 @@ const BREAK = new ContentElement('br', [])
 function linesOf(text: string): string[] {
   return text
     .split('\n')
-    .map((line) => line.replace(/ {2,}/g, ' ').trim())
+    .map((line) => collapse(line).trim())
     .filter((line) => line !== '')
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return collapse(text).trim()
 }
 
 /** The text of a `<pre>`, without line numbers. */
@@ -393,6 +391,12 @@ function verbatim(element: ContentElement): string {
     }
   }
   return text
+}
+
+/** Without blank lines at the start and at the end. */
+function withoutBlankLines(text: string): string {
+  const first = text.search(/\S/)
+  return first === -1 ? '' : text.slice(text.lastIndexOf('\n', first) + 1).trimEnd()
 }
 
 function hasParagraphs(item: ContentElement): boolean {
