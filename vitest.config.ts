@@ -10,6 +10,7 @@ const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}
 const CRAWLS = ['test/crawler/**/*.test.ts']
 /** What one worker could do otherwise than three: there is no other shard to send links or partitions to. */
 const WITH_ONE_WORKER = crawls(
+  'adding',
   'first-crawl',
   'control',
   'handle',
@@ -22,6 +23,7 @@ const WITH_ONE_WORKER = crawls(
 /** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
 const WITH_WORKERS = crawls(
   ...[
+    'adding',
     'bad-hosts',
     'bad-parts',
     'control',
@@ -41,6 +43,7 @@ const WITH_WORKERS = crawls(
     'requests',
     'retries',
     'robots',
+    'routes',
     'rules',
     'seeds',
     'sitemaps',

@@ -3,8 +3,9 @@ import type { Summary } from './engine/stats/stats.js'
 import { invalidOption, KumoError } from './errors.js'
 import type { Extractor, Page } from './extract/contract.js'
 import type { Hook } from './hooks/contract.js'
+import { RouteTable } from './hooks/routes.js'
 import type { Module } from './modules/module.js'
-import { signal as abortSignal, part, record } from './options/check.js'
+import { signal as abortSignal, boolean, part, record } from './options/check.js'
 import type { Listener } from './options/options.js'
 import { Settings } from './options/settings.js'
 import { CrawlRun } from './run/crawl-run.js'
@@ -16,6 +17,9 @@ import type { Clock, Random } from './time.js'
 const NO_SEEDS =
   'nothing to crawl: give at least one URL with .seeds(); ' +
   'every method returns a new crawler, so run the one that .seeds() returned'
+
+const NEEDS_HANDLE =
+  'it with start(), which returns the handle that has add() and finish(), or with run({ signal }); run() alone would never end'
 
 export interface RunOptions {
   /** Aborts the crawl: visits in flight are abandoned and stay pending. */
@@ -92,6 +96,31 @@ export class Crawler<Data extends object = object> extends Settings {
   }
 
   /**
+   * Gives each page to one handler, like a hook: by the label of its request; else by the first pattern that matches its
+   * URL, written like a glob of `scope()`; else to `default`. A page without a route is a failure with the code
+   * `no-route`. Each call adds. Handlers run in this thread, also with workers; the crawl waits for their promises. If one
+   * throws, that page fails with `hook-failed`, and the crawl goes on.
+   *
+   * @example
+   * new Crawler()
+   *   .seeds({ url: 'https://example.com/toys', label: 'list' })
+   *   .routes({
+   *     list: (page) => page.links.forEach(({ url }) => page.follow(url, { label: 'detail' })),
+   *     detail: (page) => console.log(page.title),
+   *     '/blog/**': (page) => console.log(page.url),
+   *     default: () => {},
+   *   })
+   */
+  routes(routes: Readonly<Record<string, (page: Page<Data>) => unknown>>): Crawler<Data> {
+    const { hooks } = this.options
+    const before = hooks.find((hook) => hook instanceof RouteTable)
+    const table = new RouteTable(routes, before)
+    return this.with({
+      hooks: before ? hooks.map((hook) => (hook === before ? table : hook)) : [...hooks, table],
+    })
+  }
+
+  /**
    * Listens to an event, in every run of the crawler that this returns. If the listener returns a promise, the crawl
    * waits for it (back-pressure). To listen to one run only, use `on()` of what `start()` returns.
    */
@@ -99,6 +128,20 @@ export class Crawler<Data extends object = object> extends Settings {
     const added = [event, checkedListener('on', event, listener)] as unknown as Listener
     noteListener(this, added)
     return this.with({ listeners: [...this.options.listeners, added] })
+  }
+
+  /**
+   * Keeps the crawl open until `run.finish()`, also while there is nothing to do, for requests that come later by
+   * `run.add()`. It may start without seeds. A limit, `run.stop()` and a signal still end it. Default: off.
+   *
+   * @example
+   * const run = new Crawler().keepOpen().start()
+   * await run.add('https://example.com/')
+   * run.finish()
+   * await run.done
+   */
+  keepOpen(open = true): Crawler<Data> {
+    return this.with({ keepOpen: boolean('keepOpen', open) })
   }
 
   /** Another clock: for simulations and tests. Not with workers. */
@@ -141,7 +184,10 @@ export class Crawler<Data extends object = object> extends Settings {
   #start(method: 'start' | 'run', options: RunOptions): CrawlRun<Data> {
     const { signal } = record(method, options, ['signal'])
     const abort = abortSignal(`${method}.signal`, signal)
-    if (this.options.seeds.length === 0) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    const { seeds, keepOpen } = this.options
+    if (seeds.length === 0 && !keepOpen) throw new KumoError('KUMO_NO_SEEDS', NO_SEEDS)
+    if (method === 'run' && keepOpen && abort === undefined)
+      throw invalidOption('keepOpen', true, NEEDS_HANDLE)
     noteStart(this, this.options.listeners)
     return new CrawlRun(this.options, abort)
   }

@@ -9,8 +9,10 @@ export type KumoErrorCode =
   | 'KUMO_INVALID_OPTION'
   /** A crawler without seeds was started. */
   | 'KUMO_NO_SEEDS'
-  /** The iterable given to `.seeds()` threw; the crawl ended. */
+  /** The iterable given to `.seeds()` threw and the crawl ended; or one given to `run.add()` threw and it goes on. */
   | 'KUMO_SEEDS_FAILED'
+  /** `run.add()` was called after the crawl had ended, or the crawl ended first. */
+  | 'KUMO_RUN_ENDED'
   /** A store (frontier or seen-set) threw or rejected; the crawl ended. */
   | 'KUMO_STORE_FAILED'
   /** Another process, or another run of this one, uses the store's folder. */
@@ -37,6 +39,8 @@ export type KumoErrorCode =
   | 'KUMO_NO_DOCUMENT'
   /** `page.follow()` was called after the page was settled. */
   | 'KUMO_PAGE_SETTLED'
+  /** `routes()` has no handler for a page; reported as a failure with the code `no-route`. */
+  | 'KUMO_NO_ROUTE'
   /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
   /** The feature does not run on this runtime, which is not Node.js. */

@@ -220,6 +220,8 @@ export type FailureCode =
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
   | 'hook-timeout'
+  /** `routes()` has no handler for the page. */
+  | 'no-route'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
   /** A seed from an iterable is not an http(s) URL. */

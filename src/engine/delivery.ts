@@ -211,9 +211,12 @@ export const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'fetcher-failed',
   'hook-failed',
   'hook-timeout',
+  'no-route',
   'scope-failed',
 ])
 
 function thrown(who: string, error: unknown): DeliveryProblem {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  if (code === 'KUMO_NO_ROUTE') return { code: 'no-route', message: messageOf(error), cause: error }
   return { code: 'hook-failed', message: `${who} threw: ${messageOf(error)}`, cause: error }
 }

@@ -5,6 +5,7 @@ import type { CrawlRequest } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
 import { unusedRules } from '../url/scope/rule-use.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
+import { AddedRequests, type AddedSource, runEnded } from './admission/added-requests.js'
 import { Admission } from './admission/admission.js'
 import { SeedSource } from './admission/seed-source.js'
 import { VisitBudget } from './budget.js'
@@ -52,6 +53,7 @@ export class Engine {
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
+  readonly #added: AddedRequests
   readonly #moves: PartitionMoves
   readonly #visitBudget: VisitBudget
   /** Revisits of known pages, with `refresh()`. */
@@ -65,6 +67,9 @@ export class Engine {
   /** The last lease returned nothing although something was pending. */
   #leasedNothing = false
   #paused = false
+  #isKeptOpen: boolean
+  /** Visits that have ended. */
+  #endedVisits = 0
   /** At least one request was leased in this run. */
   #visited = false
   #ending: EndReason | undefined = undefined
@@ -78,6 +83,7 @@ export class Engine {
     this.#grace = grace
     grace.onOver = () => this.#wake.wakeUp()
     this.#rules = rules
+    this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
     const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
@@ -105,10 +111,17 @@ export class Engine {
     this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
     this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
-    this.#seeds = new SeedSource(parts.seeds, {
-      admit: (seeds) => this.#admission.admitSeeds(seeds),
-      invalid: (url, message) => reports.failed(unvisited({ url, code: 'invalid-seed', message })),
-      ...sink,
+    const seeds = {
+      admit: (requests: readonly RequestSpec[]) => this.#admission.admitSeeds(requests),
+      invalid: (url: string, message: string) =>
+        reports.failed(unvisited({ url, code: 'invalid-seed', message })),
+      changed: this.#wake.wakeUp,
+    }
+    this.#seeds = new SeedSource(parts.seeds, { ...seeds, ...sink })
+    this.#added = new AddedRequests(parts.clock, {
+      ...seeds,
+      flush: () => parts.storeState.flush?.(),
+      progress: () => ({ inFlight: this.#inFlight, ended: this.#endedVisits }),
     })
   }
 
@@ -134,6 +147,7 @@ export class Engine {
       this.#fail(error)
     }
     this.#closed = true
+    this.#added.close(this.#fatal ?? runEnded())
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
     // If nothing was fetched because all is known, the rules had nothing to match.
@@ -165,6 +179,17 @@ export class Engine {
 
   resume(): void {
     this.#paused = false
+    this.#wake.wakeUp()
+  }
+
+  /** Adds requests of the program. Resolves once they are admitted, durably if the store is. */
+  add(source: AddedSource): Promise<void> {
+    return this.#added.add(source)
+  }
+
+  /** Ends what `keepOpen()` began: the crawl ends when it has nothing left to do. */
+  finish(): void {
+    this.#isKeptOpen = false
     this.#wake.wakeUp()
   }
 
@@ -243,7 +268,9 @@ export class Engine {
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    this.#seeds.refill(this.knownPages?.due(pending) ?? pending, concurrency)
+    const due = this.knownPages?.due(pending) ?? pending
+    this.#seeds.refill(due, concurrency)
+    this.#added.refill(due, concurrency)
     this.knownPages?.refill(concurrency)
   }
 
@@ -266,6 +293,7 @@ export class Engine {
     if (settling instanceof Promise) await this.#grace.wait(settling)
     for (const { request } of settlements) this.#admission.inProgress.leave(request)
     this.#inFlight -= settlements.length
+    this.#endedVisits += settlements.length
   }
 
   async #startVisits(): Promise<void> {
@@ -329,10 +357,11 @@ export class Engine {
     const { failure } = this.#parts.storeState.condition()
     if (failure !== undefined) throw failure
     // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
-    if (this.#seeds.admitting || this.#arriving > 0) return false
+    if (this.#seeds.admitting || this.#added.isAdmitting || this.#arriving > 0) return false
     const { frontier, exchange } = this.#parts
     if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
-    const hasWork = !this.#seeds.done || frontier.pending > 0 || this.#visitBudget.isSettling
+    const isFed = !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
+    const hasWork = isFed || frontier.pending > 0 || this.#visitBudget.isSettling
     if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
     return exchange.rest()
   }
@@ -356,6 +385,7 @@ export class Engine {
 
   #end(reason: EndReason, abort: boolean): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     if (abort) {
       this.#grace.abort()
       this.#visits.abort()

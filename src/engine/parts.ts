@@ -127,7 +127,8 @@ export interface InFlightLog {
 }
 
 /** What the engine uses of an open store besides frontier and seen-set. */
-export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>>
+export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>> &
+  Pick<OpenStore, 'flush'>
 
 /** A checked request, or what is wrong with one: `invalid` is its URL, or else the request as text. */
 export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
@@ -138,6 +139,8 @@ export interface EngineRules extends VerdictRules, HealthRules {
   readonly fetchTimeoutMs: number
   /** The delay between visits to a host. */
   readonly delayMs: number
+  /** Whether the crawl goes on until `finish`, even if there is nothing to do. */
+  readonly isKeptOpen: boolean
   /** Whether URLs that earlier runs gave up are retried. */
   readonly retryFailed: boolean
   /** Number of links followed from a seed; Infinity for no limit. */

@@ -28,6 +28,8 @@ export type Listener = { [E in keyof CrawlEvents]: readonly [E, CrawlEvents[E]] 
 /** Every option of a crawl, checked, in its final unit, with all modules loaded. */
 export interface CrawlOptions {
   readonly seeds: readonly GivenSeeds[]
+  /** Whether the crawl goes on until `run.finish()`. */
+  readonly keepOpen: boolean
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number
@@ -291,6 +293,7 @@ export const VERSION = '0.1.0'
 /** The value of every option that the user does not set. `undefined`: see run/plan-defaults.ts. */
 export const DEFAULTS = Object.freeze<CrawlOptions>({
   seeds: [],
+  keepOpen: false,
   // Longer than any page should block a thread; collecting the garbage of a large heap may take seconds.
   workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.

@@ -1,3 +1,4 @@
+import type { AddedSource } from '../engine/admission/added-requests.js'
 import type { Seed } from '../engine/parts.js'
 import { messageOf, optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
@@ -28,7 +29,7 @@ export function checkSeeds(inputs: readonly SeedInput[]): readonly GivenSeeds[] 
   return inputs.map((input) => {
     if (Array.isArray(input)) {
       if (input.length === 0) throw optionError('seeds', 'an empty list', 'at least one URL')
-      return input.map(checkSeed)
+      return input.map((each) => checkSeed(each))
     }
     return isSource(input) ? input : checkSeed(input)
   })
@@ -117,18 +118,38 @@ async function* failing(error: unknown): AsyncGenerator<string> {
 }
 
 /** All seeds, in order and in batches. */
-export async function* readSeeds(inputs: readonly GivenSeeds[]): AsyncGenerator<readonly Seed[]> {
+export async function* readSeeds(
+  inputs: readonly GivenSeeds[],
+  option = 'seeds',
+): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {
-    if (!isSource(input)) yield [toSeed(input)]
-    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed)]
-    else yield* inBatches(input)
+    if (!isSource(input)) yield [toSeed(input, option)]
+    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed, option)]
+    else yield* inBatches(input, option)
   }
 }
 
-function* inBatches(source: Iterable<unknown>): Generator<readonly Seed[]> {
+/** What `run.add()` was given: checked, with its sources open. */
+export function openAdded(given: readonly SeedInput[]): AddedSource {
+  const checked = given.map((input) => {
+    if (Array.isArray(input)) return input.map((each) => checkSeed(each, 'run.add'))
+    return isSource(input) ? input : checkSeed(input, 'run.add')
+  })
+  const { inputs, abandon } = openSeeds(checked)
+  const batches = readSeeds(inputs, 'run.add')
+  return {
+    next: () => batches.next(),
+    return: () => {
+      abandon()
+      return batches.return(undefined)
+    },
+  }
+}
+
+function* inBatches(source: Iterable<unknown>, option: string): Generator<readonly Seed[]> {
   let batch: Seed[] = []
   for (const seed of source) {
-    batch.push(toSeed(seed))
+    batch.push(toSeed(seed, option))
     if (batch.length === BATCH_SIZE) {
       yield batch
       batch = []
@@ -147,27 +168,27 @@ function isAsync(source: unknown): source is AsyncIterable<RequestInput> {
 }
 
 /** A text stays as it is, because lists of seeds may be long. */
-function checkSeed(value: unknown): string | CheckedRequest {
+function checkSeed(value: unknown, option = 'seeds'): string | CheckedRequest {
   if (typeof value === 'object' && value !== null && !(value instanceof URL))
-    return new CheckedRequest(requestSpec('seeds', value))
+    return new CheckedRequest(requestSpec(option, value))
   const seed = toSeed(value)
-  if ('invalid' in seed) throw optionError('seeds', seed.invalid, `${ABSOLUTE_URLS}${didYouMeanUrl(value)}`)
+  if ('invalid' in seed) throw optionError(option, seed.invalid, `${ABSOLUTE_URLS}${didYouMeanUrl(value)}`)
   return String(value)
 }
 
-function toSeed(value: unknown): Seed {
+function toSeed(value: unknown, option = 'seeds'): Seed {
   if (value instanceof CheckedRequest) return value.spec
   const given = value instanceof URL ? value.href : value
-  if (typeof given === 'object' && given !== null) return toRequest(given)
+  if (typeof given === 'object' && given !== null) return toRequest(given, option)
   const url = typeof given === 'string' ? canonicalizeUrl(given.trim()) : undefined
   if (url !== undefined) return { url, depth: 0, priority: 0 }
   const shown = show(given)
   return { invalid: shown, message: `not an absolute http(s) URL: ${shown}${didYouMeanUrl(given)}` }
 }
 
-function toRequest(given: object): Seed {
+function toRequest(given: object, option: string): Seed {
   try {
-    return requestSpec('seeds', given)
+    return requestSpec(option, given)
   } catch (error) {
     const { url } = given as { readonly url?: unknown }
     return { invalid: typeof url === 'string' ? url : show(given), message: messageOf(error) }

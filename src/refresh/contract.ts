@@ -1,5 +1,5 @@
 import type { Validators } from '../fetch/contract.js'
-import type { Change, SitemapHint } from '../types.js'
+import type { Change, RequestExtras, SitemapHint } from '../types.js'
 
 /**
  * When known pages are visited again (Tamura & Kitsuregawa 2009). The steps for a page: what visits observed
@@ -82,6 +82,8 @@ export interface PageRecord {
   readonly unseen?: true | undefined
   /** The round that it was last queued for: see `RefreshRules.rounds`. */
   readonly round?: number | undefined
+  /** What the program asked for beyond a GET of the URL. */
+  readonly extras?: RequestExtras | undefined
 }
 
 /** What is stored about a server (server i of Tamura & Kitsuregawa), as JSON. */

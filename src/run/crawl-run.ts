@@ -4,6 +4,7 @@ import type { Stats, Summary } from '../engine/stats/stats.js'
 import { messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { GivenOptions } from '../options/options.js'
+import type { SeedInput } from '../options/seeds.js'
 import { iterate, type PageIterator } from './iterate.js'
 import { PageStream } from './page-stream.js'
 import { Run } from './run.js'
@@ -80,6 +81,32 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   /** Statistics of the run; undefined until everything is opened. After the run they are final and have a `reason`. */
   stats(): Stats | undefined {
     return this.#run.stats()
+  }
+
+  /**
+   * Adds requests while the crawl runs: one, several, or arrays, generators and streams of them. They are like seeds: they
+   * widen the scope, ignore it themselves, and may have private addresses. For URLs that a page contains, use
+   * `page.follow()`. If the crawl has enough to do, this waits (back-pressure). Resolves once all are admitted; with a
+   * durable store, once they would survive a crash. What is already known is not fetched again.
+   *
+   * What you give directly or in an array is checked first, and nothing is added if one is wrong. A wrong request from a
+   * generator or stream is a `failure` with the code `invalid-seed`.
+   *
+   * Rejects with a KumoError: `KUMO_INVALID_OPTION`, `KUMO_SEEDS_FAILED` if an iterable throws, `KUMO_RUN_ENDED` if the
+   * crawl ends first.
+   *
+   * @example
+   * const run = crawler.keepOpen().start()
+   * await run.add({ url: 'https://example.com/toys', label: 'list' })
+   * run.finish()
+   */
+  add(...requests: SeedInput[]): Promise<void> {
+    return this.#run.add(requests)
+  }
+
+  /** After `keepOpen()`: lets the crawl end once it has nothing left to do. */
+  finish(): void {
+    this.#run.command((runner) => runner.finish())
   }
 
   /** Starts no more visits until `resume()`. Visits in flight finish. */

@@ -87,6 +87,7 @@ export async function openStore(
       state: open.state ?? forgetful,
       condition: () => open.condition?.() ?? OK,
       onCommit: (write: () => void) => open.onCommit?.(write),
+      flush: () => open.flush?.(),
     }
     const { handover, outbox } = open
     const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, storeState }

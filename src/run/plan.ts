@@ -204,7 +204,7 @@ export async function plan(
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
-    return { parts, rules: rulesOf(options), outbox }
+    return { parts, rules: rulesOf(options, overrides === undefined), outbox }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
@@ -261,8 +261,10 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
   }
 }
 
-function rulesOf(options: CrawlOptions): EngineRules {
+/** With several shards, the thread that started them keeps the crawl open. */
+function rulesOf(options: CrawlOptions, isSole: boolean): EngineRules {
   return {
+    isKeptOpen: options.keepOpen && isSole,
     concurrency: options.concurrency,
     fetchTimeoutMs: options.timeout.fetchMs,
     delayMs: options.delayMs,

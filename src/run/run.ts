@@ -1,4 +1,5 @@
 import { ABANDONED, AbortGrace } from '../engine/abort-grace.js'
+import { type AddedSource, runEnded } from '../engine/admission/added-requests.js'
 import { emitWarning } from '../engine/delivery.js'
 import { Engine } from '../engine/engine.js'
 import { type NoPageReasons, noPageWarning } from '../engine/stats/no-page.js'
@@ -6,7 +7,7 @@ import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
-import { type OpenSeeds, openSeeds } from '../options/seeds.js'
+import { type OpenSeeds, openAdded, openSeeds, type SeedInput } from '../options/seeds.js'
 import type { StoreEvent } from '../stores/contract.js'
 import type { Clock } from '../time.js'
 import { plan } from './plan.js'
@@ -23,6 +24,8 @@ interface Runner {
   abort(): void
   pause(): void
   resume(): void
+  finish(): void
+  add(source: AddedSource): Promise<void>
   stats(): Stats | undefined
   noPage(): readonly NoPageReasons[]
 }
@@ -43,6 +46,8 @@ export class Run {
   #runner: Runner | undefined = undefined
   /** Commands that came before everything was opened. */
   #early: ((runner: Runner) => void)[] = []
+  /** Requests that were added before everything was opened. */
+  #earlyAdds: EarlyAdd[] = []
   #last: Stats | undefined = undefined
   #isOver = false
 
@@ -63,6 +68,8 @@ export class Run {
       const runner = await this.#open()
       this.#runner = runner
       for (const command of this.#early.splice(0)) command(runner)
+      for (const { source, resolve, reject } of this.#earlyAdds.splice(0))
+        runner.add(source).then(resolve, reject)
       const summary = await runner.run()
       warnIfNoPage(summary, runner)
       return summary
@@ -73,6 +80,10 @@ export class Run {
       this.#isOver = true
       this.#last = this.#runner?.stats()
       this.#runner = undefined
+      for (const { source, reject } of this.#earlyAdds.splice(0)) {
+        reject(runEnded())
+        source.return?.().catch(() => {})
+      }
     }
   }
 
@@ -86,6 +97,14 @@ export class Run {
   command(command: (runner: Runner) => void): void {
     if (this.#runner !== undefined) command(this.#runner)
     else if (!this.#isOver) this.#early.push(command)
+  }
+
+  /** Rejects with a KumoError: `KUMO_INVALID_OPTION`, `KUMO_SEEDS_FAILED`, `KUMO_STORE_FAILED` or `KUMO_RUN_ENDED`. */
+  async add(given: readonly SeedInput[]): Promise<void> {
+    if (this.#isOver) throw runEnded()
+    const source = openAdded(given)
+    if (this.#runner !== undefined) return this.#runner.add(source)
+    return new Promise((resolve, reject) => this.#earlyAdds.push({ source, resolve, reject }))
   }
 
   stats(): Stats | undefined {
@@ -124,6 +143,12 @@ export class Run {
     for (const event of early) workerRun.onStoreEvent(event)
     return { runner: workerRun, close: () => parts.close(this.#grace) }
   }
+}
+
+interface EarlyAdd {
+  readonly source: AddedSource
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 interface Opened {

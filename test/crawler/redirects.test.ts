@@ -14,7 +14,7 @@ describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])('%i is followed, and tells both ends', async (status) => {
     const { url } = await site({ '/': linksTo('/old'), '/old': to('new?x=1', status), '/new': 'end' })
     const { pages, redirects, summary } = await crawl(quick.seeds(url()))
-    expect(redirects).toEqual([{ url: url('/old'), to: url('/new?x=1'), status }])
+    expect(redirects).toMatchObject([{ url: url('/old'), to: url('/new?x=1'), status }])
     expect(pages.map(({ url, depth }) => [url, depth])).toEqual([
       [url('/'), 0],
       [url('/new?x=1'), 1],
@@ -51,7 +51,7 @@ describe('redirects', () => {
     const { pages, skips, redirects } = await crawl(quick.seeds(url()))
     expect(pages).toEqual([])
     expect(redirects).toHaveLength(1)
-    expect(skips).toEqual([{ url: outside.url('/', OTHER), reason: 'scope', parent: url('/') }])
+    expect(skips).toMatchObject([{ url: outside.url('/', OTHER), reason: 'scope', parent: url('/') }])
     expect(outside.requests).toEqual([])
   })
 

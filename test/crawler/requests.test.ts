@@ -1,10 +1,20 @@
 /** Requests with a label and data, from the seed to the page, the failure, the skip or the redirect. */
 
-import type { KumoError, SeedInput } from 'kumo'
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type KumoError, level, type SeedInput } from 'kumo'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { crawl, direct, linksTo, pathsOf, site } from './support.js'
 
+const HTML = { 'content-type': 'text/html' }
 const PLAIN = { method: 'GET', label: undefined, data: undefined, priority: 0 }
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'kumo-requests-'))
+  onTestFinished(() => rm(path, { recursive: true, force: true }))
+  return path
+}
 
 describe('a seed with a label and data', () => {
   test('comes back with its page, its failure, its skip and its redirect', async () => {
@@ -82,6 +92,43 @@ describe('a seed with a label and data', () => {
     const plain = await crawl(direct.seeds(url()))
     const labelled = await crawl(direct.seeds({ url: url(), label: 'a', data: 1 }))
     expect(labelled.pages[0]!.id).toBe(plain.pages[0]!.id)
+  })
+})
+
+describe('label and data survive', () => {
+  const asked = { label: 'kept', data: { n: [1, 'ü'] }, priority: 2 }
+  const answered = { method: 'GET', ...asked }
+
+  test('retries', async () => {
+    let visits = 0
+    const { url } = await site({
+      '/': (_, response) => void response.writeHead(visits++ === 0 ? 503 : 200, HTML).end('end'),
+    })
+    const crawler = direct.retries({ times: 1, backoff: 10 }).seeds({ url: url(), ...asked })
+    const { pages, failures } = await crawl(crawler)
+    expect(failures).toMatchObject([{ final: false, request: answered }])
+    expect(pages).toMatchObject([{ attempt: 1, request: answered }])
+  })
+
+  test('giving up, and retryFailed() in a later run', async () => {
+    let status = 404
+    const { url } = await site({ '/': (_, response) => void response.writeHead(status, HTML).end('end') })
+    const crawler = direct.store(level(await folder())).seeds({ url: url(), ...asked })
+    await crawl(crawler)
+    status = 200
+    const { pages } = await crawl(crawler.retryFailed())
+    expect(pages).toMatchObject([{ url: url(), request: answered }])
+  })
+
+  test('revisits, in rounds and by schedule', async () => {
+    const { url } = await site({ '/': 'end' })
+    const crawler = direct.store(level(await folder())).seeds({ url: url(), ...asked })
+    const { pages: first } = await crawl(crawler.refresh({ rounds: 2, unchanged: true }))
+    expect(first.map(({ request }) => request.label)).toEqual(['kept', 'kept'])
+    expect(first[1]!.request.data).toEqual(asked.data)
+    const scheduled = direct.seeds({ url: url(), ...asked }).refresh({ first: 50, min: 50, unchanged: true })
+    const { pages } = await crawl(scheduled.limit({ pages: 2 }))
+    expect(pages.map(({ request }) => request)).toEqual([answered, answered])
   })
 })
 

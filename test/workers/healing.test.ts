@@ -75,6 +75,18 @@ test('with the memory store, what was under way is tried again, and the loss is 
   expect(lost).toBeGreaterThan(0)
 })
 
+test.each([10, 5000])('what was under way keeps its label and data of %i characters', async (size) => {
+  const { url } = await site({ '/deadly': 'x' })
+  const data = { text: 'ä…'.repeat(size / 2) }
+  const { failures } = await watched(
+    quick
+      .seeds({ url: url('/deadly'), label: 'é', data, priority: 3 })
+      .use(fromModule(TROUBLE, { export: 'deadly', with: { path: '/deadly', how: 'exit' } })),
+  )
+  const request = { method: 'GET', label: 'é', data, priority: 3 }
+  expect(failures).toMatchObject([{ url: url('/deadly'), code: 'worker-crashed', request }])
+})
+
 test('a random worker is killed again and again: every page comes, and no pause is cut short', async () => {
   const server = await web({ hosts: 24, pagesPerHost: 25, crossHostShare: 0.2, latencyMs: [1, 20] })
   const folder = await newFolder()

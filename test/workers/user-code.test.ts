@@ -87,7 +87,7 @@ test('data that cannot be sent is the failure of its page, and says what to do',
     .on('page', () => {})
     .on('failure', ({ code, message }) => void failures.push(`${code}: ${message}`))
     .run()
-  expect(failures).toEqual([
+  expect(failures).toMatchObject([
     expect.stringMatching(/hook-failed: .*page\.data of .*cannot be sent.*fromModule\(\)/s),
   ])
   expect(summary.reason).toBe('done')

@@ -1,18 +1,22 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
-import type { CrawlRequest, FailureCode, MaybePromise } from '../../types.js'
+import type { CrawlRequest, FailureCode, MaybePromise, RequestExtras } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
+import { knownAs, urlIn } from '../../url/known-as.js'
 import { newRequest } from './requests.js'
 
 /** URLs that are queued at once. */
 const BATCH = 500
 
-/** What a store remembers about a URL that was given up. */
+/** What a store remembers about a request that was given up. Its key is the name in the seen-set. */
 interface FailedUrl {
   readonly code: FailureCode
   readonly depth: number
   readonly parent?: string | undefined
   /** The run that gave it up. */
   readonly run: number
+  /** Absent: 0. */
+  readonly priority?: number | undefined
+  readonly extras?: RequestExtras | undefined
 }
 
 /** Where URLs go that are retried. */
@@ -35,18 +39,26 @@ export class FailedUrls {
     this.#space = state.space('failed')
   }
 
-  put({ url, host, depth, parent }: CrawlRequest, code: FailureCode, run: number): void {
-    const failed: FailedUrl = { code, depth, parent, run }
-    this.#space.put(url, failed, host)
+  put(request: CrawlRequest, code: FailureCode, run: number): void {
+    const { host, depth, parent, priority, extras } = request
+    const failed: FailedUrl = {
+      code,
+      depth,
+      parent,
+      run,
+      ...(priority !== 0 && { priority }),
+      ...(extras && { extras }),
+    }
+    this.#space.put(knownAs(request), failed, host)
   }
 
   /** Queues the URLs that earlier runs gave up. */
   async retry(run: number, sink: RetrySink): Promise<void> {
-    let batch: [url: string, failed: FailedUrl][] = []
-    for await (const [url, value] of this.#space.entries()) {
+    let batch: [name: string, failed: FailedUrl][] = []
+    for await (const [name, value] of this.#space.entries()) {
       const failed = value as FailedUrl
       if (failed.run >= run) continue
-      batch.push([url, failed])
+      batch.push([name, failed])
       if (batch.length < BATCH) continue
       await this.#queue(batch, sink)
       batch = []
@@ -55,15 +67,16 @@ export class FailedUrls {
   }
 
   /** In one turn, and therefore in one commit. */
-  #queue(batch: readonly [url: string, failed: FailedUrl][], sink: RetrySink): MaybePromise<void> {
+  #queue(batch: readonly [name: string, failed: FailedUrl][], sink: RetrySink): MaybePromise<void> {
     const requests: CrawlRequest[] = []
-    for (const [url, { code, depth, parent }] of batch) {
+    for (const [name, { code, depth, parent, priority = 0, extras }] of batch) {
+      const url = urlIn(name)
       const host = hostOf(url)
       // A shard also reads the URLs of others.
       if (!sink.isMine(host)) continue
-      this.#space.delete(url, host)
+      this.#space.delete(name, host)
       sink.uncount(code, host)
-      requests.push(newRequest(url, host, depth, 0, parent))
+      requests.push({ ...newRequest(url, host, depth, priority, parent), ...(extras && { extras }) })
     }
     if (requests.length > 0) return sink.add(requests)
   }

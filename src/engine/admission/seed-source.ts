@@ -7,6 +7,11 @@ import type { Seed } from '../parts.js'
 const PENDING_PER_SLOT = 4
 const MIN_PENDING = 1000
 
+/** How many requests may be added now. */
+export function roomFor(pending: number, concurrency: number): number {
+  return Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency) - pending
+}
+
 interface SeedSink {
   admit(seeds: readonly RequestSpec[]): Promise<void>
   invalid(seed: string, message: string): MaybePromise<void>
@@ -42,7 +47,7 @@ export class SeedSource {
 
   refill(pending: number, concurrency: number): void {
     if (this.#done || this.#pulling) return
-    if (pending < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull()
+    if (roomFor(pending, concurrency) > 0) void this.#pull()
   }
 
   /** Lets the source clean up. Does not wait for it: the source may be stuck. */

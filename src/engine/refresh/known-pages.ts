@@ -12,6 +12,7 @@ import type {
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
+import { knownAs, urlIn } from '../../url/known-as.js'
 import type { EngineParts, RefreshParts } from '../parts.js'
 import type { FetchSettings } from '../visit/fetch-step.js'
 import type { VisitResult } from '../visit/visit-result.js'
@@ -72,8 +73,8 @@ export class KnownPages {
       if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
     }
     if (aim === 'fresh') {
-      for await (const [url, record] of this.#pages.entries()) {
-        if (this.#isMine(hostOf(url))) schedule.remember(record as PageRecord)
+      for await (const [name, record] of this.#pages.entries()) {
+        if (this.#isMine(hostOf(urlIn(name)))) schedule.remember(record as PageRecord)
       }
     }
     // Pages from rounds have no scheduled time yet: they are visited once, and then by the schedule.
@@ -145,7 +146,7 @@ export class KnownPages {
   /** How to fetch a known page. Undefined: the request is not a revisit. */
   lookUp(request: CrawlRequest, settings: FetchSettings): MaybePromise<RevisitLookup | undefined> {
     if (request.revisit !== true) return undefined
-    const known = this.#pages.get(request.url, request.host)
+    const known = this.#pages.get(knownAs(request), request.host)
     if (known instanceof Promise) return known.then((record) => this.#toLookup(record, settings))
     return this.#toLookup(known, settings)
   }
@@ -192,8 +193,8 @@ export class KnownPages {
   }
 
   /** Whether a known page was ever fetched successfully. */
-  async wasSeen({ url, host }: CrawlRequest): Promise<boolean> {
-    const known = (await this.#pages.get(url, host)) as PageRecord | undefined
+  async wasSeen(request: CrawlRequest): Promise<boolean> {
+    const known = (await this.#pages.get(knownAs(request), request.host)) as PageRecord | undefined
     return known?.unseen !== true
   }
 
@@ -204,7 +205,7 @@ export class KnownPages {
     miss: Miss,
   ): Promise<NextVisit | undefined> {
     const known =
-      lookup?.known ?? ((await this.#pages.get(request.url, request.host)) as PageRecord | undefined)
+      lookup?.known ?? ((await this.#pages.get(knownAs(request), request.host)) as PageRecord | undefined)
     return known && this.schedule.missed(request.host, known, miss, this.#parts.clock.now())
   }
 
@@ -219,8 +220,8 @@ export class KnownPages {
   settled(visits: readonly VisitResult[]): void {
     for (const { request, record } of visits) {
       if (record === undefined) continue
-      const { url, host } = request
-      this.#pages.put(url, record, host)
+      const { host, extras } = request
+      this.#pages.put(knownAs(request), extras === undefined ? record : { ...record, extras }, host)
       const server = this.schedule.serverOf(host)
       if (server !== undefined) this.#servers.put(host, server, host)
     }

@@ -54,6 +54,8 @@ export class RevisitProcessor {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
     const reached = this.#settleReached(request, startedAt, timing.fetchedAt)
+    if (!isRepeatable(request))
+      return this.#settle(request, reached, await this.#processor.process(request, response, timing))
     const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs)
     // `process` fails in the same way and reports it.
     if (seen === undefined)
@@ -110,6 +112,7 @@ export class RevisitProcessor {
     settled: Settlement,
     verdict?: Exclude<Verdict, { kind: 'page' }>,
   ): VisitResult {
+    if (!isRepeatable(request)) return settled
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
     return { ...settled, ...this.#knownPages.nextRevisit(this.#knownPages.failed(request, miss)) }
   }
@@ -177,6 +180,13 @@ function withPage(settled: Settlement, { found }: ProcessedPage): VisitResult {
   if (found === undefined) return { ...settled, delivered: true }
   return { ...settled, delivered: true, found: [...(settled.found ?? []), ...found] }
 }
+
+/** Whether sending the request again changes nothing on the server (RFC 9110, safe methods). Others are sent once. */
+function isRepeatable({ extras }: CrawlRequest): boolean {
+  return extras?.method === undefined || SAFE_METHODS.has(extras.method)
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 
 /** What a visit without a page says about a known one. A page that redirects does not exist any more. */
 function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {

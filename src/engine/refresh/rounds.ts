@@ -2,6 +2,7 @@ import type { PageRecord } from '../../refresh/contract.js'
 import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
+import { urlIn } from '../../url/known-as.js'
 import { newRequest } from '../admission/requests.js'
 
 /** Pages that are queued at once. */
@@ -125,26 +126,27 @@ export class Rounds {
   async #pull(reading: AsyncIterator<readonly [key: string, value: unknown]>): Promise<void> {
     this.#isPulling = true
     try {
-      const found: (readonly [url: string, record: PageRecord, host: string])[] = []
+      const found: (readonly [name: string, record: PageRecord, host: string])[] = []
       while (found.length < BATCH) {
         const next = await reading.next()
         if (next.done) {
           this.#reading = undefined
           break
         }
-        const [url, value] = next.value
+        const [name, value] = next.value
         const record = value as PageRecord
-        const host = hostOf(url)
+        const host = hostOf(urlIn(name))
         if ((record.round ?? 0) >= this.#round || skipsRound(record, this.#round)) continue
-        found.push([url, { ...record, round: this.#round }, host])
+        found.push([name, { ...record, round: this.#round }, host])
       }
       // In one turn, and therefore in one commit. A host may have moved to another shard meanwhile.
       const mine = found.filter(([, , host]) => this.#sink.isMine(host))
-      for (const [url, record, host] of mine) this.#pages.put(url, record, host)
+      for (const [name, record, host] of mine) this.#pages.put(name, record, host)
       this.#waiting += mine.length
       await this.#sink.add(
-        mine.map(([url, { depth }, host]) => ({
-          ...newRequest(url, host, depth, 0, undefined),
+        mine.map(([name, { depth, extras }, host]) => ({
+          ...newRequest(urlIn(name), host, depth, 0, undefined),
+          ...(extras && { extras }),
           revisit: true,
         })),
       )

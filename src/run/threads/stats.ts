@@ -73,6 +73,18 @@ export class WorkerRunStats {
     return this.#last.reduce((sum, stats) => sum + (stats ? Math.max(0, stats.pending - known(stats)) : 0), 0)
   }
 
+  /** Visits in flight, and a number that grows whenever one ends. */
+  get progress(): { readonly inFlight: number; readonly ended: number } {
+    let inFlight = 0
+    let ended = 0
+    for (const stats of this.#last) {
+      if (stats === undefined) continue
+      inFlight += stats.inFlight
+      ended += stats.requests - stats.inFlight
+    }
+    return { inFlight, ended }
+  }
+
   /** The recent speed of the fastest worker, in pages per second. */
   get fastest(): number {
     return Math.max(0, ...this.#last.map((stats) => stats?.recentPagesPerSecond ?? 0))

@@ -4,6 +4,7 @@
  */
 
 import type { AbortGrace } from '../../engine/abort-grace.js'
+import { AddedRequests, type AddedSource, runEnded } from '../../engine/admission/added-requests.js'
 import { SeedSource } from '../../engine/admission/seed-source.js'
 import { Delivery, emitWarning } from '../../engine/delivery.js'
 import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/events.js'
@@ -57,6 +58,10 @@ export class WorkerRun {
   readonly #crashedUrls = new CrashedUrls()
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
+  readonly #added: AddedRequests
+  #isKeptOpen: boolean
+  /** All threads have started. */
+  #hasBegun = false
   readonly #commands: PendingCommands
   /** Seeds that a replacement worker must know. */
   readonly #sentSeeds: string[] = []
@@ -126,16 +131,25 @@ export class WorkerRun {
         died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
         exited: (shard) => this.#workerEnded(shard, 'done'),
-        terminated: () =>
-          this.#isEnding || (this.#seeds.done && this.#commands.size === 0 && !this.#nextRound()),
+        terminated: () => this.#isEnding || (!this.#isFed && this.#commands.size === 0 && !this.#nextRound()),
       },
     )
     this.#commands = new PendingCommands((shard, message) => this.#supervisor.command(shard, message))
-    this.#seeds = new SeedSource(readSeeds(options.seeds), {
-      admit: (seeds) => this.#admit(seeds),
-      invalid: (url, message) => this.#invalidSeed(url, message),
-      failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
+    this.#isKeptOpen = options.keepOpen
+    const sink = {
+      admit: (requests: readonly RequestSpec[]) => this.#admit(requests),
+      invalid: (url: string, message: string) => this.#invalidSeed(url, message),
       changed: () => this.#refill(),
+    }
+    this.#seeds = new SeedSource(readSeeds(options.seeds), {
+      ...sink,
+      failed: (error) => this.#fail(asKumoError(error, 'KUMO_SEEDS_FAILED', 'seeds')),
+    })
+    this.#added = new AddedRequests(clock, {
+      ...sink,
+      // What workers have admitted is durable already.
+      flush: () => {},
+      progress: () => this.#stats.progress,
     })
   }
 
@@ -150,6 +164,7 @@ export class WorkerRun {
     await this.#finished
     for (const timer of this.#timers) timer.cancel()
     this.#seeds.close()
+    this.#added.close(this.#fatal ?? runEnded())
     // The handle outlives the run, and must not keep all of it in memory.
     const { events, stream } = this.#parts.outputs
     events.onChange = () => {}
@@ -173,6 +188,7 @@ export class WorkerRun {
 
   /** All threads have started. */
   #begin(): void {
+    this.#hasBegun = true
     const { clock } = this.#parts
     this.#applyControls()
     const { limit, refresh } = this.#parts.options
@@ -186,13 +202,30 @@ export class WorkerRun {
     this.#refill()
   }
 
+  /** See `Engine.add`. */
+  add(source: AddedSource): Promise<void> {
+    return this.#added.add(source)
+  }
+
+  finish(): void {
+    this.#isKeptOpen = false
+    this.#refill()
+  }
+
+  /** Whether requests may still come from the program. */
+  get #isFed(): boolean {
+    return !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
+  }
+
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     this.#applyControls()
   }
 
   abort(reason: EndReason = 'aborted'): void {
     this.#ending ??= reason
+    this.#added.end(runEnded())
     this.#isAborted = true
     this.#applyControls()
     const { clock } = this.#parts
@@ -326,7 +359,12 @@ export class WorkerRun {
   }
 
   #refill(): void {
-    if (!this.#isEnding) this.#seeds.refill(this.#stats.due, this.#parts.options.concurrency)
+    if (!this.#hasBegun) return
+    if (!this.#isEnding) {
+      const { concurrency } = this.#parts.options
+      this.#seeds.refill(this.#stats.due, concurrency)
+      this.#added.refill(this.#stats.due, concurrency)
+    }
     this.#supervisor.checkTermination()
   }
 
