@@ -2,6 +2,7 @@
 
 import { abort } from './abort.js'
 import { balance } from './balance.js'
+import { content } from './content.js'
 import { core } from './core.js'
 import { durable } from './durable.js'
 import { exchange } from './exchange.js'
@@ -24,6 +25,7 @@ import { workers } from './workers.js'
 const BENCHES: Record<string, Bench> = {
   core,
   scanner,
+  content,
   robots,
   seen,
   frontier,

@@ -10,10 +10,18 @@ import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
-import { mainTree } from './content/main.js'
+import { findMain, type Main } from './content/main.js'
+import { markdownOf } from './content/markdown/markdown.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
+import { declaredLanguage, languageOf } from './content/meta/language.js'
+import { bareMeta, metaOf } from './content/meta/meta.js'
+import type { PageSection } from './content/sections/contract.js'
+import { sectionsOf, wholeText } from './content/sections/sections.js'
+import type { StructuredData } from './content/structured/contract.js'
+import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
 import type { ContentElement } from './content/tree.js'
 import { buildTree } from './content/tree-builder.js'
-import { readableTextOf } from './content/tree-text.js'
+import { readableTextWithout } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -62,8 +70,13 @@ export class FetchedPage implements Page {
   #document: PageDocument | undefined
   #text: string | undefined
   #tree: ContentElement | undefined
-  #mainTree: ContentElement | undefined
-  #main: string | undefined
+  #sections: readonly PageSection[] | undefined
+  #structured: StructuredData | undefined
+  #meta: PageMeta | undefined
+  #language: PageLanguage | undefined
+  #main: Main | undefined
+  #mainText: string | undefined
+  #markdown: string | undefined
   #found: FoundLinks | undefined
   #asked: PageRequest | undefined
   #followed: FollowedRequests | undefined
@@ -253,8 +266,75 @@ export class FetchedPage implements Page {
   }
 
   get main(): string {
-    this.#main ??= isMarkup(this.mediaType) ? owned(readableTextOf(this.mainTree('page.main'))) : this.content
+    this.#mainText ??= isMarkup(this.mediaType) ? this.#runningText() : this.content
+    return this.#mainText
+  }
+
+  get markdown(): string {
+    this.#markdown ??= isMarkup(this.mediaType)
+      ? owned(markdownOf(this.mainTree('page.markdown'), this.base))
+      : this.content
+    return this.#markdown
+  }
+
+  #runningText(): string {
+    const { root, besides } = this.#findMain('page.main')
+    return owned(readableTextWithout(besides, root))
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    return this.#findMain(property).root
+  }
+
+  #findMain(property: string): Main {
+    this.#main ??= findMain(this.tree(property))
     return this.#main
+  }
+
+  get sections(): readonly PageSection[] {
+    this.#sections ??= isMarkup(this.mediaType) ? this.#readSections() : wholeText(this.title, this.content)
+    return this.#sections
+  }
+
+  #readSections(): PageSection[] {
+    const main = this.mainTree('page.sections')
+    return sectionsOf(this.tree('page.sections'), main, this.title)
+  }
+
+  get meta(): PageMeta {
+    this.#meta ??= isMarkup(this.mediaType)
+      ? this.#readMeta()
+      : bareMeta(this.canonical, this.#declaredLanguage())
+    return this.#meta
+  }
+
+  #readMeta(): PageMeta {
+    const base = this.#linkBase
+    const { canonical } = this
+    const place = {
+      canonical,
+      language: this.#declaredLanguage(),
+      resolve: (href: string) => resolve(href, base),
+    }
+    return metaOf(this.tree('page.meta'), this.structured, place)
+  }
+
+  get language(): PageLanguage {
+    this.#language ??= languageOf(this.#declaredLanguage(), this.text)
+    return this.#language
+  }
+
+  #declaredLanguage(): string | undefined {
+    const header = this.#response.headers.get('content-language') ?? undefined
+    return declaredLanguage(isMarkup(this.mediaType) ? this.content : '', header)
+  }
+
+  get structured(): StructuredData {
+    this.#structured ??= isMarkup(this.mediaType)
+      ? structuredData(this.tree('page.structured'), { url: this.url, base: this.base })
+      : NO_STRUCTURED_DATA
+    return this.#structured
   }
 
   /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
@@ -265,12 +345,6 @@ export class FetchedPage implements Page {
       this.url,
     )
     return this.#tree
-  }
-
-  /** The tree of the main content, on which Markdown and sections are built. */
-  mainTree(property: string): ContentElement {
-    this.#mainTree ??= mainTree(this.tree(property))
-    return this.#mainTree
   }
 
   get #decoded(): DecodedText {

@@ -1,35 +1,58 @@
 /** The main content of HTML that does not come from a crawl. */
 
 import { KumoError } from '../../errors.js'
-import { mainTree } from './main.js'
+import { findMain } from './main.js'
+import { markdownOf } from './markdown/markdown.js'
+import { type ContentElement, firstElement } from './tree.js'
 import { buildTree } from './tree-builder.js'
-import { readableTextOf } from './tree-text.js'
+import { readableTextWithout } from './tree-text.js'
 
 /** How to read HTML. */
 export interface ContentOptions {
-  /** The URL of the page. Relative links and images are resolved against it, or against its `<base>`. */
+  /**
+   * The URL of the page. Links and images are resolved against it or against the page's `<base>`; without it they stay as
+   * they are written.
+   */
   readonly url?: string | undefined
 }
 
 /** The main content of a page. */
 export interface MainContent {
-  /** One line per block. */
+  /** The running text, one line per block: what `page.main` is. */
   readonly text: string
+  /** GitHub Flavored Markdown, with the title and images: what `page.markdown` is. */
+  readonly markdown: string
 }
 
 /**
- * Finds the main content of an HTML page: what `page.main` and `page.markdown` are for pages of a crawl.
+ * Finds the main content of an HTML page that was not fetched by a crawl.
  *
- * @throws KumoError `KUMO_INVALID_OPTION` if it is not given a string, `KUMO_NO_DOCUMENT` if the page is too large.
+ * @throws KumoError `KUMO_INVALID_OPTION` if `html` is not a string or `url` is not an absolute URL, `KUMO_NO_DOCUMENT` if
+ * the page is too large.
  * @example
  * import { mainContent } from 'kumo/content'
  *
- * const { text } = mainContent('<nav>Home</nav><main><h1>Tea</h1><p>Is hot.</p></main>')
+ * const html = '<nav>Home</nav><main><h1>Tea</h1><p>Serve it <b>hot</b>.</p></main>'
+ * console.log(mainContent(html).markdown) // '# Tea\n\nServe it **hot**.'
  */
 export function mainContent(html: string, options: ContentOptions = {}): MainContent {
   if (typeof html !== 'string') {
     throw new KumoError('KUMO_INVALID_OPTION', `mainContent() takes HTML as a string, not ${typeof html}`)
   }
-  const main = mainTree(buildTree(html, 'mainContent()', options.url ?? 'the page'))
-  return { text: readableTextOf(main) }
+  const { url } = options
+  if (url !== undefined && !URL.canParse(url)) {
+    throw new KumoError(
+      'KUMO_INVALID_OPTION',
+      `mainContent(): url must be an absolute URL, not ${String(url)}`,
+    )
+  }
+  const document = buildTree(html, 'mainContent()', url ?? 'the page')
+  const { root, besides } = findMain(document)
+  return { text: readableTextWithout(besides, root), markdown: markdownOf(root, baseOf(document, url)) }
+}
+
+function baseOf(document: ContentElement, url: string | undefined): string | undefined {
+  const href = firstElement(document, 'base')?.attribute('href')
+  if (href === undefined || !URL.canParse(href, url)) return url
+  return new URL(href, url).href
 }

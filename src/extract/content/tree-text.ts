@@ -14,7 +14,7 @@ const INLINE = words(
 )
 /** Elements without readable text. */
 const SILENT = words(
-  'script style template title head textarea select iframe object audio video canvas noscript svg',
+  'script style template title head textarea select iframe object audio video canvas noscript svg annotation annotation-xml',
 )
 
 /** Whether an element is part of a line. */
@@ -38,11 +38,20 @@ export function readableTextOf(...nodes: readonly ContentNode[]): string {
   return writer.end()
 }
 
+/** The text of an element without some of the elements in it. */
+export function readableTextWithout(left: ReadonlySet<ContentElement>, element: ContentElement): string {
+  const writer = new TextWriter(left)
+  writer.node(element)
+  return writer.end()
+}
+
 class TextWriter {
   #text = ''
   /** What to write before the next word. */
   #gap = ''
   #verbatim = 0
+
+  constructor(readonly left: ReadonlySet<ContentElement> | undefined = undefined) {}
 
   node(node: ContentNode): void {
     if (typeof node === 'string') {
@@ -57,7 +66,7 @@ class TextWriter {
 
   #element(element: ContentElement): void {
     const { tag } = element
-    if (SILENT.has(tag)) return
+    if (SILENT.has(tag) || this.left?.has(element)) return
     if (tag === 'br') {
       if (this.#verbatim > 0) this.#pre('\n')
       else this.#gap = '\n'
