@@ -9,7 +9,7 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
-import { writtenLanguage } from '../extract/content/page-language.js'
+import type { Page } from '../extract/contract.js'
 import { sameContent } from '../extract/digest/same-content.js'
 import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
@@ -192,7 +192,7 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
-      languageOf: writtenLanguage,
+      languageOf,
       ruleUse,
       priorities,
       siteOf,
@@ -279,6 +279,11 @@ function wholeScope(options: CrawlOptions, use: RuleUse): ScopeRule {
   if (include.length > 0) rules.push(use.watch('include', any(...include)))
   if (exclude.length > 0) rules.push(use.watch('exclude', not(...exclude)))
   return rules.length === 1 ? rules[0]! : all(...rules)
+}
+
+/** The language with its region or script, if the page declares them. */
+function languageOf({ language: { code, declared } }: Page): string | undefined {
+  return declared?.toLowerCase().split('-')[0] === code ? declared : code
 }
 
 function gateOf(options: CrawlOptions, random: Random): RobotsGate {
