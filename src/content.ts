@@ -2,6 +2,7 @@
 
 export { type DetectedLanguage, detectLanguage } from './extract/content/language.js'
 export { type ContentOptions, type MainContent, mainContent } from './extract/content/main-content.js'
+export type { AlternateLink, FeedLink, PageLanguage, PageMeta } from './extract/content/meta/contract.js'
 export { chunks, compareChunks } from './extract/content/sections/chunks.js'
 export type {
   Chunk,

@@ -41,7 +41,7 @@ const FOLDERS: readonly string[] = [
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
   'engine engine/admission engine/refresh engine/stats engine/visit',
   'exchange',
-  'extract extract/charset extract/content extract/content/markdown extract/digest extract/dom extract/html extract/sitemap extract/xml',
+  'extract extract/charset extract/content extract/content/markdown extract/content/meta extract/content/sections extract/content/structured extract/digest extract/dom extract/html extract/sitemap extract/xml',
   'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/robots',
   'frontier',
   'hooks hooks/session',

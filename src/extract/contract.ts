@@ -10,6 +10,7 @@ import type {
 } from '../types.js'
 import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
 import type { PageSection } from './content/sections/contract.js'
 import type { StructuredData } from './content/structured/contract.js'
 
@@ -121,6 +122,14 @@ export interface Page<Data extends object = object> {
    */
   readonly main: string
   /**
+   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
+   * whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example await writeFile(`${page.id}.md`, page.markdown)
+   */
+  readonly markdown: string
+  /**
    * The main content by headings, in order: what search and retrieval index. Text before the first heading is a section
    * of level 0. A page that is not HTML is one section. `chunks()` of `kumo/content` cuts them into smaller parts.
    *
@@ -132,6 +141,20 @@ export interface Page<Data extends object = object> {
    */
   readonly sections: readonly PageSection[]
   /**
+   * What the page says about itself: description, author, times, image, feeds, other languages.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example console.log(page.meta.published, page.meta.author, page.meta.feeds.map(({ url }) => url))
+   */
+  readonly meta: PageMeta
+  /**
+   * The language of the page: declared, and detected in its text. The declared one counts unless the text clearly is in
+   * another. Reads at most 24,000 characters of `text`.
+   *
+   * @example if (page.language.code === 'ja' && page.language.confidence > 0.5) console.log(page.url)
+   */
+  readonly language: PageLanguage
+  /**
    * Structured data: JSON-LD, microdata and RDFa as items of one form, OpenGraph and Twitter cards. JSON that is slightly
    * broken is repaired; what cannot be read is named in `problems`. Empty if the page is not HTML.
    *
@@ -141,14 +164,6 @@ export interface Page<Data extends object = object> {
    * console.log(product?.properties.name?.[0], page.structured.openGraph['og:image']?.[0])
    */
   readonly structured: StructuredData
-  /**
-   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
-   * whole text if the page is not HTML.
-   *
-   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
-   * @example await writeFile(`${page.id}.md`, page.markdown)
-   */
-  readonly markdown: string
   /** Data that extractors returned, merged. */
   readonly data: Data
   /**

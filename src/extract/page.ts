@@ -12,6 +12,9 @@ import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
 import { linkTexts } from './content/link-texts.js'
 import { findMain, type Main } from './content/main.js'
 import { markdownOf } from './content/markdown/markdown.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
+import { declaredLanguage, languageOf } from './content/meta/language.js'
+import { bareMeta, metaOf } from './content/meta/meta.js'
 import type { PageSection } from './content/sections/contract.js'
 import { sectionsOf, wholeText } from './content/sections/sections.js'
 import type { StructuredData } from './content/structured/contract.js'
@@ -69,6 +72,8 @@ export class FetchedPage implements Page {
   #tree: ContentElement | undefined
   #sections: readonly PageSection[] | undefined
   #structured: StructuredData | undefined
+  #meta: PageMeta | undefined
+  #language: PageLanguage | undefined
   #main: Main | undefined
   #mainText: string | undefined
   #markdown: string | undefined
@@ -295,6 +300,34 @@ export class FetchedPage implements Page {
   #readSections(): PageSection[] {
     const main = this.mainTree('page.sections')
     return sectionsOf(this.tree('page.sections'), main, this.title)
+  }
+
+  get meta(): PageMeta {
+    this.#meta ??= isMarkup(this.mediaType)
+      ? this.#readMeta()
+      : bareMeta(this.canonical, this.#declaredLanguage())
+    return this.#meta
+  }
+
+  #readMeta(): PageMeta {
+    const base = this.#linkBase
+    const { canonical } = this
+    const place = {
+      canonical,
+      language: this.#declaredLanguage(),
+      resolve: (href: string) => resolve(href, base),
+    }
+    return metaOf(this.tree('page.meta'), this.structured, place)
+  }
+
+  get language(): PageLanguage {
+    this.#language ??= languageOf(this.#declaredLanguage(), this.text)
+    return this.#language
+  }
+
+  #declaredLanguage(): string | undefined {
+    const header = this.#response.headers.get('content-language') ?? undefined
+    return declaredLanguage(isMarkup(this.mediaType) ? this.content : '', header)
   }
 
   get structured(): StructuredData {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { pageOf } from '../../../src/conformance/page.js'
-import type { StructuredData } from '../../../src/extract/content/structured/contract.js'
-import { looseJson } from '../../../src/extract/content/structured/loose-json.js'
+import { pageOf } from '../../../../src/conformance/page.js'
+import type { StructuredData } from '../../../../src/extract/content/structured/contract.js'
+import { looseJson } from '../../../../src/extract/content/structured/loose-json.js'
 
 function structured(body: string): StructuredData {
   return pageOf({ url: 'https://example.com/a/', body }).structured

@@ -1,14 +1,14 @@
 /** The samples of extruct: what its readers expect must be among what a page says. */
 
 import { expect, it } from 'vitest'
-import { pageOf } from '../../../src/conformance/page.js'
+import { pageOf } from '../../../../src/conformance/page.js'
 import type {
   StructuredData,
   StructuredItem,
   StructuredValue,
-} from '../../../src/extract/content/structured/contract.js'
-import { shortName } from '../../../src/extract/content/structured/names.js'
-import { filesIn, hasShared } from './archive.js'
+} from '../../../../src/extract/content/structured/contract.js'
+import { shortName } from '../../../../src/extract/content/structured/names.js'
+import { filesIn, hasShared } from '../archive.js'
 
 const SAMPLES = 'suites/content/extruct-samples.tar.gz'
 const URL_OF_PAGE = 'http://www.example.com/index.html'
