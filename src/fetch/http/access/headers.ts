@@ -56,7 +56,7 @@ export class OriginHeaders {
     this.#options = options
     const auth = Object.entries(options.auth ?? {})
     this.#auth = new Map(auth.map(([origin, credentials]) => [new URL(origin).origin, basic(credentials)]))
-    this.#common = this.#compose(undefined)
+    this.#common = this.#compose([])
     this.#sameForAll = options.headersFor === undefined && !options.hosts && this.#auth.size === 0
   }
 
@@ -85,17 +85,17 @@ export class OriginHeaders {
       const ofHost = host?.auth === WITHHELD ? undefined : host?.auth
       const authorization = this.#auth.get(origin) ?? ofHost
       if (extra === undefined && authorization === undefined && host === undefined) return this.#common
-      const own = { ...extra, ...host?.headers, ...(authorization !== undefined && { authorization }) }
-      return this.#compose(own, host?.userAgent)
+      const credentials = authorization === undefined ? {} : { authorization }
+      return this.#compose([extra ?? {}, host?.headers ?? {}, credentials], host?.userAgent)
     } catch (error) {
       const what = `was not fetched, because headersFor returned no usable headers: ${messageOf(error)}`
       throw new AccessRefused({ code: 'fetcher-failed', what }, error)
     }
   }
 
-  #compose(extra: Readonly<Record<string, string>> | undefined, agent?: string): string[] {
+  #compose(own: readonly Readonly<Record<string, string>>[], agent?: string): string[] {
     const { userAgent, from, headers } = this.#options
-    return requestHeaders(agent ?? userAgent, from === undefined ? {} : { from }, headers ?? {}, extra ?? {})
+    return requestHeaders(agent ?? userAgent, from === undefined ? {} : { from }, headers ?? {}, ...own)
   }
 }
 
