@@ -82,7 +82,7 @@ export default defineConfig({
     alias: [
       { find: /^kumo$/, replacement: source('index.ts') },
       { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
-      { find: /^kumo\/content$/, replacement: source('content.ts') },
+      { find: /^kumo\/content$/, replacement: source('extract/content/index.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],

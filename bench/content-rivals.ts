@@ -3,7 +3,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import { mainContent } from '../src/content.js'
+import { mainContent } from '../src/extract/content/index.js'
 import { buildTree } from '../src/extract/content/tree-builder.js'
 import { readableTextOf } from '../src/extract/content/tree-text.js'
 

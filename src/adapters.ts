@@ -69,6 +69,7 @@ export type {
   RobotsRules,
   SitemapRules,
   TimeoutOptions,
+  TrapLimits,
   UrlOptions,
   WorkerTuning,
 } from './options/options.js'
@@ -96,6 +97,7 @@ export type {
 export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
 export {
   type Clock,
+  type Duration,
   type Random,
   seededRandom,
   systemClock,

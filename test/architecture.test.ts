@@ -62,7 +62,7 @@ const FOLDERS: readonly string[] = [
 /** Files that every room may import. `recipe.ts` marks what Kumo's own functions made, so that threads can rebuild it. */
 const COMMON = ['types.ts', 'errors.ts', 'owned.ts', 'require.ts', 'time.ts', 'modules/recipe.ts']
 /** Files at the root that combine rooms: the public entries. */
-const ENTRIES = ['index.ts', 'adapters.ts', 'content.ts', 'crawler.ts']
+const ENTRIES = ['index.ts', 'adapters.ts', 'crawler.ts']
 /** Rooms that combine other rooms: the options and the run of a crawl. */
 const COMPOSING = ['options', 'modules', 'run']
 /** Rooms that build crawls or parts for their own use: simulations, the suites for adapters, the command line. */
@@ -73,7 +73,7 @@ const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   stores: ['frontier', 'seen'],
 }
 
-const MAX_ROOT_FILES = 9
+const MAX_ROOT_FILES = 8
 const MAX_FOLDER_FILES = 16
 const MAX_LINES = 500
 /** A table of names, not a thought. */

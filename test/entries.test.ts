@@ -11,7 +11,7 @@ import { PROJECT } from './run-program.js'
 const ENTRIES = {
   kumo: 'src/index.ts',
   'kumo/adapters': 'src/adapters.ts',
-  'kumo/content': 'src/content.ts',
+  'kumo/content': 'src/extract/content/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 } as const

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { articles, scoreOf, shinglesOf, tally } from '../../../bench/content-measure.js'
 import { manualPages } from '../../../bench/content-pages.js'
-import { mainContent } from '../../../src/content.js'
+import { mainContent } from '../../../src/extract/content/index.js'
 import { isThorough, sample } from '../../thorough.js'
 
 const SENTENCE = 'It was a bright cold day in April, and the clocks were striking thirteen.'
