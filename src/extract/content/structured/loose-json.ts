@@ -6,7 +6,7 @@
 import type { JsonValue } from './contract.js'
 
 /** Nesting beyond this is not data that anyone reads, and would overflow the stack of those who try. */
-export const MOST_NESTING = 100
+const MOST_NESTING = 100
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /[\p{L}\p{N}_$@.#/-]+/uy
