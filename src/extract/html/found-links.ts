@@ -59,6 +59,9 @@ export class FoundLinks implements WrittenLinks {
   readonly #listed: number
   readonly #salt: number
   #isCut: boolean
+  /** The link that was read last, and where its tag ends. */
+  #readIndex = -1
+  #readEnd = -1
 
   /**
    * @param salt Differs between pages on which the same text may lead to different URLs, because their encoding or
@@ -160,7 +163,8 @@ export class FoundLinks implements WrittenLinks {
       reader.read(nameEnd, CONTENT)
       return { href: refreshUrl(reader.content!)!, tag: REFRESH, rel: undefined }
     }
-    reader.read(nameEnd, ATTRIBUTES[tag]!)
+    this.#readEnd = reader.read(nameEnd, ATTRIBUTES[tag]!)
+    this.#readIndex = index
     return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
   }
 
@@ -170,7 +174,8 @@ export class FoundLinks implements WrittenLinks {
     if (at >= this.#places.length) return ''
     const tag = this.#places[at]! % TAGS
     const nameEnd = Math.floor(this.#places[at]! / TAGS)
-    const tagEnd = this.#reader!.skip(nameEnd)
+    // A tag may be long, and mostly it was just read.
+    const tagEnd = this.#readIndex === index ? this.#readEnd : this.#reader!.skip(nameEnd)
     if (tag === tags.META || tagEnd === -1) return ''
     if (tag !== tags.A && tag !== tags.SVG_A) return labelText(html, nameEnd, tagEnd)
     const next = this.#places[at + NUMBERS]
