@@ -42,6 +42,7 @@ const FIELDS: Readonly<Record<string, Filled>> = {
   canonical: ofPage(({ canonical }) => canonical),
   links: ofPage(({ links }) => links.map(({ url }) => url)),
   text: ofPage(({ text }) => text),
+  language: ofPage(({ language }) => language.code),
   main: ofPage(({ main }) => main),
   markdown: ofPage(({ markdown }) => markdown),
   code: ofFailure(({ code }) => code),
@@ -51,6 +52,32 @@ const FIELDS: Readonly<Record<string, Filled>> = {
 /** Families of fields, written as `headers.last-modified`. */
 const FAMILIES: Readonly<Record<string, (member: string) => Filled>> = {
   headers: (name) => ofPage(({ headers }) => headers.get(name.toLowerCase())),
+  meta(name) {
+    if (!isMetaField(name))
+      throw unknown(
+        `meta.${name}`,
+        META_FIELDS.map((each) => `meta.${each}`),
+      )
+    return ofPage(({ meta }) => meta[name])
+  },
+}
+
+type MetaField = keyof Page['meta']
+const META_FIELDS: readonly MetaField[] = Object.keys({
+  description: true,
+  author: true,
+  published: true,
+  modified: true,
+  language: true,
+  siteName: true,
+  image: true,
+  feeds: true,
+  alternates: true,
+  canonical: true,
+} satisfies Record<MetaField, true>) as MetaField[]
+
+function isMetaField(name: string): name is MetaField {
+  return META_FIELDS.includes(name as MetaField)
 }
 
 const PAGE_FIELDS = 'type,id,url,change,status,title,depth,parent,label,mediaType,bytes,fetchedAt'
@@ -74,10 +101,13 @@ export function readFields(list: string): readonly Field[] {
 function fieldOf(name: string): Field {
   const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : memberOf(name)
   if (field !== undefined) return { name, ...field }
-  const names = [...Object.keys(FIELDS), ...Object.keys(FAMILIES).map((family) => `${family}.NAME`)]
-  const meant = closestWord(name, Object.keys(FIELDS))
-  const advice = meant === undefined ? `allowed: ${names.join(', ')}` : `did you mean ${meant}?`
-  throw new UsageError(`got '${name}'; ${advice}`)
+  throw unknown(name, [...Object.keys(FIELDS), ...Object.keys(FAMILIES).map((family) => `${family}.NAME`)])
+}
+
+function unknown(name: string, allowed: readonly string[]): UsageError {
+  const meant = closestWord(name, allowed)
+  const advice = meant === undefined ? `allowed: ${allowed.join(', ')}` : `did you mean ${meant}?`
+  return new UsageError(`got '${name}'; ${advice}`)
 }
 
 function memberOf(name: string): Filled | undefined {

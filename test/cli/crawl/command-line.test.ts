@@ -149,6 +149,7 @@ describe('usage errors', () => {
       [URL, '--json', '--output', 'x'],
       '--output is about --format markdown; to write jsonl to a file: > FILE',
     ],
+    [[URL, '--json', '--fields', 'meta.autor'], "--fields: got 'meta.autor'; did you mean meta.author?"],
     [[URL, '--json', '--fields', 'url,titel'], "--fields: got 'titel'; did you mean title?"],
     [[URL, '--fields', 'url'], '--fields chooses what --format jsonl, csv or markdown prints: add --format'],
     [
