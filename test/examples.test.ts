@@ -30,7 +30,7 @@ const MORE_LINES: Record<string, number> = { 'custom-store': 100 }
 /** Everyday tasks take few lines, or the library lacks something. */
 const EVERYDAY = [
   ...['broken-links', 'enqueue', 'host-delay', 'json-lines-and-csv', 'markdown-export', 'pdf-text'],
-  ...['login', 'retry-failed', 'routes', 'search-form', 'structured-data'],
+  ...['language-scope', 'login', 'priority', 'retry-failed', 'routes', 'search-form', 'structured-data'],
 ]
 const EVERYDAY_LINES = 25
 
@@ -286,6 +286,37 @@ const CASES: Record<string, () => Promise<void>> = {
     expect(lines).toEqual(['/ Home', '/account Account', '2 pages as alice'])
     expect(asked.filter((path) => path === '/login')).toHaveLength(2)
     expect(asked).not.toContain('/logout')
+  },
+
+  async priority() {
+    const { lines } = await run('priority', {
+      '/': html('Home', '/archive/1', '/a', '/news/1'),
+      '/archive/1': html('Old'),
+      '/a': html('A'),
+      '/news/1': html('New'),
+    })
+    expect(lines).toEqual(['0 /', '10 /news/1', '0 /a', '-10 /archive/1'])
+  },
+
+  async 'language-scope'() {
+    const english =
+      '<p>This page is written in plain English, with enough words to tell its language.</p>'.repeat(5)
+    const german =
+      '<p>Diese Seite ist auf Deutsch geschrieben und hat genug Wörter für eine Antwort.</p>'.repeat(5)
+    const site = await startSite({
+      '/': `<html lang=en><title>Home</title>${english}${anchor('/en')}${anchor('/de')}`,
+      '/en': `<html lang=en><title>English</title>${english}`,
+      '/de': `<html lang=de><title>Deutsch</title>${german}${anchor('/hidden')}`,
+    })
+    const args = [site.url(), 'jp', 'en']
+    const { code, stdout, stderr } = await runProgram('examples/language-scope.ts', args)
+    await site.close()
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.replaceAll(site.url(''), '').trimEnd().split('\n').sort()).toEqual([
+      'language /de',
+      'page / Home',
+      'page /en English',
+    ])
   },
 
   async 'structured-data'() {
