@@ -14,6 +14,7 @@ const FOLDER = join(PROJECT, 'node_modules/.kumo-test/programs')
 const ENTRIES: Readonly<Record<string, string>> = {
   kumo: 'src/index.ts',
   'kumo/adapters': 'src/adapters.ts',
+  'kumo/content': 'src/extract/content/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 }
