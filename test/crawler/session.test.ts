@@ -209,7 +209,7 @@ describe('a login that fails', () => {
       },
     })
     const fields = { password: 'x'.repeat(8) }
-    const crawler = patient.retries({ backoff: 1 }).use(account(app, { ...quickly, fields }))
+    const crawler = patient.retries({ backoff: '1ms' }).use(account(app, { ...quickly, fields }))
     const { pages, failures } = await crawl(crawler.seeds(app.url('/done')))
     expect(pathsOf(pages)).toEqual(['/done'])
     expect(failures).toEqual([])
