@@ -8,18 +8,6 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}.test.ts`)
 
 const CRAWLS = ['test/crawler/**/*.test.ts']
-/** What one worker could do otherwise than three: there is no other shard to send links or partitions to. */
-const WITH_ONE_WORKER = crawls(
-  'adding',
-  'first-crawl',
-  'control',
-  'handle',
-  'iteration',
-  'limits',
-  'requests',
-  'seeds',
-  'user-code',
-)
 /** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
 const WITH_WORKERS = crawls(
   ...[
@@ -61,20 +49,12 @@ const WITH_WORKERS = crawls(
 const AS_PUBLISHED = crawls(
   'first-crawl',
   'bad-parts',
-  'charsets',
-  'control',
   'doors',
-  'handle',
   'iteration',
-  'limits',
   'parts',
   'requests',
-  'robots',
-  'scope',
-  'seeds',
   'sitemaps',
   'user-code',
-  'warnings',
 )
 
 export default defineConfig({
@@ -99,11 +79,11 @@ export default defineConfig({
         },
       },
       // What a crawl does must not depend on the number of its threads.
-      ...(isThorough ? [1, 2, 3] : [1, 2]).map((workers) => ({
+      ...(isThorough ? [1, 2, 3] : [2]).map((workers) => ({
         extends: true as const,
         test: {
           name: `workers ${workers}`,
-          include: isThorough ? CRAWLS : workers === 1 ? WITH_ONE_WORKER : WITH_WORKERS,
+          include: isThorough ? CRAWLS : WITH_WORKERS,
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),
