@@ -182,10 +182,15 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
   const links: Link[] = []
   for (const link of extraction.links) {
     if (typeof link === 'string') links.push({ href: link, tag: 'plugin' })
-    else if (typeof link?.href === 'string') links.push(link)
+    else if (typeof link?.href === 'string') links.push(checkedLink(link))
     else throw new TypeError(`it returned a link without an 'href': ${String(link)}`)
   }
   page.found = page.found.with(links)
+}
+
+function checkedLink(link: Link): Link {
+  if (link.priority === undefined || Number.isFinite(link.priority)) return link
+  throw new TypeError(`it returned a link whose 'priority' is not a number: ${link.href}`)
 }
 
 function failed(extractor: Extractor, error: unknown): ExtractionProblem {

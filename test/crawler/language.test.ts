@@ -171,6 +171,24 @@ describe('pageLanguage()', () => {
     expect(summary.skips.language).toBe(3)
   })
 
+  test('with refresh() in rounds, pages around those in the language stay', async () => {
+    const { url } = await site({ '/': page(JA, '/en'), '/en': page(EN) })
+    const scope = pageLanguage('ja', { around: 1 })
+    const rounds = direct
+      .seeds(url('/'))
+      .scope(scope)
+      .workers(WORKERS)
+      .refresh({ rounds: 3, unchanged: true })
+    const changes: string[] = []
+    const summary = await rounds
+      .on('page', (each) => {
+        if (each.url === url('/en')) changes.push(each.change)
+      })
+      .run()
+    expect(changes).toEqual(['new', 'unchanged', 'unchanged'])
+    expect(summary.skips.language).toBeUndefined()
+  })
+
   test('may not be used where the page comes too late', () => {
     expect(() => direct.block(pageLanguage('en'))).toThrow(/block: .*'page language en'.*\.exclude\(\)/)
     expect(() => direct.prioritize(any('/a', pageLanguage('en')), 5)).toThrow(/prioritize: .*needs no page/)

@@ -164,6 +164,11 @@ describe('extraction of a page', () => {
     ['has a string for links', () => ({ links: '/next' }), 'a string'],
     ['has a link that is none', () => ({ links: [undefined] }) as unknown as Extraction, "without an 'href'"],
     [
+      'has a link with a priority that is none',
+      () => ({ links: [{ href: '/a', tag: 'a', priority: Number.NaN }] }),
+      "'priority'",
+    ],
+    [
       'has a link without an href',
       async () => ({ links: [{}] }) as unknown as Extraction,
       "without an 'href'",

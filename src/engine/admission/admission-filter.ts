@@ -55,7 +55,7 @@ export class AdmissionFilter {
     try {
       return rewrite(url)
     } catch (error) {
-      this.#failures.push({ url, error, from: { ...asked, parent, depth }, isRewrite: true })
+      this.#failures.push({ url, error, from: originOf(asked, parent, depth), isRewrite: true })
       return undefined
     }
   }
@@ -86,7 +86,7 @@ export class AdmissionFilter {
         blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent)) === true
       } catch (error) {
         // If the rule fails, the URL counts as blocked.
-        this.#failures.push({ url, error, from: { ...asked, parent, depth } })
+        this.#failures.push({ url, error, from: originOf(asked, parent, depth) })
         return true
       }
     }
@@ -106,13 +106,18 @@ export class AdmissionFilter {
       try {
         inScope = this.#parts.scope.test(scopeTarget(url, depth, from.url))
       } catch (error) {
-        this.#failures.push({ url, error, from: { ...asked, parent: from.url, depth } })
+        this.#failures.push({ url, error, from: originOf(asked, from.url, depth) })
         return false
       }
     }
     if (inScope === false) this.#report.skipped(url, 'scope', from.url, asked)
     return inScope !== false
   }
+}
+
+/** Field by field, because those of a leased request are getters of its class. */
+function originOf({ priority, extras }: Asked, parent: string | undefined, depth: number): LinkOrigin {
+  return { priority, extras, parent, depth }
 }
 
 /** `rel` values of `link` elements that lead to pages, and not to style sheets, icons or fonts. */

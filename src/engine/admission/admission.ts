@@ -79,7 +79,7 @@ export class Admission {
   async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
     const { scope, onSeed, priorities } = this.#parts
     if (priorities !== undefined)
-      for (const url of all ?? seeds.map((seed) => seed.url)) priorities.addSeed(url)
+      for (const url of all ?? seeds.map((seed) => seed.url)) priorities.addSeed(this.#spelled(url))
     if (scope.addSeed !== undefined) {
       for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
@@ -357,10 +357,7 @@ export class Admission {
    */
   #redirectTarget(target: string, from: CrawlRequest): string | undefined {
     const { url, via } = from
-    const to = this.#filter.rewritten(target, from.depth, from.parent, {
-      priority: from.priority,
-      extras: from.extras,
-    })
+    const to = this.#filter.rewritten(target, from.depth, from.parent, from)
     const { rewrite, withoutParameters } = this.#parts
     if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
     return withoutParameters === undefined ? target : withoutParameters(target)

@@ -29,7 +29,8 @@ export class PageScope {
       return this.#scope.testPage?.(target, judged) === true
     }
     if (matches(Number.POSITIVE_INFINITY)) return true
-    if (parent === undefined) return false
+    // A known page has lost its parent; only a page that was kept is visited again.
+    if (parent === undefined && request.revisit !== true) return false
     const distance = (extras?.outside ?? 0) + 1
     if (!matches(distance)) return false
     this.#distances.set(request, distance)

@@ -29,12 +29,14 @@ export interface HostAccess {
   readonly connections?: number | undefined
 }
 
+type ExtraHeaders = Readonly<Record<string, string>> | undefined
+
 /** What the headers of a request are made from. */
 export interface IdentityOptions {
   readonly userAgent: string
   readonly from?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly headersFor?: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined
+  readonly headersFor?: ((origin: string) => ExtraHeaders) | undefined
   readonly auth?: Readonly<Record<string, Credentials>> | undefined
   readonly hosts?: ((origin: string) => HostAccess | undefined) | undefined
 }
@@ -71,25 +73,33 @@ export class OriginHeaders {
 
   #learn(origin: string): string[] {
     const host = this.#options.hosts?.(origin)
-    const headers = this.#own(origin, host)
+    const extra = this.#extra(origin)
+    const headers = this.#own(origin, host, extra)
     // Not cached: a later seed may still set headers for this origin.
-    if (headers === this.#common || host?.auth === WITHHELD) return headers
+    const isOpen = this.#options.headersFor !== undefined && extra === undefined
+    if (isOpen || headers === this.#common || host?.auth === WITHHELD) return headers
     if (this.#known.size >= MAX_ORIGINS) this.#known.clear()
     this.#known.set(owned(origin), headers)
     return headers
   }
 
-  #own(origin: string, host: HostAccess | undefined): string[] {
+  #own(origin: string, host: HostAccess | undefined, extra: ExtraHeaders): string[] {
     try {
-      const extra = this.#options.headersFor?.(origin)
       const ofHost = host?.auth === WITHHELD ? undefined : host?.auth
       const authorization = this.#auth.get(origin) ?? ofHost
       if (extra === undefined && authorization === undefined && host === undefined) return this.#common
       const credentials = authorization === undefined ? {} : { authorization }
       return this.#compose([extra ?? {}, host?.headers ?? {}, credentials], host?.userAgent)
     } catch (error) {
-      const what = `was not fetched, because headersFor returned no usable headers: ${messageOf(error)}`
-      throw new AccessRefused({ code: 'fetcher-failed', what }, error)
+      throw unusable(error)
+    }
+  }
+
+  #extra(origin: string): ExtraHeaders {
+    try {
+      return this.#options.headersFor?.(origin)
+    } catch (error) {
+      throw unusable(error)
     }
   }
 
@@ -97,6 +107,11 @@ export class OriginHeaders {
     const { userAgent, from, headers } = this.#options
     return requestHeaders(agent ?? userAgent, from === undefined ? {} : { from }, headers ?? {}, ...own)
   }
+}
+
+function unusable(error: unknown): AccessRefused {
+  const what = `was not fetched, because headersFor returned no usable headers: ${messageOf(error)}`
+  return new AccessRefused({ code: 'fetcher-failed', what }, error)
 }
 
 /** UTF-8, as RFC 7617 prefers and browsers send. */

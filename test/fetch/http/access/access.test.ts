@@ -48,6 +48,18 @@ describe('headers by origin', () => {
     expect(asked).toEqual([mine.url(''), other.url(''), other.url('')])
   })
 
+  it('are asked for again where a host has headers of its own, until there are any', () => {
+    let extra: Record<string, string> | undefined
+    const headers = new OriginHeaders({
+      userAgent: 'test/1.0',
+      headersFor: () => extra,
+      hosts: () => ({ headers: { 'X-Host': 'a' } }),
+    })
+    expect(headers.of('https://a.example')).toContain('x-host')
+    extra = { 'X-Seed': 'b' }
+    expect(headers.of('https://a.example')).toEqual(expect.arrayContaining(['x-host', 'x-seed']))
+  })
+
   it.each<[string, (origin: string) => unknown]>([
     [
       'throws',
