@@ -118,6 +118,14 @@ export function optionError(option: string, description: string, allowed: string
   return new KumoError('KUMO_INVALID_OPTION', `${option}: got ${description}; allowed: ${allowed}`)
 }
 
+/** Throws unless the options are an object with no other keys than these: a typo must not pass for an option left out. */
+export function assertKeys(option: string, given: unknown, keys: readonly string[]): void {
+  if (typeof given !== 'object' || given === null || !isPlainObject(given))
+    throw invalidOption(option, given, `an object with ${keys.join(', ')}`)
+  const unknown = Object.keys(given).find((key) => !keys.includes(key))
+  if (unknown !== undefined) throw optionError(option, `the key '${unknown}'`, keys.join(', '))
+}
+
 /** The message of anything that can be thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -55,6 +55,8 @@ const MOST_TEXTS = 5000
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
 
+type Inspect = (value: unknown, options: object) => string
+
 /** A response as a page. Each property is computed on first access and cached. */
 export class FetchedPage implements Page {
   readonly #request: CrawlRequest
@@ -345,6 +347,16 @@ export class FetchedPage implements Page {
       this.url,
     )
     return this.#tree
+  }
+
+  /** What `JSON.stringify()` and `console.log()` show: the fields that say which page it is, and none that costs time. */
+  toJSON(): Partial<Page> {
+    const { id, url, status, mediaType, depth, parent, request, change, fetchedAt, data } = this
+    return { id, url, status, mediaType, depth, parent, request: { ...request }, change, fetchedAt, data }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](_: number, options: object, inspect: Inspect): string {
+    return `Page ${inspect(this.toJSON(), options)}`
   }
 
   get #decoded(): DecodedText {

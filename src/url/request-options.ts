@@ -197,7 +197,7 @@ function dataOf(option: string, given: unknown): string | undefined {
   if (given === undefined) return undefined
   let text: string | undefined
   try {
-    text = JSON.stringify(given)
+    text = JSON.stringify(given, plainOnly)
   } catch (error) {
     throw optionError(option, `data that is not JSON (${messageOf(error)})`, 'what JSON can represent')
   }
@@ -205,6 +205,16 @@ function dataOf(option: string, given: unknown): string | undefined {
   if (text.length <= MAX_DATA_LENGTH) return text
   const allowed = `at most ${MAX_DATA_LENGTH}; keep the data elsewhere and pass its key`
   throw optionError(option, `${text.length} characters of JSON`, allowed)
+}
+
+/** JSON would write a Map as `{}` and NaN as `null`. */
+function plainOnly(key: string, value: unknown): unknown {
+  const isLost =
+    typeof value === 'number'
+      ? !Number.isFinite(value)
+      : typeof value === 'object' && value !== null && !Array.isArray(value) && !isPlainObject(value)
+  if (isLost) throw new TypeError(`${key === '' ? 'it' : `'${key}'`} is ${show(value)}`)
+  return value
 }
 
 function timeOf(option: string, given: unknown): number | undefined {

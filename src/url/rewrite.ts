@@ -1,6 +1,6 @@
 /** URLs rewritten by rules of the user, so that a page with several URLs is fetched once. */
 
-import { invalidOption, isPlainObject, messageOf, optionError, show } from '../errors.js'
+import { assertKeys, invalidOption, isPlainObject, messageOf, optionError, show } from '../errors.js'
 import { withRecipe } from '../modules/recipe.js'
 import { canonicalizeUrl } from './canonicalize.js'
 import { fingerprintText } from './fingerprint.js'
@@ -35,7 +35,8 @@ const INDEX_NAMES: readonly string[] = ['index.html', 'index.htm']
  * new Crawler().seeds('https://example.com/').urls({ rewrite: indexPages({ names: ['index.php', 'default.aspx'] }) })
  */
 export function indexPages(options: IndexPageOptions = {}): UrlRewrite {
-  const { names = INDEX_NAMES } = options ?? {}
+  assertKeys('indexPages()', options, ['names'])
+  const { names = INDEX_NAMES } = options
   const isName = (name: unknown) => typeof name === 'string' && /^[^\s/?#;]+$/.test(name)
   if (!Array.isArray(names) || names.length === 0 || !names.every(isName))
     throw invalidOption('indexPages.names', names, "file names such as ['index.html', 'index.php']")

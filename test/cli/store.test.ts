@@ -77,8 +77,8 @@ describe('--store', { timeout: 60_000 }, () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { id: string }).id)
     expect(new Set(ids).size).toBe(COUNT)
-    // What was written within the last tenth of a second before the crash may come again.
-    expect(ids.length).toBeLessThanOrEqual(COUNT + 1)
+    // What was written since the last commit comes again: a page, or some more where the machine is busy.
+    expect(ids.length).toBeLessThanOrEqual(COUNT + 4)
   })
 
   test('the page limit counts over all runs', async () => {

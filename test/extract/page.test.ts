@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../src/conformance/page.js'
 import { FetchedPage, isMarkup } from '../../src/extract/page.js'
@@ -202,6 +203,18 @@ describe('FetchedPage', () => {
     expect(stderr).toBe('')
     const touched = ['Tea', 1, 'x', 36, false]
     expect(JSON.parse(stdout)).toEqual({ touched, before: false, title: 'Tea', after: true })
+  })
+})
+
+describe('a page that is printed', () => {
+  it('shows which page it is, and not its content', () => {
+    const page = pageOf({ url: 'https://a.example/1', body: '<title>A</title>' })
+    expect(JSON.parse(JSON.stringify(page))).toMatchObject({
+      url: 'https://a.example/1',
+      status: 200,
+      request: { method: 'GET', priority: 0 },
+    })
+    expect(inspect(page)).toMatch(/^Page \{[\s\S]*url: 'https:\/\/a.example\/1'/)
   })
 })
 

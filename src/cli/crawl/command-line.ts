@@ -28,6 +28,7 @@ export interface CrawlCommandLine {
 type Options = ReadonlyMap<string, readonly string[]>
 
 const NO_URL = 'no URL given; pass at least one, as in: kumo crawl https://example.com/'
+const NOTHING_STORED = '--retry-failed needs the stored crawl whose failures to retry; add --store DIR'
 const FORMATS = ['text', 'jsonl', 'csv', 'markdown']
 
 /** @throws UsageError if the command line is invalid. */
@@ -36,6 +37,7 @@ export async function readCrawlCommandLine(args: readonly string[]): Promise<Cra
   const last = (name: string) => options.get(name)?.at(-1)
   const path = last('seeds')
   if (operands.length === 0 && path === undefined) throw new UsageError(NO_URL)
+  if (options.has('retry-failed') && !options.has('store')) throw new UsageError(NOTHING_STORED)
   const crawler = buildCrawler(operands, options, CRAWL_OPTIONS)
   const format = formatOf(options)
   const isQuiet = options.has('quiet')

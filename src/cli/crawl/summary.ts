@@ -30,6 +30,7 @@ export function summaryLines(summary: Summary, details: SummaryDetails): string[
     ...skipped(summary, details),
     ...failed(summary, details),
     ...hints(summary, details.width),
+    ...unused(summary, details),
     ...left(summary, details),
   ]
 }
@@ -59,6 +60,11 @@ function failed({ failures, failed }: Summary, { examples, width }: SummaryDetai
   if (failed === 0) return []
   const explain = (code: string) => printable(examples.get(code)?.message ?? '')
   return [`${count(failed)} failed:`, ...tally(failures, width, explain)]
+}
+
+function unused({ unusedRules }: Summary, { width }: SummaryDetails): string[] {
+  if (unusedRules.length === 0) return []
+  return wrap(`Rules that matched no URL: ${unusedRules.map(printable).join(', ')}.`, width, '')
 }
 
 function left(summary: Summary, { command, pageLimit, width }: SummaryDetails): string[] {

@@ -1,6 +1,6 @@
 /** The main content of HTML that does not come from a crawl. */
 
-import { KumoError } from '../../errors.js'
+import { assertKeys, KumoError } from '../../errors.js'
 import { owned } from '../../owned.js'
 import { findMain } from './main.js'
 import { markdownOf } from './markdown/markdown.js'
@@ -40,6 +40,7 @@ export function mainContent(html: string, options: ContentOptions = {}): MainCon
   if (typeof html !== 'string') {
     throw new KumoError('KUMO_INVALID_OPTION', `mainContent() takes HTML as a string, not ${typeof html}`)
   }
+  assertKeys('mainContent()', options, ['url'])
   const { url } = options
   if (url !== undefined && !URL.canParse(url)) {
     throw new KumoError(

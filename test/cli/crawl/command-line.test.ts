@@ -46,7 +46,7 @@ const ROWS: [
   [['--limit-time', '10m'], ({ limit }) => limit.timeMs, 600_000],
   [['--limit-per-host', '5'], ({ limit }) => limit.pagesPerHost, 5],
   [['--limit-requests', '6'], ({ limit }) => limit.requests, 6],
-  [['--retry-failed'], ({ retryFailed }) => retryFailed, true],
+  [['--retry-failed', '--store', 'x'], ({ retryFailed }) => retryFailed, true],
   [['--delay', '250ms'], ({ delayMs }) => delayMs, 250],
   [['--delay', '0'], ({ delayMs }) => delayMs, 0],
   [['--concurrency', '7'], ({ concurrency }) => concurrency, 7],

@@ -11,6 +11,7 @@ const done = {
   pagesPerSecond: 0.96,
   earlierRuns: 0,
   skips: {},
+  unusedRules: [],
   skipped: 0,
   failures: {},
   failed: 0,
@@ -38,6 +39,10 @@ describe('the summary', () => {
       failures: { timeout: 1 },
     })
     expect(first).toBe('Done: no pages; 1 host visited, 0 bytes, 0.1 s.')
+  })
+
+  test('names rules that matched nothing', () => {
+    expect(lines({ unusedRules: ['exclude: glob /logn'] }).join(' ')).toContain('exclude: glob /logn')
   })
 
   test('counts runs where there were several', () => {

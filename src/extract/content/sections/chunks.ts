@@ -1,6 +1,6 @@
 /** Cuts sections into chunks with stable ids, and compares the chunks of two visits. */
 
-import { KumoError } from '../../../errors.js'
+import { assertKeys, invalidOption, KumoError } from '../../../errors.js'
 import { owned } from '../../../owned.js'
 import { fingerprintText } from '../../../url/fingerprint.js'
 import type { Page } from '../../contract.js'
@@ -23,6 +23,8 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u
  * }
  */
 export function chunks(page: Pick<Page, 'id' | 'url' | 'sections'>, options: ChunkOptions = {}): Chunk[] {
+  assertKeys('chunks()', options, ['maxWords', 'overlap'])
+  if (!Array.isArray(page?.sections)) throw invalidOption('chunks()', page, 'a page')
   const { maxWords = MAX_WORDS, overlap = 0 } = options
   checkNumber('maxWords', maxWords, 1, Number.MAX_SAFE_INTEGER)
   checkNumber('overlap', overlap, 0, maxWords - 1)
