@@ -82,7 +82,8 @@ export interface PageRecord {
   readonly unseen?: true | undefined
   /** The round that it was last queued for: see `RefreshRules.rounds`. */
   readonly round?: number | undefined
-  /** What the program asked for beyond a GET of the URL. */
+  /** What its request has besides the URL. Only for rounds: otherwise the frontier has the request. */
+  readonly priority?: number | undefined
   readonly extras?: RequestExtras | undefined
 }
 

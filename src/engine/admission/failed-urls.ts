@@ -7,16 +7,15 @@ import { newRequest } from './admission.js'
 /** URLs that are queued at once. */
 const BATCH = 500
 
-/** What a store remembers about a request that was given up. Its key is the name in the seen-set. */
+/** What a store remembers about a URL that was given up. */
 interface FailedUrl {
   readonly code: FailureCode
   readonly depth: number
   readonly parent?: string | undefined
-  /** The run that gave it up. */
-  readonly run: number
-  /** Absent: 0. */
   readonly priority?: number | undefined
   readonly extras?: RequestExtras | undefined
+  /** The run that gave it up. */
+  readonly run: number
 }
 
 /** Where URLs go that are retried. */
@@ -42,10 +41,7 @@ export class FailedUrls {
   put(request: CrawlRequest, code: FailureCode, run: number): void {
     const { host, depth, parent, priority, extras } = request
     const failed: FailedUrl = {
-      code,
-      depth,
-      parent,
-      run,
+      ...{ code, depth, parent, run },
       ...(priority !== 0 && { priority }),
       ...(extras && { extras }),
     }

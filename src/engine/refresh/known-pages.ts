@@ -220,11 +220,17 @@ export class KnownPages {
   settled(visits: readonly VisitResult[]): void {
     for (const { request, record } of visits) {
       if (record === undefined) continue
-      const { host, extras } = request
-      this.#pages.put(knownAs(request), extras === undefined ? record : { ...record, extras }, host)
+      const { host } = request
+      this.#pages.put(knownAs(request), this.#withRequest(record, request), host)
       const server = this.schedule.serverOf(host)
       if (server !== undefined) this.#servers.put(host, server, host)
     }
+  }
+
+  /** In rounds, requests are made from the records. */
+  #withRequest(record: PageRecord, { priority, extras }: CrawlRequest): PageRecord {
+    if (this.#rounds === undefined || (priority === 0 && extras === undefined)) return record
+    return { ...record, ...(priority !== 0 && { priority }), ...(extras && { extras }) }
   }
 
   #digest(page: Page): string | undefined {

@@ -144,8 +144,8 @@ export class Rounds {
       for (const [name, record, host] of mine) this.#pages.put(name, record, host)
       this.#waiting += mine.length
       await this.#sink.add(
-        mine.map(([name, { depth, extras }, host]) => ({
-          ...newRequest(urlIn(name), host, depth, 0, undefined),
+        mine.map(([name, { depth, priority = 0, extras }, host]) => ({
+          ...newRequest(urlIn(name), host, depth, priority, undefined),
           ...(extras && { extras }),
           revisit: true,
         })),
