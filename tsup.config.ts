@@ -3,6 +3,7 @@ import { defineConfig } from 'tsup'
 const library = {
   index: 'src/index.ts',
   adapters: 'src/adapters.ts',
+  content: 'src/extract/content/index.ts',
   conformance: 'src/conformance/index.ts',
   sim: 'src/sim/index.ts',
 }

@@ -8,18 +8,6 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}.test.ts`)
 
 const CRAWLS = ['test/crawler/**/*.test.ts']
-/** What one worker could do otherwise than three: there is no other shard to send links or partitions to. */
-const WITH_ONE_WORKER = crawls(
-  'adding',
-  'first-crawl',
-  'control',
-  'handle',
-  'iteration',
-  'limits',
-  'requests',
-  'seeds',
-  'user-code',
-)
 /** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
 const WITH_WORKERS = crawls(
   ...[
@@ -27,12 +15,17 @@ const WITH_WORKERS = crawls(
     'bad-hosts',
     'bad-parts',
     'control',
+    'cookies',
     'doors',
     'first-crawl',
     'handle',
     'hanging-parts',
+    'hosts',
     'iteration',
+    'language',
     'limits',
+    'methods',
+    'no-page',
   ],
   ...[
     'parts',
@@ -40,9 +33,12 @@ const WITH_WORKERS = crawls(
     'refresh',
     'requests',
     'retries',
+    'rewrite',
     'robots',
     'routes',
+    'rules',
     'seeds',
+    'session',
     'sitemaps',
     'stats',
     'trouble',
@@ -53,20 +49,12 @@ const WITH_WORKERS = crawls(
 const AS_PUBLISHED = crawls(
   'first-crawl',
   'bad-parts',
-  'charsets',
-  'control',
   'doors',
-  'handle',
   'iteration',
-  'limits',
   'parts',
   'requests',
-  'robots',
-  'scope',
-  'seeds',
   'sitemaps',
   'user-code',
-  'warnings',
 )
 
 export default defineConfig({
@@ -74,6 +62,7 @@ export default defineConfig({
     alias: [
       { find: /^kumo$/, replacement: source('index.ts') },
       { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
+      { find: /^kumo\/content$/, replacement: source('extract/content/index.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],
@@ -90,11 +79,11 @@ export default defineConfig({
         },
       },
       // What a crawl does must not depend on the number of its threads.
-      ...[1, 3].map((workers) => ({
+      ...(isThorough ? [1, 2, 3] : [2]).map((workers) => ({
         extends: true as const,
         test: {
           name: `workers ${workers}`,
-          include: isThorough ? CRAWLS : workers === 1 ? WITH_ONE_WORKER : WITH_WORKERS,
+          include: isThorough ? CRAWLS : WITH_WORKERS,
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),
@@ -105,6 +94,7 @@ export default defineConfig({
           alias: [
             { find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` },
             { find: /^kumo\/adapters$/, replacement: `${INSTALLED}/dist/adapters.cjs` },
+            { find: /^kumo\/content$/, replacement: `${INSTALLED}/dist/content.cjs` },
           ],
         },
         test: {
@@ -123,5 +113,7 @@ export default defineConfig({
     setupFiles: ['test/use-thread-program.ts'],
     // Many tests wait for pauses and timeouts, so that two cores have room for more than two.
     maxWorkers: 3,
+    // Concurrent tests are programs that wait for rate limits most of the time.
+    maxConcurrency: 16,
   },
 })

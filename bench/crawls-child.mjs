@@ -23,7 +23,7 @@ function crawlerOf({ seeds, workers, balance = true, concurrency, delayMs, robot
     .allowPrivate('all')
     .workers(workers, { balance })
     .concurrency(concurrency)
-    .delay(delayMs)
+    .delay(`${delayMs}ms`)
     .robots(robots)
     .perHost(perHost ?? {})
   return dom ? crawler.extract(new URL('./dom-extractor.mjs', import.meta.url)) : crawler

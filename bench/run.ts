@@ -2,6 +2,7 @@
 
 import { abort } from './abort.js'
 import { balance } from './balance.js'
+import { content } from './content.js'
 import { core } from './core.js'
 import { durable } from './durable.js'
 import { exchange } from './exchange.js'
@@ -13,6 +14,7 @@ import { pieces } from './pieces.js'
 import { politeness } from './politeness.js'
 import { refresh } from './refresh.js'
 import { type Bench, report } from './report.js'
+import { requests } from './requests.js'
 import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
@@ -23,6 +25,7 @@ import { workers } from './workers.js'
 const BENCHES: Record<string, Bench> = {
   core,
   scanner,
+  content,
   robots,
   seen,
   frontier,
@@ -33,6 +36,7 @@ const BENCHES: Record<string, Bench> = {
   memory,
   pieces,
   durable,
+  requests,
   exchange,
   workers,
   balance,

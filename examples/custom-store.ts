@@ -13,7 +13,7 @@ type Outcome = Omit<Settlement, 'request' | 'visitedAt'>
 /** One call, one line: a settlement and the links it found are stored together or, if the line is cut off, not at all. */
 type Line = [added: readonly CrawlRequest[], settled: (Omit<Settlement, 'request'> & { key: string })[]]
 
-const keyOf = ({ url, purpose, via }: CrawlRequest) => JSON.stringify([url, purpose, via])
+const keyOf = (request: CrawlRequest) => JSON.stringify([knownAs(request), request.purpose, request.via])
 
 export function logStore(path: string): Store {
   return {
@@ -73,7 +73,7 @@ async function restore(frontier: Frontier, seen: SeenStore, log: string, delayMs
     const [added, settled] = JSON.parse(line) as Line
     for (const request of added) add(request)
     for (const { key, visitedAt = 0, again, found = [], ...news } of settled) {
-      const [request] = pending.get(key)!.shift()!
+      const [{ notBefore: _, ...request }] = pending.get(key)!.shift()!
       const before = hosts.get(request.host)?.[1]
       const clock = { ...before, ...news }
       const rested = visitedAt + Math.max(delayMs, clock.hostDelayMs ?? 0)

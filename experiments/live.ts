@@ -260,7 +260,7 @@ async function crawl(
       .seeds(Array.from({ length: hosts }, (_, host) => `http://${addressOf(host)}:${port}/`))
       .scope('host')
       .robots(false)
-      .delay(delayMs)
+      .delay(`${delayMs}ms`)
       .concurrency(sockets)
       .refresh({ ...refresh, until: untilMs })
       .on('page', (page) => {

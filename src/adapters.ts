@@ -4,6 +4,7 @@
  */
 
 export type { Bottleneck, IdleReason, StageName, StageStats, WorkerStats } from './engine/stats/stats.js'
+export type { RetriedFailure, RetryWhen } from './engine/visit/retry.js'
 export type { Exchange } from './exchange/contract.js'
 export type {
   BareDocument,
@@ -33,7 +34,13 @@ export {
   type LookupOptions,
   type Resolver,
 } from './fetch/dns/resolver.js'
-export type { AccessOptions, Certificates, Credentials, TlsOptions } from './fetch/http/access/access.js'
+export type {
+  AccessOptions,
+  Certificates,
+  Credentials,
+  HostAccess,
+  TlsOptions,
+} from './fetch/http/access/access.js'
 export type { TrustedHosts } from './fetch/http/address-guard.js'
 export { type HttpFetcher, type HttpFetcherOptions, httpFetcher } from './fetch/http/http.js'
 export type { ProxyOption } from './fetch/http/proxy.js'
@@ -41,6 +48,7 @@ export type { Robots } from './fetch/robots/parse.js'
 export type {
   Again,
   Frontier,
+  HostPoliteness,
   Politeness,
   ReadyHost,
   SelectionPolicy,
@@ -48,7 +56,9 @@ export type {
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
 export type { Hook, HookContext } from './hooks/contract.js'
+export type { SessionConditions, SessionOptions, SessionRule } from './hooks/session/contract.js'
 export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
+export type { HostOptions } from './options/hosts.js'
 export type {
   BodyOptions,
   DelayOptions,
@@ -59,6 +69,7 @@ export type {
   RobotsRules,
   SitemapRules,
   TimeoutOptions,
+  TrapLimits,
   UrlOptions,
   WorkerTuning,
 } from './options/options.js'
@@ -86,6 +97,7 @@ export type {
 export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
 export {
   type Clock,
+  type Duration,
   type Random,
   seededRandom,
   systemClock,
@@ -107,5 +119,14 @@ export type {
 export { canonicalizeUrl } from './url/canonicalize.js'
 export { knownAs } from './url/known-as.js'
 export type { FollowOptions, RequestInput } from './url/request-options.js'
-export type { ScopeName, ScopePredicate, ScopeTarget, ScopeTest } from './url/scope/scope.js'
+export type { IndexPageOptions, UrlRewrite, UrlRewriteRule } from './url/rewrite.js'
+export type { PageLanguageOptions } from './url/scope/page-language.js'
+export type {
+  ScopeAnswer,
+  ScopeName,
+  ScopePage,
+  ScopePredicate,
+  ScopeTarget,
+  ScopeTest,
+} from './url/scope/scope.js'
 export type { TrapOptions } from './url/traps/traps.js'

@@ -35,7 +35,7 @@ export type KumoErrorCode =
   | 'KUMO_CONTRACT_BROKEN'
   /** A worker thread could not be started, or kept crashing; the crawl has ended. */
   | 'KUMO_WORKER_FAILED'
-  /** `page.document` was read, but the page is not markup. */
+  /** `page.document` was read, but the page is not markup, or a page is too large for a tree of its elements. */
   | 'KUMO_NO_DOCUMENT'
   /** `page.follow()` was called after the page was settled. */
   | 'KUMO_PAGE_SETTLED'

@@ -21,7 +21,7 @@ export interface CrawlRequest {
   readonly parent: string | undefined
   /** Absent for a page. A frontier returns it unchanged. */
   readonly purpose?: Purpose | undefined
-  /** The URLs that redirected here, first to last; absent if none did. */
+  /** What redirected here, first to last, by the names of `redirectName`: for a GET, the URL. Absent if nothing did. */
   readonly via?: readonly string[] | undefined
   /** What a sitemap says about the page. */
   readonly hint?: SitemapHint | undefined
@@ -47,6 +47,8 @@ export interface RequestExtras {
   readonly label?: string | undefined
   /** As JSON text: it is small, cannot be changed from outside, and is parsed only if it is read. */
   readonly data?: string | undefined
+  /** With `pageLanguage(…, { around })`: how many links ago the last page in the scope was. Absent: it links here. */
+  readonly outside?: number | undefined
 }
 
 /** The request behind a page, failure, skip or redirect, as the program made it. */
@@ -131,7 +133,7 @@ export interface Link {
   readonly tag: string
   /** The `rel` attribute, as written. */
   readonly rel?: string | undefined
-  /** Within a host, links with a larger number are fetched first. */
+  /** Within a host, links with a larger number are fetched first. It outweighs the rules of `prioritize()`. */
   readonly priority?: number | undefined
 }
 
@@ -147,6 +149,8 @@ export type SkipReason =
   | 'nofollow'
   /** Matched by `.block()`. */
   | 'blocked'
+  /** The page is not written in a language of the scope: see `pageLanguage()`. */
+  | 'language'
   /** No extractor wants this media type; only the headers were read. */
   | 'media-type'
   /** The host has reached `limit({ pagesPerHost })`. */
@@ -210,6 +214,8 @@ export type FailureCode =
   | 'extract-failed'
   /** An extractor did not return in time. */
   | 'extract-timeout'
+  /** A field of `select()` is missing, or its schema rejects it. */
+  | 'invalid-data'
   /** A hook or a `page` listener threw. */
   | 'hook-failed'
   /** A hook or a `page` listener did not return in time. */
@@ -218,6 +224,12 @@ export type FailureCode =
   | 'no-route'
   /** A scope rule threw for this URL, so it was not followed. */
   | 'scope-failed'
+  /** `urls({ rewrite })` threw for this URL, returned no http(s) URL, or would rewrite its result again. */
+  | 'rewrite-failed'
+  /** The login of a session failed, so pages of its origin are not fetched. */
+  | 'session-failed'
+  /** The page shows that the session is over. It is fetched again after a new login. */
+  | 'session-over'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
   /** Worker threads crashed or hung repeatedly while they processed this page. */

@@ -37,14 +37,15 @@ interface Source {
 
 /** Every folder of src/. A new room or subroom gets a line here and a row in docs/architecture.md. */
 const FOLDERS: readonly string[] = [
-  'cli cli/crawl cli/inspect cli/simulate',
+  'cli cli/check cli/crawl cli/inspect cli/simulate',
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
   'engine engine/admission engine/refresh engine/stats engine/visit',
   'exchange',
-  'extract extract/charset extract/digest extract/dom extract/html extract/sitemap extract/xml',
+  'extract extract/charset extract/digest extract/dom extract/html extract/select extract/sitemap extract/xml',
+  'extract/content extract/content/markdown extract/content/meta extract/content/sections extract/content/structured',
   'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/robots',
   'frontier',
-  'hooks',
+  'hooks hooks/session',
   'modules',
   'options',
   'partition',

@@ -5,7 +5,7 @@ import { startSite } from './loopback/site.js'
 import { type RunOptions, runProgram } from './run-program.js'
 
 const demo = (args: readonly string[], options?: RunOptions) =>
-  runProgram('examples/demo/main.ts', args, options)
+  runProgram('examples/demo/main.ts', args, { ...options, asSource: true })
 
 describe('npm run demo', { timeout: 60_000 }, () => {
   test('crawls a local web and prints a summary', async () => {

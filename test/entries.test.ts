@@ -11,6 +11,7 @@ import { PROJECT } from './run-program.js'
 const ENTRIES = {
   kumo: 'src/index.ts',
   'kumo/adapters': 'src/adapters.ts',
+  'kumo/content': 'src/extract/content/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 } as const
@@ -25,6 +26,11 @@ function open(): ts.Program {
   const files = Object.values(ENTRIES).map((file) => join(PROJECT, file))
   return ts.createProgram(files, options)
 }
+
+/** The files with the methods that a crawler inherits. */
+const SETTINGS = ['settings', 'rule-settings'].map(
+  (name) => program.getSourceFile(join(PROJECT, `src/options/${name}.ts`))!,
+)
 
 /** What an entry exports, by name; aliases are followed. */
 function exportsOf(entry: keyof typeof ENTRIES): Map<string, ts.Symbol> {
@@ -71,8 +77,9 @@ describe('names', () => {
     const missing = new Set<string>()
     // Suites and simulations take objects that are written in place.
     const doors = [...exportsOf('kumo').values(), ...exportsOf('kumo/adapters').values()]
-    const settings = program.getSourceFile(join(PROJECT, 'src/options/settings.ts'))!
-    const methods = checker.getExportsOfModule(checker.getSymbolAtLocation(settings)!)
+    const methods = SETTINGS.flatMap((settings) =>
+      checker.getExportsOfModule(checker.getSymbolAtLocation(settings)!),
+    )
     for (const symbol of [...doors, ...methods]) {
       for (const declaration of symbol.declarations ?? []) {
         for (const name of mentionedTypes(declaration)) {
@@ -136,7 +143,7 @@ describe('option objects', () => {
         if (ts.isClassDeclaration(declaration) && symbol.name === 'Crawler') yield* inlineKeys(declaration)
       }
     }
-    yield* inlineKeys(program.getSourceFile(join(PROJECT, 'src/options/settings.ts'))!)
+    for (const settings of SETTINGS) yield* inlineKeys(settings)
   }
 
   function* inlineKeys(where: ts.Node): Generator<[string, ts.PropertySignature]> {

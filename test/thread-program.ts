@@ -2,6 +2,7 @@
 
 import { rename } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { removeBuiltPrograms } from './built-program.js'
 import { THREAD_PROGRAM } from './thread-program-place.js'
 
 export async function setup(): Promise<void> {
@@ -18,4 +19,8 @@ export async function setup(): Promise<void> {
   })
   // Another run of the tests may be reading it.
   await rename(made, THREAD_PROGRAM)
+}
+
+export function teardown(): void {
+  removeBuiltPrograms()
 }

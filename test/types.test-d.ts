@@ -223,7 +223,7 @@ describe('the builder', () => {
   })
 
   test('knows durations, scopes and keys', () => {
-    crawler.delay(5).delay('5s').delay('1.5m')
+    crawler.delay(50).delay('5s').delay('1.5m')
     crawler.workers(4).workers('auto', { watchdog: '1m' }).workers(0, { watchdog: false, balance: false })
     // @ts-expect-error: a word that does not exist.
     crawler.workers('all')

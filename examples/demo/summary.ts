@@ -61,6 +61,7 @@ const SKIPS: Record<SkipReason, string> = {
   robots: 'disallowed by robots.txt, or robots.txt was unavailable',
   nofollow: 'pages or links marked nofollow',
   blocked: 'on the block list',
+  language: 'the page is in another language',
   'media-type': 'a media type that no extractor accepts',
   'host-limit': 'beyond limit({ pagesPerHost })',
   'site-limit': 'beyond limit({ pagesPerSite })',

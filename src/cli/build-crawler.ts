@@ -1,30 +1,38 @@
 /** Builds a crawler from the arguments of a command line; its errors name options as they were typed. */
 
 import { KumoError } from '../errors.js'
-import { Crawler, type LevelOptions, level, type Store } from '../index.js'
-import { CRAWL_OPTIONS } from './crawl/options.js'
+import { Crawler, type LevelOptions, level, type RequestOptions, type Store } from '../index.js'
+import type { CrawlOption } from './crawl/options.js'
 import { UsageError } from './usage-error.js'
 
 type Options = ReadonlyMap<string, readonly string[]>
+type Table = Readonly<Record<string, CrawlOption>>
 
 /** Applies the URLs and every option that has a builder method; the command handles the others. */
-export function buildCrawler(urls: readonly string[], options: Options): Crawler {
+export function buildCrawler(urls: readonly string[], options: Options, table: Table): Crawler {
   let crawler = new Crawler()
-  if (urls.length > 0) crawler = crawler.seeds(urls.map(checkUrl))
+  const checked = urls.map(checkUrl)
+  if (urls.length > 0) crawler = withOptionName('label', () => crawler.seeds(checked.map(labelled(options))))
   for (const [name, values] of options) {
-    const { apply: to } = CRAWL_OPTIONS[name]!
+    const { apply: to } = table[name]!
     if (to !== undefined) crawler = withOptionName(name, () => to(crawler, values.at(-1)!, values))
   }
-  const store = storeOf(options)
+  const store = storeOf(options, table)
   return store === undefined ? crawler : crawler.store(store)
 }
 
-function storeOf(options: Options): Store | undefined {
+/** Gives a URL the label of `--label`. */
+export function labelled(options: Options): (url: string) => string | RequestOptions {
+  const label = options.get('label')?.at(-1)
+  return (url) => (label === undefined ? url : { url, label })
+}
+
+function storeOf(options: Options, table: Table): Store | undefined {
   const path = options.get('store')?.at(-1)
   let store = path === undefined ? undefined : level(path)
   let settings: LevelOptions = {}
   for (const [name, values] of options) {
-    const { storeOptions: ofStore } = CRAWL_OPTIONS[name]!
+    const { storeOptions: ofStore } = table[name]!
     if (ofStore === undefined) continue
     if (path === undefined) throw new UsageError(`--${name} is about a store: give --store DIR with it`)
     settings = { ...settings, ...ofStore(values.at(-1)!) }
@@ -58,7 +66,7 @@ function canCrawl(url: string): boolean {
 }
 
 /** Prefixes the builder's error with the option as it was typed. */
-function withOptionName<T>(name: string, make: () => T): T {
+export function withOptionName<T>(name: string, make: () => T): T {
   try {
     return make()
   } catch (error) {

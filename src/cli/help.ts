@@ -2,22 +2,33 @@
 
 import { VERSION } from '../options/options.js'
 import type { OptionSpec } from './arguments.js'
+import { CHECK_OPTIONS } from './check/options.js'
 import { CRAWL_OPTIONS, type OptionGroup } from './crawl/options.js'
 import { wrap } from './format.js'
 import { INSPECT_OPTIONS } from './inspect/options.js'
 import { DEFAULT_WIDTH } from './screen.js'
 import { SIMULATE_OPTIONS, type SimulateGroup } from './simulate/options.js'
 
-export const COMMANDS = ['crawl', 'inspect', 'simulate', 'help'] as const
+export const COMMANDS = ['crawl', 'check', 'inspect', 'simulate', 'help'] as const
 /** A command with its own help text. */
-export type Topic = 'crawl' | 'inspect' | 'simulate'
+export type Topic = 'crawl' | 'check' | 'inspect' | 'simulate'
 
 /** The column in which descriptions start. */
 const COLUMN = 26
 
+const GROUP_TITLES: Readonly<Record<OptionGroup, string>> = {
+  Start: 'Where to start',
+  Follow: 'Which links to follow',
+  End: 'When to stop',
+  Manners: 'Politeness',
+  Network: 'Network',
+  Output: 'Output',
+}
+
 const GENERAL = `kumo ${VERSION}, a polite web crawler
 
   kumo crawl URL...       crawl from these URLs
+  kumo check URL...       find broken links
   kumo inspect DIR        show the state of a stored crawl
   kumo simulate           forecast how well a revisit schedule would work
   kumo help COMMAND       show all options of a command
@@ -28,6 +39,7 @@ Examples:
   kumo crawl https://example.com/ --limit 100
   kumo crawl https://example.com/ --json > pages.jsonl
   kumo crawl https://example.com/ --store ./crawl
+  kumo check https://example.com/
   kumo inspect ./crawl
   kumo simulate --servers 1000 --change 1h..30d --sockets 5,10,20
 `
@@ -38,14 +50,7 @@ Crawls from the URLs and prints one line per page to standard output.
 Progress and the summary go to standard error. Press Ctrl-C to stop
 gracefully, and again to abort.
 
-${groups(CRAWL_OPTIONS, {
-  Start: 'Where to start',
-  Follow: 'Which links to follow',
-  End: 'When to stop',
-  Manners: 'Politeness',
-  Network: 'Network',
-  Output: 'Output',
-})}
+${groups(CRAWL_OPTIONS, GROUP_TITLES)}
 Globs: '/blog/**' matches paths, '*.example.com' matches hosts. * matches
 anything except a slash, ** matches anything, {a,b} either of two.
 
@@ -59,6 +64,23 @@ Examples:
   kumo crawl https://example.com/ --store ./crawl --limit-time 1h > /dev/null
   kumo crawl --seeds urls.txt --depth 0 --delay 2s \\
     --user-agent 'MyBot/1.0 (+https://example.com/bot)'
+`
+
+const CHECK = `kumo check URL... [options]
+
+Reads the pages of a site from the URLs on and checks every link, also those
+that lead out of the site. Prints broken links with every page that contains
+them, and redirects, to standard output.
+
+${groups(CHECK_OPTIONS, GROUP_TITLES)}
+Exit codes: 0 if every link works; 1 if one is broken or no page was read; 2 if
+the command line is invalid.
+
+Examples:
+
+  kumo check https://example.com/
+  kumo check http://localhost:8080/ --delay 0 --no-external
+  kumo check https://example.com/ --accept 403,429 --json | jq .url
 `
 
 const INSPECT = `kumo inspect DIR [options]
@@ -107,7 +129,9 @@ Examples:
 
 /** The help text of a command, or the general one. */
 export function helpText(topic: Topic | undefined): string {
-  return topic === undefined ? GENERAL : { crawl: CRAWL, inspect: INSPECT, simulate: SIMULATE }[topic]
+  return topic === undefined
+    ? GENERAL
+    : { crawl: CRAWL, check: CHECK, inspect: INSPECT, simulate: SIMULATE }[topic]
 }
 
 function groups<G extends string = OptionGroup>(

@@ -15,6 +15,7 @@ const MISUSED = 2
 
 const TOPICS: Readonly<Record<Topic, (args: readonly string[]) => Promise<number>>> = {
   crawl: async (args) => (await import('./crawl/crawl.js')).crawlCommand(args),
+  check: async (args) => (await import('./check/check.js')).checkCommand(args),
   inspect: async (args) => (await import('./inspect/inspect.js')).inspectCommand(args),
   simulate: async (args) => (await import('./simulate/simulate.js')).simulateCommand(args),
 }

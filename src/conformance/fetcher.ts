@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { FetchContext, FetchedResponse, Fetcher, FetchFailure, Outcome } from '../fetch/contract.js'
-import type { CrawlRequest, FailureCode } from '../types.js'
+import type { CrawlRequest, FailureCode, RequestExtras } from '../types.js'
 import { casesOf, eventually, PATIENCE_MS, pause, type SuiteOptions } from './suite.js'
 
 /** Options of the fetcher's suite. Cases whose URL is missing are not registered. */
@@ -19,6 +19,11 @@ export interface FetcherSuiteOptions extends SuiteOptions<Fetcher> {
     hanging?: string | undefined
     /** Cannot be connected to: a closed port, or a name without an address. */
     unreachable?: string | undefined
+    /**
+     * Answers every method with 200, `content-type: application/json`, and what it received:
+     * `{ "method": …, "headers": { … }, "body": … }`, with header names in lower case and the body in base64.
+     */
+    echo?: string | undefined
   }
   /** How long a case waits for an outcome before it fails. Default 5 s; a slow fetcher may need more. */
   patienceMs?: number
@@ -55,9 +60,9 @@ const TIME_TO_SEND_MS = 100
  * fetcherSuite({ it, create: () => new MyFetcher(), urls: { page: 'http://127.0.0.1:8080/page' } })
  */
 export function fetcherSuite(options: FetcherSuiteOptions): void {
-  const { page, missing, redirect, hanging, unreachable } = options.urls
-  const fetched = (fetcher: Fetcher, url: string, context = new SuiteContext()) =>
-    outcomeOf(fetcher, url, context, options.patienceMs ?? PATIENCE_MS)
+  const { page, missing, redirect, hanging, unreachable, echo } = options.urls
+  const fetched = (fetcher: Fetcher, url: string, context = new SuiteContext(), extras?: RequestExtras) =>
+    outcomeOf(fetcher, url, context, options.patienceMs ?? PATIENCE_MS, extras)
   const test = casesOf(options, (fetcher) => fetcher.close?.())
 
   test('the outcome of a page has its status, headers and body', async (fetcher) => {
@@ -141,6 +146,46 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
     })
   }
 
+  if (echo) {
+    const echoed = async (fetcher: Fetcher, extras: RequestExtras): Promise<Echo> =>
+      JSON.parse(bytesOf(answerOf(await fetched(fetcher, echo, new SuiteContext(), extras))))
+
+    test('a request has the method, the headers and the body that it was given', async (fetcher) => {
+      const headers = { 'content-type': 'text/plain;charset=UTF-8', 'x-own': 'yes', accept: 'text/x-own' }
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const received = await echoed(fetcher, { method, headers, body: 'q=蜘蛛' })
+        assert.equal(received.method, method)
+        assert.equal(Buffer.from(received.body, 'base64').toString(), 'q=蜘蛛', `the body of ${method}`)
+        assert.equal(received.headers['content-length'], '8', `the length of the body of ${method}`)
+        for (const [name, value] of Object.entries(headers))
+          assert.equal(received.headers[name], value, `the header ${name}`)
+      }
+    })
+
+    test('a binary body is sent byte by byte', async (fetcher) => {
+      const body = Buffer.from([0, 255, 10, 13, 128, 0]).toString('base64')
+      const received = await echoed(fetcher, { method: 'POST', body, binary: true })
+      assert.equal(received.body, body)
+    })
+
+    test('a request without a body sends none, and the headers of one request are not those of the next', async (fetcher) => {
+      await echoed(fetcher, { method: 'POST', headers: { 'x-own': 'yes' }, body: 'text' })
+      const received = await echoed(fetcher, { label: 'list', data: '{}' })
+      assert.equal(received.method, 'GET')
+      assert.equal(received.body, '')
+      assert.equal(received.headers['x-own'], undefined)
+    })
+
+    test('the response to HEAD has headers and no body', async (fetcher) => {
+      const head = answerOf(await fetched(fetcher, echo, new SuiteContext(), { method: 'HEAD' }))
+      assert.equal(head.status, 200)
+      assert.match(head.headers.get('content-type') ?? '', /^application\/json/)
+      assert.equal(head.body.byteLength, 0)
+      assert.equal(head.skippedBody, false, 'there is no body to skip')
+      answerOf(await fetched(fetcher, page))
+    })
+  }
+
   if (unreachable) {
     test('an unreachable host is a failure with a matching code', async (fetcher) => {
       const failure = failureOf(await fetched(fetcher, unreachable))
@@ -187,6 +232,14 @@ export function fetcherSuite(options: FetcherSuiteOptions): void {
   }
 }
 
+/** What the test server says that it received. */
+interface Echo {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  /** In base64. */
+  readonly body: string
+}
+
 /** A context like that of the engine: the signal is created on demand, the callback called at most once. */
 class SuiteContext implements FetchContext {
   onAbort: (() => void) | undefined
@@ -214,6 +267,7 @@ async function outcomeOf(
   url: string,
   context: FetchContext,
   patienceMs: number,
+  extras: RequestExtras | undefined,
 ): Promise<Outcome> {
   const host = new URL(url).host
   const request: CrawlRequest = {
@@ -224,6 +278,7 @@ async function outcomeOf(
     attempt: 0,
     redirects: 0,
     parent: undefined,
+    ...(extras && { extras }),
   }
   let outcome: Outcome | undefined
   let thrown: { error: unknown } | undefined

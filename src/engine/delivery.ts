@@ -88,8 +88,7 @@ export class Delivery {
   async deliverFailure(failure: Failure): Promise<void> {
     if (this.#closed) return
     const { hooks } = this.#options
-    const isHandled = this.hasListeners('failure') || hooks.some((hook) => hook.failure !== undefined)
-    if (!isHandled && USER_CODE_FAILURES.has(failure.code))
+    if (!this.hearsFailures && USER_CODE_FAILURES.has(failure.code))
       this.#warn(
         `${sentence(`${failure.url}: ${failure.message}`)} Listen to 'failure' to see the failures of all pages.`,
       )
@@ -98,6 +97,11 @@ export class Delivery {
       this.#warnAbout(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
     }
     await this.emit('failure', failure)
+  }
+
+  /** Whether a listener or a hook receives failures. */
+  get hearsFailures(): boolean {
+    return this.hasListeners('failure') || this.#options.hooks.some((hook) => hook.failure !== undefined)
   }
 
   /** Frequent events are built only if there are listeners. */
@@ -200,14 +204,17 @@ export function emitWarning(message: string): void {
 }
 
 /** Failures that user code causes, not the web. */
-const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
+export const USER_CODE_FAILURES: ReadonlySet<FailureCode> = new Set([
   'extract-failed',
   'extract-timeout',
+  'invalid-data',
   'fetcher-failed',
   'hook-failed',
   'hook-timeout',
   'no-route',
+  'rewrite-failed',
   'scope-failed',
+  'session-failed',
 ])
 
 function thrown(who: string, error: unknown): DeliveryProblem {

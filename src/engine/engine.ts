@@ -3,6 +3,7 @@ import type { PartitionLoad } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
+import { unusedRules } from '../url/scope/rule-use.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { AddedRequests, type AddedSource, runEnded } from './admission/added-requests.js'
 import { Admission } from './admission/admission.js'
@@ -11,8 +12,10 @@ import { VisitBudget } from './budget.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
+import type { Diagnosis } from './stats/diagnosis.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
+import type { NoPageReasons } from './stats/no-page.js'
 import { admissionReport, Reporter, unvisited } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
 import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
@@ -46,6 +49,7 @@ export class Engine {
   readonly #meters: Meters
   readonly #tally = new Tally()
   readonly #ledger: Ledger
+  readonly #unheard: NoPageReasons
   readonly #admission: Admission
   readonly #visits: Visits
   readonly #seeds: SeedSource
@@ -82,7 +86,7 @@ export class Engine {
     this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const hostQuota = new HostQuota(rules.limit.pagesPerHost)
+    const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
     const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, storeState: memory } = parts
     const quotas = { host: hostQuota, site: siteQuota }
@@ -99,6 +103,7 @@ export class Engine {
     const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (event, request) =>
       this.#ledger.note(event, request),
     )
+    this.#unheard = reports.unheard
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
     const sink = { changed: this.#wake.wakeUp, failed: (error: unknown) => this.#fail(error) }
     this.knownPages = parts.refresh && new KnownPages(parts.refresh, parts, sink)
@@ -145,7 +150,9 @@ export class Engine {
     this.#added.close(this.#fatal ?? runEnded())
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
-    this.#summary = { ...this.#statsNow(), reason }
+    // If nothing was fetched because all is known, the rules had nothing to match.
+    const rules = reason === 'already-done' ? [] : unusedRules([this.diagnosis().rules])
+    this.#summary = { ...this.#statsNow(), reason, unusedRules: rules }
     // Registered after the first, so that its record, with the reason, is the one that is stored.
     this.#parts.storeState.onCommit(() => this.#ledger.write(reason))
     await this.#close()
@@ -216,6 +223,17 @@ export class Engine {
       await this.#admission.arrivals.releaseHeld()
       await this.#admitArrivals(requests)
     })
+  }
+
+  /** Why no page came. */
+  noPage(): readonly NoPageReasons[] {
+    return [this.#unheard]
+  }
+
+  /** What may explain the result of the run. */
+  diagnosis(): Diagnosis {
+    const { reasons, more } = this.#unheard
+    return { noPage: { reasons, more }, rules: this.#parts.ruleUse?.states() ?? [] }
   }
 
   stats(): Stats {

@@ -120,6 +120,7 @@ export class PartitionMoves {
     const moves = (host: string) => partitions.has(partitioner.partition(host))
     const records = [...(robots.records?.() ?? [])]
     this.#demand = undefined
+    this.#parts.onHostsLeft?.(moves)
     return {
       robots: records.filter(({ origin }) => moves(hostOf(`${origin}/`))),
       hostPages: this.#hostQuota.remove(moves),

@@ -3,6 +3,7 @@ import type { ExtractionStep, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
+import type { SessionGate } from '../hooks/session/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
@@ -10,12 +11,14 @@ import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
+import type { Priorities } from '../url/scope/priorities.js'
+import type { RuleUse } from '../url/scope/rule-use.js'
 import type { ScopeTest } from '../url/scope/scope.js'
 import type { AbortGrace } from './abort-grace.js'
 import type { Budget } from './budget.js'
 import type { Delivery } from './delivery.js'
 import type { HealthRules } from './visit/host-health.js'
-import type { RetryRules } from './visit/verdict.js'
+import type { VerdictRules } from './visit/verdict.js'
 
 /** Everything a shard consists of. The engine builds none of it: see `run/plan.ts`. */
 export interface EngineParts {
@@ -32,8 +35,19 @@ export interface EngineParts {
   readonly scope: ScopeTest
   /** `block()`: checked before everything else. Absent: nothing is blocked. */
   readonly blocked?: ScopeTest | undefined
+  /** The language of a page, for a scope that depends on it. */
+  languageOf(page: Page): string | undefined
+  /** Which of the user's rules have matched. Absent: nobody asks. */
+  readonly ruleUse?: RuleUse | undefined
+  /** `prioritize()`: the priorities of links. Absent: all have the same. */
+  readonly priorities?: Priorities | undefined
   /** Removes query parameters that do not affect the content from a canonical URL. */
   readonly withoutParameters?: ((url: string) => string) | undefined
+  /**
+   * `urls({ rewrite })`, which also removes those parameters. Throws an error for a URL that cannot be rewritten. Absent:
+   * there are no rules.
+   */
+  readonly rewrite?: ((url: string) => string) | undefined
   /** Why a new URL looks like part of an endless site; undefined if it does not. */
   readonly trap?: ((url: string) => SkipReason | undefined) | undefined
   /** Whether the host has shown this content so often that the page's links are not followed. */
@@ -55,6 +69,10 @@ export interface EngineParts {
   readonly reportCounts?: ((counts: PageCounts) => void) | undefined
   /** Moves partitions to and from other shards, if the store supports it. */
   readonly handover?: Handover | undefined
+  /** Called when hosts have moved to another shard, so that nothing about them is kept in memory. */
+  readonly onHostsLeft?: ((isGone: (host: string) => boolean) => void) | undefined
+  /** Logins of origins that need one. Absent: none does. */
+  readonly sessions?: SessionGate | undefined
   /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
   /** Shows the visits in flight to the thread that supervises this one. */
@@ -86,6 +104,8 @@ export interface RefreshParts {
 export interface EarlierRuns {
   readonly runs: number
   readonly wasDone: boolean
+  /** With `refresh()`: the round to begin with. */
+  readonly nextRound?: number | undefined
   /** Page counts of this shard, or of the one it replaces, that its store has lost. */
   readonly counted?: PageCounts | undefined
 }
@@ -126,7 +146,7 @@ export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCo
 export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
 
 /** The options that the engine itself needs. All times are in ms. */
-export interface EngineRules extends RetryRules, HealthRules {
+export interface EngineRules extends VerdictRules, HealthRules {
   readonly concurrency: number
   readonly fetchTimeoutMs: number
   /** The delay between visits to a host. */
@@ -151,6 +171,8 @@ export interface EngineRules extends RetryRules, HealthRules {
   readonly followCanonical: boolean
   /** Sitemap entries used per host; 0: sitemaps are not read. */
   readonly sitemapEntriesPerHost: number
+  /** The limit of pages of a host that has its own. */
+  readonly hostPages?: ((host: string) => number | undefined) | undefined
   readonly limit: {
     readonly pagesPerSite: number
     readonly pages: number

@@ -16,6 +16,7 @@ import type {
 } from './contract.js'
 import type { FoundLinks } from './html/found-links.js'
 import { FetchedPage, isMarkup } from './page.js'
+import { isInvalidData } from './select/invalid-data.js'
 import { sitemapSlices } from './sitemap/sitemap.js'
 
 /** The media types of an extractor that names none. */
@@ -26,8 +27,8 @@ export interface ExtractionOptions {
   readonly clock: Clock
   /** Time limit of one extractor for one page. */
   readonly timeoutMs: number
-  /** The product name by which robots meta elements and X-Robots-Tag address this crawler in particular. */
-  readonly product?: string | undefined
+  /** The product name of a host, in lower case, by which robots meta elements and X-Robots-Tag address this crawler in particular. */
+  readonly productOf?: ((host: string) => string) | undefined
 }
 
 /**
@@ -41,18 +42,18 @@ export function extraction(options: ExtractionOptions): ExtractionStep {
 class ByType implements ExtractionStep {
   readonly #extractors: readonly { extractor: Extractor; wants: (mediaType: string) => boolean }[]
   readonly #waits: Waits
-  readonly #product: string | undefined
+  readonly #productOf: ((host: string) => string) | undefined
   readonly #opened: Extractor[] = []
   /** Whether each media type seen so far is wanted. A crawl sees few types, each on many pages. */
   readonly #wanted = new Map<string, boolean>()
 
-  constructor({ extractors, clock, timeoutMs, product }: ExtractionOptions) {
+  constructor({ extractors, clock, timeoutMs, productOf }: ExtractionOptions) {
     this.#extractors = extractors.map((extractor) => ({
       extractor,
       wants: typeMatcher(extractor.mediaTypes ?? MARKUP_TYPES),
     }))
     this.#waits = new Waits(clock, timeoutMs)
-    this.#product = product?.toLowerCase()
+    this.#productOf = productOf
   }
 
   wants(mediaType: string): boolean {
@@ -65,7 +66,7 @@ class ByType implements ExtractionStep {
   }
 
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page {
-    return new FetchedPage(request, response, timing, this.#product)
+    return new FetchedPage(request, response, timing, this.#productOf?.(request.host))
   }
 
   setChange(page: Page, change: Change): void {
@@ -188,6 +189,7 @@ function keep(page: FetchedPage, extraction: Extraction | undefined | void): voi
 }
 
 function failed(extractor: Extractor, error: unknown): ExtractionProblem {
+  if (isInvalidData(error)) return { code: 'invalid-data', message: error.message, cause: error }
   const message = `extractor '${extractor.name}' threw: ${messageOf(error)}`
   return { code: 'extract-failed', message, cause: error }
 }

@@ -10,6 +10,9 @@ import type {
 } from '../types.js'
 import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
+import type { PageSection } from './content/sections/contract.js'
+import type { StructuredData } from './content/structured/contract.js'
 
 /**
  * A fetched page. Everything beyond the bytes is computed on first access, so a crawl pays only for what it uses.
@@ -108,8 +111,59 @@ export interface Page<Data extends object = object> {
    * @example page.document.querySelector('h1')?.textContent
    */
   readonly document: PageDocument
-  /** Readable text: without tags, scripts and styles, one line per block. */
+  /** Readable text: without tags, scripts and styles, one line per block; `<pre>` keeps its lines and spaces. */
   readonly text: string
+  /**
+   * Text of the main content: without navigation, headers, footers, banners, comments and, in an article, its title and
+   * the captions of its images. One line per block; `<pre>` as it is written. The whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example for await (const page of new Crawler().seeds('https://example.com/')) console.log(page.title, page.main)
+   */
+  readonly main: string
+  /**
+   * The main content as Markdown (GitHub Flavored), with its title and its images. Links and images have absolute URLs. The
+   * whole text if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example await writeFile(`${page.id}.md`, page.markdown)
+   */
+  readonly markdown: string
+  /**
+   * The main content by headings, in order: what search and retrieval index. Text before the first heading is a section
+   * of level 0. A page that is not HTML is one section. `chunks()` of `kumo/content` cuts them into smaller parts.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example
+   * for (const { id, path, heading, text } of page.sections) {
+   *   console.log(`${page.url}#${id ?? ''}`, [...path, heading].join(' › '), text.length)
+   * }
+   */
+  readonly sections: readonly PageSection[]
+  /**
+   * What the page says about itself: description, author, times, image, feeds, other languages.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example console.log(page.meta.published, page.meta.author, page.meta.feeds.map(({ url }) => url))
+   */
+  readonly meta: PageMeta
+  /**
+   * The language of the page: declared, and detected in its text. The declared one counts unless the text clearly is in
+   * another. Reads at most 24,000 characters of `text`.
+   *
+   * @example if (page.language.code === 'ja' && page.language.confidence > 0.5) console.log(page.url)
+   */
+  readonly language: PageLanguage
+  /**
+   * Structured data: JSON-LD, microdata and RDFa as items of one form, OpenGraph and Twitter cards. JSON that is slightly
+   * broken is repaired; what cannot be read is named in `problems`. Empty if the page is not HTML.
+   *
+   * @throws KumoError `KUMO_NO_DOCUMENT` if the page has more than 250,000 elements and texts.
+   * @example
+   * const product = page.structured.items.find(({ types }) => types.includes('Product'))
+   * console.log(product?.properties.name?.[0], page.structured.openGraph['og:image']?.[0])
+   */
+  readonly structured: StructuredData
   /** Data that extractors returned, merged. */
   readonly data: Data
   /**
@@ -181,6 +235,12 @@ export interface PageLink {
   readonly tag: string
   /** The `rel` attribute as written; undefined if there is none. */
   readonly rel: string | undefined
+  /**
+   * What a reader clicks on: the text of the link or, failing that, the alternative text of its image, its label or its
+   * title; empty if it has none of these. If several links lead to the URL, the first that has a text. Read for up to
+   * 5,000 links of a page.
+   */
+  readonly text: string
 }
 
 /**
@@ -285,7 +345,7 @@ export interface WrittenLinks extends Iterable<Link> {
 
 /** Why extraction failed. */
 export interface ExtractionProblem {
-  /** `extract-failed` or `extract-timeout`. */
+  /** `extract-failed`, `extract-timeout` or `invalid-data`. */
   readonly code: FailureCode
   /** What happened, for people. */
   readonly message: string

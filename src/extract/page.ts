@@ -3,12 +3,25 @@ import type { FetchedResponse } from '../fetch/contract.js'
 import { owned } from '../owned.js'
 import type { Change, CrawlRequest, Link, PageRequest, RequestExtras } from '../types.js'
 import { fingerprintText } from '../url/fingerprint.js'
-import { knownAs } from '../url/known-as.js'
+import { knownAs, redirectedFrom } from '../url/known-as.js'
 import { pageRequest } from '../url/page-request.js'
 import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { linkTexts } from './content/link-texts.js'
+import { findMain, type Main } from './content/main.js'
+import { markdownOf } from './content/markdown/markdown.js'
+import type { PageLanguage, PageMeta } from './content/meta/contract.js'
+import { declaredLanguage, languageOf } from './content/meta/language.js'
+import { bareMeta, metaOf } from './content/meta/meta.js'
+import type { PageSection } from './content/sections/contract.js'
+import { sectionsOf, wholeText } from './content/sections/sections.js'
+import type { StructuredData } from './content/structured/contract.js'
+import { NO_STRUCTURED_DATA, structuredData } from './content/structured/structured.js'
+import type { ContentElement } from './content/tree.js'
+import { buildTree } from './content/tree-builder.js'
+import { readableTextWithout } from './content/tree-text.js'
 import type { FetchTiming, Page, PageDocument, PageLink } from './contract.js'
 import { documentOf } from './dom/dom.js'
 import { rejectOversized } from './dom/limits.js'
@@ -35,6 +48,9 @@ export function isMarkup(mediaType: string): boolean {
   return MARKUP.has(mediaType)
 }
 
+/** Texts of links to read per page. One takes up to 2 µs. */
+const MOST_TEXTS = 5000
+
 /** One link of a `Link` header: its target and its parameters, each with the semicolon before it. */
 const LINK_VALUE = /<([^<>]*)>((?:\s*;\s*[^\s=;,<>"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g
 const PARAMETER = /;\s*([^\s=;,<>"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g
@@ -53,6 +69,14 @@ export class FetchedPage implements Page {
   #links: readonly PageLink[] | undefined
   #document: PageDocument | undefined
   #text: string | undefined
+  #tree: ContentElement | undefined
+  #sections: readonly PageSection[] | undefined
+  #structured: StructuredData | undefined
+  #meta: PageMeta | undefined
+  #language: PageLanguage | undefined
+  #main: Main | undefined
+  #mainText: string | undefined
+  #markdown: string | undefined
   #found: FoundLinks | undefined
   #asked: PageRequest | undefined
   #followed: FollowedRequests | undefined
@@ -124,7 +148,7 @@ export class FetchedPage implements Page {
   }
 
   get redirectedFrom(): readonly string[] {
-    return this.#request.via ?? NO_URLS
+    return redirectedFrom(this.#request)
   }
 
   get attempt(): number {
@@ -208,7 +232,7 @@ export class FetchedPage implements Page {
   }
 
   get links(): readonly PageLink[] {
-    this.#links ??= resolved(this.found, this.#linkBase)
+    this.#links ??= this.#resolvedLinks()
     return this.#links
   }
 
@@ -241,6 +265,88 @@ export class FetchedPage implements Page {
     return this.#text
   }
 
+  get main(): string {
+    this.#mainText ??= isMarkup(this.mediaType) ? this.#runningText() : this.content
+    return this.#mainText
+  }
+
+  get markdown(): string {
+    this.#markdown ??= isMarkup(this.mediaType)
+      ? owned(markdownOf(this.mainTree('page.markdown'), this.base))
+      : this.content
+    return this.#markdown
+  }
+
+  #runningText(): string {
+    const { root, besides } = this.#findMain('page.main')
+    return owned(readableTextWithout(besides, root))
+  }
+
+  /** The tree of the main content, on which Markdown and sections are built. */
+  mainTree(property: string): ContentElement {
+    return this.#findMain(property).root
+  }
+
+  #findMain(property: string): Main {
+    this.#main ??= findMain(this.tree(property))
+    return this.#main
+  }
+
+  get sections(): readonly PageSection[] {
+    this.#sections ??= isMarkup(this.mediaType) ? this.#readSections() : wholeText(this.title, this.content)
+    return this.#sections
+  }
+
+  #readSections(): PageSection[] {
+    const main = this.mainTree('page.sections')
+    return sectionsOf(this.tree('page.sections'), main, this.title)
+  }
+
+  get meta(): PageMeta {
+    this.#meta ??= isMarkup(this.mediaType)
+      ? this.#readMeta()
+      : bareMeta(this.canonical, this.#declaredLanguage())
+    return this.#meta
+  }
+
+  #readMeta(): PageMeta {
+    const base = this.#linkBase
+    const { canonical } = this
+    const place = {
+      canonical,
+      language: this.#declaredLanguage(),
+      resolve: (href: string) => resolve(href, base),
+    }
+    return metaOf(this.tree('page.meta'), this.structured, place)
+  }
+
+  get language(): PageLanguage {
+    this.#language ??= languageOf(this.#declaredLanguage(), this.text)
+    return this.#language
+  }
+
+  #declaredLanguage(): string | undefined {
+    const header = this.#response.headers.get('content-language') ?? undefined
+    return declaredLanguage(isMarkup(this.mediaType) ? this.content : '', header)
+  }
+
+  get structured(): StructuredData {
+    this.#structured ??= isMarkup(this.mediaType)
+      ? structuredData(this.tree('page.structured'), { url: this.url, base: this.base })
+      : NO_STRUCTURED_DATA
+    return this.#structured
+  }
+
+  /** The light tree of the whole page, which must be markup. `property` is what the user reads, for messages. */
+  tree(property: string): ContentElement {
+    this.#tree ??= buildTree(
+      this.mediaType === XHTML ? xmlAsHtml(this.content) : this.content,
+      property,
+      this.url,
+    )
+    return this.#tree
+  }
+
   get #decoded(): DecodedText {
     this.#content ??= decodeBytes(this.body, this.#response.headers.get('content-type') ?? undefined)
     return this.#content
@@ -266,6 +372,37 @@ export class FetchedPage implements Page {
     return links.with([{ href: url ?? href, tag: REFRESH, rel: undefined }])
   }
 
+  #resolvedLinks(): PageLink[] {
+    const links = this.found
+    const base = this.#linkBase
+    const texts = this.#xmlScan && this.#linkTexts()
+    const html = links.length === 0 ? '' : this.content
+    const byUrl = new Map<string, PageLink>()
+    let textsLeft = MOST_TEXTS
+    for (let index = 0; index < links.length; index++) {
+      const { href, tag, rel } = links.at(index)
+      const url = resolve(href, base)
+      if (url === undefined) continue
+      const known = byUrl.get(url)
+      // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
+      if (known !== undefined && known.text !== '') continue
+      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index, html))
+      if (known === undefined)
+        byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
+      else if (text !== '') byUrl.set(url, { ...known, text })
+    }
+    return [...byUrl.values()]
+  }
+
+  /** Undefined if the page is too large for a tree: its links are complete all the same. */
+  #linkTexts(): ReadonlyMap<string, string> | undefined {
+    try {
+      return linkTexts(this.tree('page.links'))
+    } catch {
+      return undefined
+    }
+  }
+
   #canonicalHref(): string | undefined {
     if (this.scanned && this.#xmlScan) return this.#xmlScan.canonical
     const { text, ascii } = this.#decoded
@@ -288,8 +425,6 @@ export class FetchedPage implements Page {
   }
 }
 
-const NO_URLS: readonly string[] = Object.freeze([])
-
 function canonicalTarget(header: string): string | undefined {
   for (const [, target, parameters = ''] of header.matchAll(LINK_VALUE)) {
     for (const [, name = '', quoted, bare = ''] of parameters.matchAll(PARAMETER)) {
@@ -297,16 +432,6 @@ function canonicalTarget(header: string): string | undefined {
     }
   }
   return undefined
-}
-
-function resolved(links: FoundLinks, base: Base): PageLink[] {
-  const byUrl = new Map<string, PageLink>()
-  for (const { href, tag, rel } of links) {
-    const url = resolve(href, base)
-    if (url !== undefined && !byUrl.has(url))
-      byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel) })
-  }
-  return [...byUrl.values()]
 }
 
 /** The links that extractors added to a page. */

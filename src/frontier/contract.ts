@@ -9,7 +9,12 @@ import type { CrawlRequest, HostTrouble, MaybePromise } from '../types.js'
  * - A lease *acquires* a host, and the settlement of that lease *releases* it. While all connections that the host is
  *   allowed are acquired, no lease returns a request of it: overlap is impossible, not merely checked for.
  * - After a visit that ended at `visitedAt`, its connection is not handed out again before `visitedAt` + delay.
- * - Within a host: larger `priority` first, then in order of arrival.
+ * - A request that is added with `notBefore`, also as `found`, is not handed out before that time, and other requests of
+ *   its host do not wait for it. `notBefore` ends with the first lease: after that, `again.at` alone decides.
+ * - Within a host: larger `priority` first, then in order of arrival. Of the same priority, requests that waited for a
+ *   time (`again`, or `notBefore`) go ahead of the others once it has come. If the times of many have come and most of
+ *   them are on disk, a frontier may read and order them a portion at a time.
+ * - `extras` come back unchanged with every lease of the request.
  * - Hosts take turns, no matter how many requests a host has or how many its visits discover.
  *
  * Every method may answer synchronously or with a promise. Calls come from one engine and do not overlap, except that
@@ -94,12 +99,25 @@ export interface Politeness {
   readonly connections: number
   /**
    * One more connection for each `growAt` waiting requests (Udagawa et al. 2002). Only requests that are pending and due count,
-   * including the one about to be handed out; a request that is handed out later (`again.at`) does not. Connections
+   * including the one about to be handed out; a request that is handed out later (`again.at`, `notBefore`) does not. Connections
    * that are in use or resting count towards the number allowed.
    */
   readonly growAt: number
   /** When both revisits and new pages are waiting, the share of visits that go to revisits. Absent: all of them. */
   readonly revisitShare?: number | undefined
+  /** Hosts with rules of their own. Absent: there are none. */
+  readonly hosts?: HostPoliteness | undefined
+}
+
+/** Rules of single hosts. */
+export interface HostPoliteness {
+  /** What differs for a host; undefined if nothing does. The same host always gets the same answer. */
+  of(
+    host: string,
+  ): { readonly delayMs?: number | undefined; readonly connections?: number | undefined } | undefined
+  /** The longest pause and the largest number of connections of any host, and of the crawl. */
+  readonly maxDelayMs: number
+  readonly maxConnections: number
 }
 
 /** A host as the selection policy sees it when the host becomes ready. */

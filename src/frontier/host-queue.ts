@@ -7,6 +7,23 @@ interface RequestOwner {
   readonly trouble: HostTrouble | undefined
 }
 
+/** Fields that hardly any request has, kept apart so that the others are smaller. */
+class RareFields {
+  readonly purpose: Purpose | undefined
+  readonly via: readonly string[] | undefined
+  readonly hint: SitemapHint | undefined
+  readonly revisit: boolean | undefined
+  readonly extras: RequestExtras | undefined
+
+  constructor({ purpose, via, hint, extras }: CrawlRequest, revisit: boolean | undefined) {
+    this.purpose = purpose
+    this.via = via
+    this.hint = hint
+    this.revisit = revisit
+    this.extras = extras
+  }
+}
+
 /**
  * A request in the memory frontier. It is itself a node of its host's linked queue, so a million pending requests cost
  * a million objects and no arrays around them.
@@ -19,8 +36,8 @@ export class PendingRequest implements CrawlRequest {
   readonly redirects: number
   readonly parent: string | undefined
   readonly owner: RequestOwner
-  /** Fields that hardly any request has, kept apart so that the others are smaller. */
-  readonly #rare: Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit' | 'extras'> | undefined
+  /** Its rare fields; of a request that has none but extras, the extras. */
+  readonly #rare: RareFields | RequestExtras | undefined
   /** The next request in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
   leased = false
@@ -34,13 +51,8 @@ export class PendingRequest implements CrawlRequest {
     this.parent = request.parent
     this.owner = owner
     const { purpose, via, hint, extras } = request
-    const isCommon =
-      purpose === undefined &&
-      via === undefined &&
-      hint === undefined &&
-      revisit === undefined &&
-      extras === undefined
-    this.#rare = isCommon ? undefined : { purpose, via, hint, revisit, extras }
+    const isCommon = purpose === undefined && via === undefined && hint === undefined && revisit === undefined
+    this.#rare = isCommon ? extras : new RareFields(request, revisit)
   }
 
   get host(): string {
@@ -52,23 +64,23 @@ export class PendingRequest implements CrawlRequest {
   }
 
   get purpose(): Purpose | undefined {
-    return this.#rare?.purpose
+    return this.#rare instanceof RareFields ? this.#rare.purpose : undefined
   }
 
   get via(): readonly string[] | undefined {
-    return this.#rare?.via
+    return this.#rare instanceof RareFields ? this.#rare.via : undefined
   }
 
   get hint(): SitemapHint | undefined {
-    return this.#rare?.hint
+    return this.#rare instanceof RareFields ? this.#rare.hint : undefined
   }
 
   get extras(): RequestExtras | undefined {
-    return this.#rare?.extras
+    return this.#rare instanceof RareFields ? this.#rare.extras : this.#rare
   }
 
   get revisit(): boolean | undefined {
-    return this.#rare?.revisit
+    return this.#rare instanceof RareFields ? this.#rare.revisit : undefined
   }
 }
 

@@ -50,7 +50,10 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
     for (const request of requests) {
       const host = workbench.host(request.host)
       workbench.activate(host)
-      host.queue.push(new PendingRequest(request, host, request.attempt))
+      const pending = new PendingRequest(request, host, request.attempt)
+      const { notBefore } = request
+      if (notBefore !== undefined && notBefore > this.now) host.queue.pushLater(pending, notBefore)
+      else host.queue.push(pending)
       this.waiting++
       workbench.place(host, this.now)
     }

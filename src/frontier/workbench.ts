@@ -2,7 +2,7 @@ import type { HostTrouble } from '../types.js'
 import type { Politeness, ReadyHost, SelectionPolicy } from './contract.js'
 import { Heap } from './heap.js'
 import { type Due, HostQueue } from './host-queue.js'
-import { allowance, restUntil } from './politeness.js'
+import { allowance, ownPoliteness, restUntil } from './politeness.js'
 import { RequestedDelays } from './requested-delays.js'
 
 /** A host, its waiting requests and its politeness state. */
@@ -23,6 +23,8 @@ export class Host implements ReadyHost {
   /** The delay that the host requested itself. */
   delayMs: number
   trouble: HostTrouble | undefined = undefined
+  /** Its own rules. Undefined: those of the crawl apply. Set by the workbench. */
+  politeness: Politeness | undefined = undefined
   readyAt = 0
   revisits = false
   /** Its order among hosts that have been ready since the same time: smallest first. 0: in order of arrival. */
@@ -126,6 +128,7 @@ export class Workbench<H extends Host = Host> {
     let host = this.#hosts.get(name)
     if (host === undefined) {
       host = this.#make(name, this, this.requestedDelays.of(name))
+      if (this.#politeness.hosts !== undefined) host.politeness = ownPoliteness(name, this.#politeness)
       this.#hosts.set(name, host)
     }
     return host
@@ -188,7 +191,7 @@ export class Workbench<H extends Host = Host> {
   release(host: H, visitedAt: number | undefined): void {
     host.acquired--
     if (visitedAt === undefined) return
-    rest(host, restUntil(visitedAt, host.delayMs, this.#politeness))
+    rest(host, restUntil(visitedAt, host.delayMs, host.politeness ?? this.#politeness))
   }
 
   /**
@@ -242,7 +245,7 @@ export class Workbench<H extends Host = Host> {
    * release.
    */
   connectionFreeAt(host: H, waiting = host.pending): number {
-    const free = allowance(waiting, this.#politeness) - host.acquired
+    const free = allowance(waiting, host.politeness ?? this.#politeness) - host.acquired
     if (free <= 0) return Number.POSITIVE_INFINITY
     const resting = host.resting
     const rested = resting.length < free ? 0 : resting[resting.length - free]!
@@ -251,11 +254,8 @@ export class Workbench<H extends Host = Host> {
 
   #availableAt(host: H, now: number): number {
     const { dueAt } = host
-    if (
-      this.#politeness.connections === 1 ||
-      host.queue.laterCount === 0 ||
-      dueAt === Number.POSITIVE_INFINITY
-    ) {
+    const { connections } = host.politeness ?? this.#politeness
+    if (connections === 1 || host.queue.laterCount === 0 || dueAt === Number.POSITIVE_INFINITY) {
       return Math.max(this.connectionFreeAt(host), dueAt)
     }
     const { count, next } = host.dueBy(now)
@@ -282,7 +282,8 @@ export class Workbench<H extends Host = Host> {
   #forget(host: H): void {
     this.#hosts.delete(host.host)
     this.onForget?.(host)
-    if (host.delayMs > this.#politeness.delayMs) this.requestedDelays.remember(host.host, host.delayMs)
+    const { delayMs } = host.politeness ?? this.#politeness
+    if (host.delayMs > delayMs) this.requestedDelays.remember(host.host, host.delayMs)
     else this.requestedDelays.forget(host.host)
   }
 

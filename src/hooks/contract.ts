@@ -19,6 +19,8 @@ export interface Hook<Data extends object = object> {
   /** A property and not a method, so that the compiler rejects a hook whose data no extractor produces. */
   page?: ((page: Page<Data>) => MaybePromise<void>) | undefined
   failure?: ((failure: Failure) => MaybePromise<void>) | undefined
+  /** Present in a hook that `session()` made. */
+  readonly session?: object | undefined
   /** Called after the last page, also if the crawl was aborted. Must allow a second call. */
   close?: (() => MaybePromise<void>) | undefined
 }

@@ -25,8 +25,8 @@ export async function loadModules(options: GivenOptions): Promise<CrawlOptions> 
 /** Loads the parts that the thread which starts workers needs as well. */
 export async function loadShared(
   options: GivenOptions,
-): Promise<Pick<CrawlOptions, 'store' | 'partitioner'>> {
-  return loadOptions(options, ['store', 'partitioner'])
+): Promise<Pick<CrawlOptions, 'store' | 'partitioner' | 'rewrite'>> {
+  return loadOptions(options, ['store', 'partitioner', 'rewrite'])
 }
 
 async function loadOptions<K extends CodeOption>(

@@ -85,7 +85,7 @@ function urlOf(option: string, specifier: unknown): string {
   const written = specifier instanceof URL ? specifier.href : specifier
   if (typeof written !== 'string') throw invalidOption(option, specifier, ALLOWED)
   if (URL.canParse(written) && SCHEMES.includes(new URL(written).protocol)) return new URL(written).href
-  if (!isPackageName(written)) throw invalidOption(option, written, ALLOWED)
+  if (!isPackageName(written)) throw invalidOption(option, written, ALLOWED + meantModule(written))
   const folders = mainFolders()
   const url = packageUrl(written, folders)
   if (url !== undefined) return url
@@ -93,6 +93,11 @@ function urlOf(option: string, specifier: unknown): string {
     `${option}: package '${written}' cannot be imported from ${folders.join(' or ')}; ` +
     `install it, check its name and its exports, or pass a file: new URL('./mine.js', import.meta.url)`
   throw new KumoError('KUMO_MODULE_FAILED', message)
+}
+
+/** A path is relative to the file that contains it, which only that file knows. */
+function meantModule(written: string): string {
+  return /^\.{0,2}\//.test(written) ? `; did you mean new URL('${written}', import.meta.url)` : ''
 }
 
 /** A copy, as another thread would get it: later changes to the original must not make threads differ. */

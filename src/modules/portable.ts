@@ -95,10 +95,10 @@ function eachCode<T>(
 
 function send(code: UserCode<unknown>, value: unknown, closure: number): PortableCode {
   if (value === undefined || typeof value === 'string' || isModuleRef(value)) return value
-  if (code.describe !== undefined) {
+  const recipe = code.remake && recipeOf(value as object)
+  if (recipe === undefined && code.describe !== undefined) {
     return { closure, ...code.describe(value) } as ClosureExtractor | ClosureHook
   }
-  const recipe = code.remake && recipeOf(value as object)
   if (recipe === undefined) throw notPortable(code, value)
   const [maker, ...given] = recipe
   return { recipe: [maker, ...given.map((each) => (isRule(each) ? send(code, each, closure) : each))] }
@@ -126,7 +126,8 @@ function isPortableRecipe(given: unknown): given is PortableRecipe {
 function notPortable({ option, example }: UserCode<unknown>, value: unknown): KumoError {
   const [method, key = method] = option.split('.') as [string, string?]
   const module = `new URL('./${key}.js', import.meta.url)`
-  const call = key === method ? `.${method}(${module})` : `.${method}({ ${key}: ${module} })`
+  const more = option === 'prioritize' ? ', priority' : ''
+  const call = key === method ? `.${method}(${module}${more})` : `.${method}({ ${key}: ${module} })`
   const message =
     `${option}: ${describe(value)} cannot be sent to worker threads; move it to a module, ` +
     `e.g. ${key}.js with \`export default ${example}\`, and pass ${call}`

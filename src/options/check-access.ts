@@ -4,6 +4,7 @@ import { invalidOption } from '../errors.js'
 import { type AccessOptions, checkAccess } from '../fetch/http/access/access.js'
 import { parseUrl } from '../url/canonicalize.js'
 import { record } from './check.js'
+import { meantServers } from './meant.js'
 import type { NetworkOptions } from './options.js'
 
 /** Options that the fetcher checks too; here they have the names of the crawler's methods. */
@@ -13,6 +14,8 @@ export function checked<Access extends AccessOptions>(access: Access): Access {
 }
 
 export function dnsServers(value: unknown): readonly string[] {
+  const meant = meantServers(value)
+  if (meant !== '') throw invalidOption('dns', value, `{ servers }${meant}`)
   const { servers } = record('dns', value, ['servers'])
   const isList =
     Array.isArray(servers) && servers.length > 0 && servers.every((each) => typeof each === 'string')

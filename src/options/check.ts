@@ -1,6 +1,6 @@
 /** The validation kit: each check returns a value in its final unit, or throws an error that names the option. */
 
-import { invalidOption, isPlainObject, KumoError, messageOf } from '../errors.js'
+import { invalidOption, isPlainObject, KumoError, messageOf, optionError } from '../errors.js'
 import { LINE_TEXT, requestHeaders } from '../fetch/http/headers.js'
 import type { Frontier } from '../frontier/contract.js'
 import { parseDuration } from '../time.js'
@@ -41,15 +41,22 @@ export function positive(option: string, value: unknown): number {
 }
 
 export function duration(option: string, value: unknown, least = 0): number {
-  const ms = parseDuration(value)
+  const ms = milliseconds(option, value)
   if (ms !== undefined && ms >= least) return ms
   throw invalidOption(option, value, durations(least))
+}
+
+/** A duration that most programs give in seconds, so that even `30` is more likely a mistake than milliseconds. */
+export function timeout(option: string, value: unknown): number {
+  const ms = milliseconds(option, value, 100)
+  if (ms !== undefined && ms >= 1) return ms
+  throw invalidOption(option, value, durations(1))
 }
 
 /** A duration; `Infinity` means no bound. */
 export function timeLimit(option: string, value: unknown): number {
   if (value === Number.POSITIVE_INFINITY) return value
-  const ms = parseDuration(value)
+  const ms = milliseconds(option, value)
   if (ms !== undefined && ms >= 1) return ms
   throw invalidOption(option, value, `${durations(1)}, or Infinity`)
 }
@@ -63,9 +70,18 @@ export function workers(option: string, value: unknown, most: number): number {
 /** How long a thread may be blocked; `false` means forever. */
 export function watchdog(option: string, value: unknown): number {
   if (value === false) return Number.POSITIVE_INFINITY
-  const ms = parseDuration(value)
+  const ms = milliseconds(option, value)
   if (ms !== undefined && ms >= 1) return ms
   throw invalidOption(option, value, `${durations(1)}, or false`)
+}
+
+/** Like `parseDuration`, but refuses a bare number that is more likely meant in seconds. */
+function milliseconds(option: string, value: unknown, leastBare = 10): number | undefined {
+  const ms = parseDuration(value)
+  if (typeof value !== 'number' || ms === undefined || ms === 0 || ms >= leastBare) return ms
+  const forMs = ms >= 1 ? ` For milliseconds, write '${ms}ms'.` : ''
+  const allowed = `milliseconds, ${leastBare} or more, or a text with a unit; did you mean '${ms}s'?${forMs}`
+  throw optionError(option, `${ms}, which means ${ms} milliseconds`, allowed)
 }
 
 function durations(least: number): string {
@@ -82,16 +98,17 @@ export function oneOf<T extends string>(option: string, value: unknown, allowed:
   throw invalidOption(option, value, `one of ${allowed.map((each) => `'${each}'`).join(', ')}`)
 }
 
-/** An object with no other keys than these: a typo must not pass for an option that was left out. */
+/** An object with no other keys than these: a typo must not pass for an option that was left out. `hint` ends the message. */
 export function record<K extends string>(
   option: string,
   value: unknown,
   keys: readonly K[],
+  hint = '',
 ): Partial<Record<K, unknown>> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   // A signal or a Map in place of `{ … }` has no wrong keys, and would pass for an object without options.
   if (!isObject || (!isPlainObject(value) && !keys.some((key) => key in value))) {
-    throw invalidOption(option, value, `{ ${keys.join(', ')} }`)
+    throw invalidOption(option, value, `{ ${keys.join(', ')} }${hint}`)
   }
   for (const key of Object.keys(value)) {
     if (!keys.includes(key as K)) throw invalidOption(option, key, `the keys ${keys.join(', ')}`)
@@ -110,8 +127,9 @@ export function keys<Checks extends Readonly<Record<string, Check<unknown>>>>(
   option: string,
   value: unknown,
   checks: Checks,
+  hint = '',
 ): { [K in keyof Checks]?: ReturnType<Checks[K]> } {
-  const given = record(option, value, Object.keys(checks))
+  const given = record(option, value, Object.keys(checks), hint)
   const checked: Record<string, unknown> = {}
   for (const [key, check] of Object.entries(checks)) {
     if (given[key] !== undefined) checked[key] = check(`${option}.${key}`, given[key])
@@ -119,12 +137,18 @@ export function keys<Checks extends Readonly<Record<string, Check<unknown>>>>(
   return checked as { [K in keyof Checks]?: ReturnType<Checks[K]> }
 }
 
-/** A part that has the methods of its contract. */
-export function part<T>(option: string, value: unknown, methods: readonly string[], contract: string): T {
+/** A part that has the methods of its contract. `hint` ends the message. */
+export function part<T>(
+  option: string,
+  value: unknown,
+  methods: readonly string[],
+  contract: string,
+  hint = '',
+): T {
   const found = value as Record<string, unknown> | undefined
   const missing = methods.find((method) => typeof found?.[method] !== 'function')
   if (missing === undefined) return value as T
-  throw invalidOption(option, value, `${contract} (with ${methods.map((m) => `${m}()`).join(', ')})`)
+  throw invalidOption(option, value, `${contract} (with ${methods.map((m) => `${m}()`).join(', ')})${hint}`)
 }
 
 export function frontierPart(option: string, value: unknown): Frontier {
@@ -168,6 +192,14 @@ export function signal(option: string, value: unknown): AbortSignal | undefined 
     return value as AbortSignal | undefined
   }
   throw invalidOption(option, value, 'an AbortSignal, such as controller.signal or AbortSignal.timeout(5000)')
+}
+
+/** Statuses of failures. */
+export function statuses(option: string, value: unknown): readonly number[] {
+  const isStatus = (each: unknown) =>
+    Number.isInteger(each) && (each as number) >= 400 && (each as number) <= 599
+  if (Array.isArray(value) && value.every(isStatus)) return [...value]
+  throw invalidOption(option, value, 'a list of statuses from 400 to 599, such as [429, 503]')
 }
 
 /** Names of query parameters. */

@@ -1,5 +1,6 @@
 import type { CrawlEvents } from '../engine/events.js'
 import type { HealthRules } from '../engine/visit/host-health.js'
+import type { RetryWhen } from '../engine/visit/retry.js'
 import type { Extractor, Page } from '../extract/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
@@ -7,15 +8,17 @@ import type { TlsOptions } from '../fetch/http/access/access.js'
 import { HTTP_DEFAULTS } from '../fetch/http/defaults.js'
 import type { Frontier } from '../frontier/contract.js'
 import type { Hook } from '../hooks/contract.js'
-import type { ModuleRef } from '../modules/module.js'
+import type { Module, ModuleRef } from '../modules/module.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Clock, Duration, Random } from '../time.js'
 import type { MaybePromise } from '../types.js'
+import type { UrlRewriteRule } from '../url/rewrite.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
+import type { HostRule } from './hosts.js'
 import type { GivenSeeds } from './seeds.js'
 
 /** Functions that compute the fields of `page.data`. */
@@ -31,6 +34,8 @@ export interface CrawlOptions {
   readonly workers: WorkerOptions
   /** Concurrent visits over all hosts. */
   readonly concurrency: number
+  /** Options of single hosts, by pattern. */
+  readonly hosts: readonly HostRule[]
   /** Pause between two visits to a host, from the end of one to the start of the next. */
   readonly delayMs: number
   /** Lengthens the pause in proportion to the duration of the last visit. */
@@ -50,7 +55,11 @@ export interface CrawlOptions {
   readonly exclude: readonly ScopeRule[]
   /** The operator's block-list. */
   readonly block: readonly ScopeRule[]
+  /** Rules with a priority: see `Priorities`. */
+  readonly prioritize: readonly ScopeRule[]
   readonly urls: { readonly drop: readonly string[]; readonly canonical: 'report' | 'follow' }
+  /** `urls({ rewrite })`, in the order in which they apply. */
+  readonly rewrite: readonly UrlRewriteRule[]
   /** Undefined: trap detection is off. */
   readonly traps: TrapLimits | undefined
   readonly sitemaps: { readonly read: boolean; readonly wellKnown: boolean; readonly urlsPerHost: number }
@@ -70,7 +79,11 @@ export interface CrawlOptions {
   readonly retries: HealthRules & {
     /** Retries of one URL after a transient failure. */
     readonly times: number
+    /** Statuses that are retried. Undefined: the usual ones. */
+    readonly statuses: readonly number[] | undefined
   }
+  /** Decides whether a failure is retried. */
+  readonly retryWhen: RetryWhen | undefined
   /** Whether this run retries the URLs that earlier runs gave up on. */
   readonly retryFailed: boolean
   /** Redirects followed in a row. */
@@ -101,7 +114,7 @@ export interface CrawlOptions {
 }
 
 /** Options that hold scope rules. A module in one of them is wrapped in a rule until it is loaded: see `moduleRule`. */
-export type RuleOption = 'scope' | 'include' | 'exclude' | 'block'
+export type RuleOption = 'scope' | 'include' | 'exclude' | 'block' | 'prioritize'
 
 /** Options that hold other code of the user. A module in one of them is a reference until it is loaded. */
 export type PartOption =
@@ -112,9 +125,11 @@ export type PartOption =
   | 'frontier'
   | 'seenStore'
   | 'fetcher'
+  | 'retryWhen'
   | 'digest'
   | 'extractors'
   | 'hooks'
+  | 'rewrite'
 
 /** Options that take code of the user; `USER_CODE` describes each. */
 export type CodeOption = RuleOption | PartOption
@@ -198,6 +213,11 @@ export interface UrlOptions {
   drop?: readonly string[] | undefined
   /** `'follow'` also crawls the canonical URL that a page names. Default `'report'`: see `page.canonical`. */
   canonical?: 'report' | 'follow' | undefined
+  /**
+   * Rules that rewrite every URL before it is known, in order: `indexPages()`, a function of the URL, a rule with a name,
+   * or a module that exports one of these. Default: none. With workers a function must be in a module.
+   */
+  rewrite?: UrlRewriteRule | Module | readonly (UrlRewriteRule | Module)[] | undefined
 }
 
 /** Options of `sitemaps()`. */
@@ -248,6 +268,13 @@ export interface RobotsRules {
 export interface RetryOptions {
   /** Retries of one URL. Default 2. */
   times?: number | undefined
+  /** The statuses that are retried, instead of 408, 425, 429 and 500 to 599 without 501 and 505. */
+  statuses?: readonly number[] | undefined
+  /**
+   * Decides about each failure with attempts left: true retries it, also if the request is a POST, false gives it up, and
+   * undefined leaves the decision to the other rules. With workers it must be a module that exports the function.
+   */
+  when?: RetryWhen | Module | undefined
   /** Wait before the next visit to a host after its first failure; doubles with each. Default `'1s'`. */
   backoff?: Duration | undefined
   /** The longest such wait. Default `'1m'`. */
@@ -280,6 +307,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   workers: { count: 0, watchdogMs: 30_000, balance: true },
   // Enough to saturate a home connection over many hosts; a crawl of one host is bound by its delay anyway.
   concurrency: 100,
+  hosts: [],
   delayMs: 1000,
   adaptive: undefined,
   // Beyond 16 parallel downloads a server has been measured to give no more.
@@ -303,7 +331,9 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   include: [],
   exclude: [],
   block: [],
+  prioritize: [],
   urls: { drop: [], canonical: 'report' },
+  rewrite: [],
   traps: {},
   // A crawl of many hosts must not be flooded by their sitemaps.
   sitemaps: { read: true, wellKnown: false, urlsPerHost: 10_000 },
@@ -321,6 +351,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   truncateBodies: false,
   retries: {
     times: 2,
+    statuses: undefined,
     backoffMs: 1000,
     maxBackoffMs: 60_000,
     maxRetryAfterMs: 3_600_000,
@@ -329,6 +360,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     cooldownMs: 300_000,
     cooldowns: 3,
   },
+  retryWhen: undefined,
   retryFailed: false,
   // Browsers give up at 20; a crawler gains nothing from the second ten.
   redirects: 10,

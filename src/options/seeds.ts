@@ -2,6 +2,7 @@ import type { AddedSource } from '../engine/admission/added-requests.js'
 import type { Seed } from '../engine/parts.js'
 import { messageOf, optionError, show } from '../errors.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
+import { didYouMeanUrl } from '../url/meant-url.js'
 import { type RequestInput, type RequestSpec, requestSpec } from '../url/request-options.js'
 
 /** A seed, or a source of seeds. A source is read as the crawl needs it, each time the crawler runs. */
@@ -17,6 +18,7 @@ export type GivenSeeds = SeedInput | CheckedRequest | readonly (string | Checked
 
 /** Seeds of a source that are admitted together: enough to spread the cost, few enough to save memory. */
 const BATCH_SIZE = 1000
+const ABSOLUTE_URLS = 'absolute http(s) URLs such as https://example.com/'
 
 /**
  * Checks strings, URLs and arrays now, so that a typo throws at the line that contains it. Generators and streams are not
@@ -170,8 +172,7 @@ function checkSeed(value: unknown, option = 'seeds'): string | CheckedRequest {
   if (typeof value === 'object' && value !== null && !(value instanceof URL))
     return new CheckedRequest(requestSpec(option, value))
   const seed = toSeed(value)
-  if ('invalid' in seed)
-    throw optionError(option, seed.invalid, 'absolute http(s) URLs such as https://example.com/')
+  if ('invalid' in seed) throw optionError(option, seed.invalid, `${ABSOLUTE_URLS}${didYouMeanUrl(value)}`)
   return String(value)
 }
 
@@ -182,7 +183,7 @@ function toSeed(value: unknown, option = 'seeds'): Seed {
   const url = typeof given === 'string' ? canonicalizeUrl(given.trim()) : undefined
   if (url !== undefined) return { url, depth: 0, priority: 0 }
   const shown = show(given)
-  return { invalid: shown, message: `not an absolute http(s) URL: ${shown}` }
+  return { invalid: shown, message: `not an absolute http(s) URL: ${shown}${didYouMeanUrl(given)}` }
 }
 
 function toRequest(given: object, option: string): Seed {

@@ -10,17 +10,17 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Duration } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
-import { all } from '../url/scope/combine.js'
-import type { ScopeLike } from '../url/scope/scope.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
+import { retryOptions } from './check-retries.js'
+import { type HostOptions, hostRule } from './hosts.js'
+import { meantKey } from './meant.js'
 import {
   type BodyOptions,
   DEFAULTS,
   type DelayOptions,
   type DnsOptions,
-  type GivenOptions,
   type HeaderOptions,
   type LimitOptions,
   type NetworkOptions,
@@ -33,8 +33,9 @@ import {
   type UrlOptions,
   type WorkerTuning,
 } from './options.js'
+import { RuleSettings } from './rule-settings.js'
 import { checkSeeds, type SeedInput } from './seeds.js'
-import { accept, acceptRules, withExtractor } from './user-code.js'
+import { accept, withExtractor } from './user-code.js'
 
 /** No machine has more cores than this; a larger number of threads is a typo. */
 const MOST_WORKERS = 1024
@@ -53,11 +54,6 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 const atLeastOne: check.Check<number> = (option, value) => check.count(option, value, 1)
-const period: check.Check<number> = (option, value) => check.duration(option, value, 1)
-const upToThousand =
-  (least: number): check.Check<number> =>
-  (option, value) =>
-    check.integer(option, value, least, 1000)
 
 /**
  * The options of a crawler: one method each, which returns a new crawler. docs/options.md explains them at length.
@@ -65,20 +61,7 @@ const upToThousand =
  * Methods that take functions have one signature and no overloads: to choose an overload, the compiler would have to
  * look into the function, and could not type `const crawler = new Crawler().fetcher(() => crawler.stop())`.
  */
-export abstract class Settings {
-  /** Written only by `with`, before the new crawler is returned. */
-  #options: GivenOptions = DEFAULTS
-
-  protected get options(): GivenOptions {
-    return this.#options
-  }
-
-  protected with(change: Partial<GivenOptions>): this {
-    const next = new (this.constructor as new () => this)()
-    next.#options = Object.freeze({ ...this.#options, ...change })
-    return next
-  }
-
+export abstract class Settings extends RuleSettings {
   /**
    * Where the crawl starts: URLs, requests with a label and data, or arrays, generators and streams of these. Each call
    * adds. Generators and streams are read as the crawl needs them. Seeds are fetched even if they are outside the scope,
@@ -140,11 +123,24 @@ export abstract class Settings {
    * connection. Each keeps the delay, so four connections make up to four visits per pause.
    */
   perHost(options: PerHostOptions): this {
-    const given = check.keys('perHost', options, {
-      connections: (option, value) => check.integer(option, value, 1, 1024),
-      growAt: (option, value) => check.integer(option, value, 1),
-    })
+    const checks = {
+      connections: (option: string, value: unknown) => check.integer(option, value, 1, 1024),
+      growAt: (option: string, value: unknown) => check.integer(option, value, 1),
+    }
+    const given = check.keys('perHost', options, checks, meantKey('perHost', options, 'connections'))
     return this.with({ perHost: { ...this.options.perHost, ...given } })
+  }
+
+  /**
+   * Options for one host, or for the subdomains of a domain (`'*.example.org'`). Each call adds. Of each option, the most
+   * specific host that sets it wins: a name before wildcards, a longer wildcard before a shorter one. docs/options.md
+   * lists the options.
+   *
+   * @example
+   * new Crawler().host('slow.example', { delay: '10s' }).host('*.example.org', { connections: 4 })
+   */
+  host(host: string, options: HostOptions): this {
+    return this.with({ hosts: [...this.options.hosts, hostRule(host, options)] })
   }
 
   /**
@@ -240,57 +236,20 @@ export abstract class Settings {
   }
 
   /**
-   * Which links are followed: a name (`'site'`, `'host'`, `'origin'`, `'path'`, `'all'`), a rule, a glob, a regular
-   * expression, a function, or a module that exports one of these. Several must all match. Default `'site'`: the
-   * registrable domains of the seeds. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().seeds('https://example.com/').scope('host', not('/login'))
-   */
-  scope(...rules: [ScopeLike | Module, ...(ScopeLike | Module)[]]): this {
-    // Called without a rule, it fails like `scope(undefined)`.
-    const [first, ...more] = acceptRules('scope', rules.length === 0 ? [undefined] : rules)
-    return this.with({ scope: more.length === 0 ? first : all(first!, ...more) })
-  }
-
-  /**
-   * Within the scope, follows only links that match one of these rules. Each call adds. With workers a function must be
-   * in a module.
-   */
-  include(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ include: [...this.options.include, ...acceptRules('include', rules)] })
-  }
-
-  /**
-   * Within the scope, follows no link that matches one of these rules. Each call adds. With workers a function must be in
-   * a module.
-   */
-  exclude(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ exclude: [...this.options.exclude, ...acceptRules('exclude', rules)] })
-  }
-
-  /**
-   * Your block-list: host names (with their subdomains, on every port), globs, regular expressions, functions, or modules
-   * that export one of these. Each call adds. It applies before scope and robots.txt, to seeds, links, redirects and
-   * sitemaps. With workers a function must be in a module.
-   *
-   * @example
-   * new Crawler().block('ads.example.com', '/cgi-bin/**')
-   */
-  block(...rules: (ScopeLike | Module)[]): this {
-    return this.with({ block: [...this.options.block, ...acceptRules('block', rules)] })
-  }
-
-  /**
    * How URLs are rewritten. `drop` removes query parameters, such as those in TRACKING_PARAMETERS and SESSION_PARAMETERS;
-   * `canonical: 'follow'` also crawls the canonical URL that a page names.
+   * `rewrite` applies rules of your own or `indexPages()`; `canonical: 'follow'` also crawls the canonical URL that a page
+   * names.
+   *
+   * @example
+   * new Crawler().urls({ drop: TRACKING_PARAMETERS, rewrite: indexPages() })
    */
   urls(options: UrlOptions): this {
-    const given = check.keys('urls', options, {
+    const { rewrite = this.options.rewrite, ...given } = check.keys('urls', options, {
       drop: check.parameters,
       canonical: (option, value) => check.oneOf(option, value, ['report', 'follow'] as const),
+      rewrite: (_, value) => [value].flat().map((each) => accept('rewrite', each)),
     })
-    return this.with({ urls: { ...this.options.urls, ...given } })
+    return this.with({ urls: { ...this.options.urls, ...given }, rewrite })
   }
 
   /** Bounds against crawler traps (endless sites); `false` lifts all of them. docs/options.md lists the defaults. */
@@ -325,14 +284,16 @@ export abstract class Settings {
    */
   limit(limits: LimitOptions): this {
     const before = this.options.limit
-    const { time = before.timeMs, ...counts } = check.keys('limit', limits, {
+    const checks = {
       pages: atLeastOne,
       bytes: atLeastOne,
       time: check.timeLimit,
       pagesPerHost: atLeastOne,
       pagesPerSite: atLeastOne,
       requests: atLeastOne,
-    })
+    }
+    const hint = meantKey('limit', limits, 'pages')
+    const { time = before.timeMs, ...counts } = check.keys('limit', limits, checks, hint)
     return this.with({ limit: { ...before, ...counts, timeMs: time } })
   }
 
@@ -340,9 +301,9 @@ export abstract class Settings {
   timeout(time: Duration | TimeoutOptions): this {
     const before = this.options.timeout
     if (typeof time !== 'object' || time === null) {
-      return this.with({ timeout: { ...before, fetchMs: period('timeout', time) } })
+      return this.with({ timeout: { ...before, fetchMs: check.timeout('timeout', time) } })
     }
-    const checks = { fetch: period, extract: period, hook: period }
+    const checks = { fetch: check.timeout, extract: check.timeout, hook: check.timeout }
     const { fetch, extract, hook } = check.keys('timeout', time, checks)
     return this.with({
       timeout: {
@@ -367,37 +328,16 @@ export abstract class Settings {
 
   /**
    * The retry policy. A number: how often a URL is retried after a timeout, a DNS or connection failure, or status 408,
-   * 425, 429, 500, 502, 503 or 504. Default 2. An object also sets the backoff and cooldown of a failing host.
+   * 425, 429 or 5xx without 501 and 505. Default 2. A request that may do harm twice (POST, PATCH) is retried only if
+   * the server cannot have received it. An object also sets what is retried, and the backoff and cooldown of a failing
+   * host.
    *
    * @example
    * new Crawler().retries({ times: 4, backoff: '2s', cooldown: '15m' })
+   * new Crawler().retries({ statuses: [429, 503], when: ({ code }) => (code === 'tls-failed' ? true : undefined) })
    */
   retries(rules: number | RetryOptions): this {
-    const before = this.options.retries
-    const times = (option: string, value: unknown) => check.integer(option, value, 0)
-    if (typeof rules !== 'object' || rules === null) {
-      return this.with({ retries: { ...before, times: times('retries', rules) } })
-    }
-    const given = check.keys('retries', rules, {
-      times,
-      backoff: period,
-      maxBackoff: period,
-      maxRetryAfter: check.duration,
-      cooldownAfter: upToThousand(1),
-      cooldown: period,
-      cooldowns: upToThousand(0),
-    })
-    return this.with({
-      retries: {
-        times: given.times ?? before.times,
-        backoffMs: given.backoff ?? before.backoffMs,
-        maxBackoffMs: given.maxBackoff ?? before.maxBackoffMs,
-        maxRetryAfterMs: given.maxRetryAfter ?? before.maxRetryAfterMs,
-        cooldownAfter: given.cooldownAfter ?? before.cooldownAfter,
-        cooldownMs: given.cooldown ?? before.cooldownMs,
-        cooldowns: given.cooldowns ?? before.cooldowns,
-      },
-    })
+    return this.with(retryOptions(this.options, rules))
   }
 
   /**

@@ -4,21 +4,25 @@
  * carrying to threads (modules/portable.ts) and their error messages all derive from this table.
  */
 
-import { invalidOption, optionError } from '../errors.js'
+import { invalidOption, KumoError, optionError } from '../errors.js'
 import type { Extractor } from '../extract/contract.js'
 import { fieldExtractor } from '../extract/fields.js'
 import type { Hook } from '../hooks/contract.js'
+import { session } from '../hooks/session/session.js'
 import { isModule, type ModuleRef, moduleOf, moduleRule } from '../modules/module.js'
 import type { Recipe } from '../modules/recipe.js'
 import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
-import { remake, toRule } from '../url/scope/combine.js'
+import { checkRewrite, indexPages } from '../url/rewrite.js'
+import { needsPage, remake, toRule } from '../url/scope/combine.js'
+import { isFileName } from '../url/scope/file-names.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
 import { frontierPart, integer, naming, part } from './check.js'
 import { checked } from './check-access.js'
+import { meantField, meantPartitioner, meantStore } from './meant.js'
 import type { CodeOption, CrawlOptions, Fields, GivenOptions, PartOption, RuleOption } from './options.js'
 
 /**
@@ -64,13 +68,22 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     check: (value) => part('dns', value, ['resolve'], 'a resolver'),
     example: '{ resolve: async (host) => … }',
   },
+  rewrite: {
+    option: 'urls.rewrite',
+    check: (value) => checkRewrite('urls.rewrite', value),
+    mayBeFunction: true,
+    remake: remakeBy({ indexPages }),
+    example: '(url) => …',
+  },
   scope: ruleCode('scope', toScopeRule),
   include: ruleCode('include', toScopeRule),
   exclude: ruleCode('exclude', toScopeRule),
   block: ruleCode('block', toBlockRule),
+  prioritize: ruleCode('prioritize', (option, value) => ofUrls(option, toScopeRule(option, value))),
   store: {
     option: 'store',
-    check: (value) => part('store', value, ['open'], "a store such as level('./crawl') or memory()"),
+    check: (value) =>
+      part('store', value, ['open'], "a store such as level('./crawl') or memory()", meantStore(value)),
     remake: remakeBy({ memory, level }),
     example: "{ name: 'mine', open: (context) => … }",
   },
@@ -101,6 +114,13 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     mayBeFunction: true,
     example: 'async (request, context) => …',
   },
+  retryWhen: {
+    option: 'retries.when',
+    check: (value) =>
+      checkFunction('retries.when', value, 'a function of failure and request, or a module that exports one'),
+    mayBeFunction: true,
+    example: '(failure, request) => …',
+  },
   digest: {
     option: 'refresh.digest',
     check: (value) =>
@@ -120,11 +140,11 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'use',
     check: checkHook,
     mayBePackage: true,
-    describe: ({ name, page, failure }) => ({
-      name,
-      page: page !== undefined,
-      failure: failure !== undefined,
-    }),
+    remake: remakeBy({ session }),
+    describe: ({ name, page, failure, session }) => {
+      if (session !== undefined) throw sessionWithFunctions(name)
+      return { name, page: page !== undefined, failure: failure !== undefined }
+    },
     example: "{ name: 'mine', page: (page) => … }",
   },
 }
@@ -188,8 +208,16 @@ const HOST_NAME = /^(?:[\p{L}\p{N}._-]+|\[?[\da-f.:]*:[\da-f.:]*:[\da-f.:]*\]?)$
 
 /** In a block-list a host name means the host with all its subdomains on every port, so that no way in stays open. */
 function toBlockRule(option: string, value: unknown): ScopeRule {
-  if (typeof value === 'string' && HOST_NAME.test(value)) return naming(option, () => domain(value))
-  return toScopeRule(option, value)
+  if (typeof value === 'string' && HOST_NAME.test(value) && !isFileName(value))
+    return naming(option, () => domain(value))
+  return ofUrls(option, toScopeRule(option, value))
+}
+
+/** A rule that decides before the fetch. */
+function ofUrls(option: string, rule: ScopeRule): ScopeRule {
+  if (!needsPage(rule)) return rule
+  const allowed = `a rule that needs no page${option === 'block' ? '; did you mean .exclude()' : ''}`
+  throw optionError(option, `the rule '${rule.name}'`, allowed)
 }
 
 /** A URL as text, which can be sent to another thread. */
@@ -203,7 +231,13 @@ function checkFunction<T>(option: string, value: unknown, allowed: string): T {
 }
 
 function checkPartitioner(value: unknown): HostPartitioner {
-  const partitioner = part<HostPartitioner>('partitioner', value, ['partition'], 'a HostPartitioner')
+  const partitioner = part<HostPartitioner>(
+    'partitioner',
+    value,
+    ['partition'],
+    'a HostPartitioner',
+    meantPartitioner(value),
+  )
   integer('partitioner.partitions', partitioner.partitions, 1, 65_536)
   return partitioner
 }
@@ -235,7 +269,7 @@ function checkFields(value: unknown): Fields {
   for (const [field, compute] of Object.entries(value)) {
     if (typeof compute === 'function') continue
     const allowed = 'a function of the page; an extractor needs a name and extract()'
-    throw invalidOption(`extract.${field}`, compute, allowed)
+    throw invalidOption(`extract.${field}`, compute, allowed + meantField(field, compute))
   }
   return value as Fields
 }
@@ -264,13 +298,21 @@ function checkExtractor(value: Extractor): Extractor {
 }
 
 function checkHook(value: unknown): Hook {
-  const { name, page, failure } = (value ?? {}) as Partial<Hook>
+  const { name, page, failure, session } = (value ?? {}) as Partial<Hook>
   // A hook whose methods are all misspelled would never be called.
-  if (typeof name !== 'string' || name === '' || (page === undefined && failure === undefined)) {
+  if (typeof name !== 'string' || name === '' || (page ?? failure ?? session) === undefined) {
     throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
   }
   checkOptionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
   return value as Hook
+}
+
+/** Pages are judged in the thread that fetches them, so a session cannot stay in the program's thread. */
+function sessionWithFunctions(name: string): KumoError {
+  const message =
+    `use: the functions of the ${name} cannot be sent to worker threads; move it to a module, ` +
+    "e.g. session.js with `export default session({ … })`, and pass .use(new URL('./session.js', import.meta.url))"
+  return new KumoError('KUMO_NOT_PORTABLE', message)
 }
 
 function checkOptionalMethods(option: string, value: object, methods: readonly string[]): void {

@@ -2,8 +2,10 @@
 
 import { contentDigest } from '../extract/digest/content-digest.js'
 import { cachingResolver, type Resolver } from '../fetch/dns/resolver.js'
-import { httpFetcher } from '../fetch/http/http.js'
-import type { CrawlOptions } from '../options/options.js'
+import { Cookies } from '../fetch/http/cookies.js'
+import { fetcherWith, type HttpFetcher, type HttpFetcherOptions } from '../fetch/http/http.js'
+import type { SessionSettings } from '../hooks/session/contract.js'
+import type { CrawlOptions, GivenOptions } from '../options/options.js'
 import { byDomain, byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { TrustedNames } from '../seen/trusted-names.js'
@@ -11,10 +13,12 @@ import type { StateStore, Store } from '../stores/contract.js'
 import { memory } from '../stores/memory.js'
 import { forgetful, memoryState } from '../stores/memory-state.js'
 import { type Clock, type Random, systemClock, systemRandom } from '../time.js'
+import { hostOf } from '../url/canonicalize.js'
 import { sameSite } from '../url/scope/rules.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import type { Closer } from './closing.js'
+import { hostAccess } from './host-rules.js'
 
 /** Idle connections beyond those in use, so that the next visit to a host finds its connection open. */
 const SPARE_CONNECTIONS = 500
@@ -78,16 +82,18 @@ export function httpFetcherOf(
   trusted: TrustedNames,
   clock: Clock,
   resolver: Resolver,
-): ReturnType<typeof httpFetcher> {
+  cookies: Cookies | undefined,
+): HttpFetcher {
   const { allowPrivate, dnsServers: _, ...access } = options.access
   const allowed = allowPrivate === 'all' ? undefined : new Set(allowPrivate)
   const secret = Object.keys(options.headers).length > 0 ? options.headers : undefined
-  return httpFetcher({
+  const fetching: HttpFetcherOptions = {
     ...access,
     proxy: options.proxy,
     userAgent: options.userAgent,
     headers: options.headersEverywhere,
     headersFor: secret && ((origin) => (trusted.hasOrigin(origin) ? secret : undefined)),
+    hosts: hostAccess(options, (origin) => trusted.hasOrigin(origin)),
     maxBodyBytes: options.maxBodyBytes,
     connectionsPerHost: options.perHost.connections,
     maxConnections: options.concurrency + SPARE_CONNECTIONS,
@@ -96,5 +102,26 @@ export function httpFetcherOf(
     clock,
     allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
     trusted,
+  }
+  return fetcherWith(fetching, cookies)
+}
+
+/** The cookies of the crawl. They end with the run if the store keeps nothing. */
+export function cookiesOf(options: CrawlOptions, state: StateStore): Cookies | undefined {
+  const { access, fetcher } = options
+  if (fetcher !== undefined || !keepsCookies(options)) return undefined
+  const hosts = new Set(sessionsOf(options).map(({ login }) => hostOf(login)))
+  return Cookies.load({
+    space: state === forgetful ? undefined : state.space('cookies'),
+    ...(!access.cookies && { keeps: (host) => hosts.has(host) }),
   })
+}
+
+/** Whether cookies are kept, of all hosts or only of those with a session. A module may be a session too. */
+export function keepsCookies({ access, hooks }: Pick<GivenOptions, 'access' | 'hooks'>): boolean {
+  return access.cookies || hooks.some((hook) => 'session' in hook)
+}
+
+export function sessionsOf({ hooks }: Pick<CrawlOptions, 'hooks'>): SessionSettings[] {
+  return hooks.flatMap(({ session }) => (session === undefined ? [] : [session as SessionSettings]))
 }

@@ -5,19 +5,25 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Frontier, SelectionPolicy } from '../frontier/contract.js'
 import { firstCome } from '../frontier/selection.js'
 import { frontierPart } from '../options/check.js'
-import type { CrawlOptions } from '../options/options.js'
+import type { CrawlOptions, GivenOptions } from '../options/options.js'
 import type { HostPartitioner } from '../partition/contract.js'
 import type { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/contract.js'
 import { forgetful } from '../stores/memory-state.js'
 import type { Clock } from '../time.js'
 import type { CrawlRequest } from '../types.js'
+import { rewriteIdentity } from '../url/rewrite.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
-import { limitsSites, storeOf } from './plan-defaults.js'
+import { hostPoliteness } from './host-rules.js'
+import { keepsCookies, limitsSites, storeOf } from './plan-defaults.js'
 
 /** The options that affect what is stored, and where. */
-type StoredOptions = Pick<CrawlOptions, 'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'urls' | 'refresh'>
+type StoredOptions = Pick<
+  CrawlOptions,
+  'partitioner' | 'limit' | 'delayMs' | 'perHost' | 'hosts' | 'urls' | 'rewrite' | 'refresh'
+> &
+  Pick<GivenOptions, 'access' | 'hooks'>
 
 /** What a store must know about the crawl, in whichever thread it is opened. */
 export function storeContext(
@@ -27,10 +33,12 @@ export function storeContext(
   refresh?: RefreshSchedule,
 ): StoreContext {
   const { partitions } = partitioner
+  const hosts = hostPoliteness(options)
   return {
     politeness: {
       delayMs: options.delayMs,
       ...options.perHost,
+      ...(hosts && { hosts }),
       ...(options.refresh && { revisitShare: options.refresh.share }),
     },
     policy: refresh === undefined ? firstCome : refreshFirst(refresh),
@@ -38,6 +46,7 @@ export function storeContext(
     partitions,
     partitionOf: (host) => partitioner.partition(host),
     identity: identityOf(options, partitions),
+    ...(keepsCookies(options) && { isPrivate: true }),
   }
 }
 
@@ -51,12 +60,15 @@ function refreshFirst(refresh: RefreshSchedule): SelectionPolicy {
  * another partition. The keys are stored and compared, so they keep their names.
  */
 function identityOf(options: StoredOptions, partitions: number): Record<string, string> {
-  const { urls, partitioner } = options
+  const { urls, partitioner, rewrite } = options
+  const drop = [...urls.drop].sort().join(' ')
+  const rules = rewriteIdentity(rewrite)
   const groupedBy = limitsSites(options) ? 'site' : 'host'
   return {
     'partition (number of partitions)': String(partitions),
     'limit({ pagesPerSite }) (whether hosts are kept by site)': partitioner === undefined ? groupedBy : 'own',
-    'urls({ drop })': [...urls.drop].sort().join(' '),
+    // Together, so that crawls from before there were rules are compared too.
+    'urls({ drop })': rules === '' ? drop : `${drop} rewrite: ${rules}`.trim(),
   }
 }
 

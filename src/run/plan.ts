@@ -9,9 +9,12 @@ import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
 import { soleExchange } from '../exchange/sole.js'
 import { extraction } from '../extract/by-type.js'
+import type { Page } from '../extract/contract.js'
 import { sameContent } from '../extract/digest/same-content.js'
+import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
+import { Sessions } from '../hooks/session/sessions.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
 import { allExtractors } from '../options/user-code.js'
@@ -19,19 +22,31 @@ import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import { NameSet, TrustedNames } from '../seen/trusted-names.js'
-import type { Outbox, ShardContext, StoreContext, StoreEvent } from '../stores/contract.js'
+import type { Outbox, ShardContext, StateStore, StoreContext, StoreEvent } from '../stores/contract.js'
 import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
 import { fingerprintText } from '../url/fingerprint.js'
+import { urlRewriter } from '../url/rewrite.js'
 import { all, any, not } from '../url/scope/combine.js'
+import { Priorities } from '../url/scope/priorities.js'
+import { RuleUse } from '../url/scope/rule-use.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
 import { traps } from '../url/traps/traps.js'
 import { type Closer, closeAll } from './closing.js'
 import {
+  hostAgents,
+  hostPages,
+  hostRetries,
+  mostConnections,
+  productOf,
+  withHostDelays,
+} from './host-rules.js'
+import {
   clockOf,
+  cookiesOf,
   digestOf,
   httpFetcherOf,
   limitsSites,
@@ -40,6 +55,7 @@ import {
   randomOf,
   resolverOf,
   scopeOf,
+  sessionsOf,
   stateOf,
 } from './plan-defaults.js'
 import { openStore, storeContext } from './plan-store.js'
@@ -102,19 +118,28 @@ export async function plan(
     const { state } = stored.storeState
     const hookState = stateOf(state)
     if (schedule === undefined) await assertNotRefreshed(state)
-    const scope = wholeScope(options).start()
-    const blocked = options.block.length > 0 ? any(...options.block).start() : undefined
+    const ruleUse = new RuleUse()
+    const scope = wholeScope(options, ruleUse).start()
+    const blocked =
+      options.block.length > 0 ? ruleUse.watch('block', any(...options.block)).start() : undefined
+    const priorities = options.prioritize.length > 0 ? new Priorities(options.prioritize) : undefined
     const trusted = new TrustedNames(state.space('addresses'))
-    const trust = (seed: string) => trusted.add(hostOf(seed), originOf(seed))
+    const { withoutParameters, rewrite } = spellingOf(options)
+    const spelled = (seed: string) => orItself(seed, rewrite)
+    const trust = (seed: string) => {
+      // Where the program's own rules lead from a seed is as trusted as the seed.
+      for (const url of new Set([seed, spelled(seed)])) trusted.add(hostOf(url), originOf(url))
+    }
+    const cookies = cookiesOf(options, state)
     const fetcher =
-      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers))
+      options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
     closers.push(['the fetcher', () => fetcher.close?.()])
-    const robots = options.robots.obey ? gateOf(options, random) : OPEN_GATE
+    const robots = withHostDelays(options.robots.obey ? gateOf(options, random) : OPEN_GATE, options)
     const step = extraction({
       extractors: allExtractors(options),
       clock,
       timeoutMs: options.timeout.extractMs,
-      product: productName(options.userAgent),
+      productOf: productOf(options),
     })
     closers.push(['an extractor', () => step.close()])
     await openPart('an extractor', () => step.open())
@@ -125,19 +150,23 @@ export async function plan(
     }
     await openPart('the scope', () => scope.open?.())
     await openPart('the block-list', () => blocked?.open?.())
+    await openPart('a rule of prioritize()', () => priorities?.open())
     const siteOf = limitsSites(options) ? await loadSiteOf() : (host: string) => host
     // Every known seed defines the scope from the first page on, even if it is fetched much later.
     for (const seed of knownSeeds(options.seeds)) {
-      scope.addSeed?.(seed)
+      scope.addSeed?.(spelled(seed))
+      priorities?.addSeed(spelled(seed))
       trust(seed)
     }
     const seeds = state.space('seeds')
     const recorded = new NameSet()
     for await (const [, seed] of seeds.entries()) {
       recorded.add(String(seed))
-      scope.addSeed?.(String(seed))
+      scope.addSeed?.(spelled(String(seed)))
+      priorities?.addSeed(spelled(String(seed)))
       trust(String(seed))
     }
+    const sessions = openSessions(options, hookState, clock, closers)
     const exchange = overrides?.exchange(outbox) ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
@@ -163,8 +192,12 @@ export async function plan(
       extraction: step,
       scope,
       blocked,
+      languageOf,
+      ruleUse,
+      priorities,
       siteOf,
-      withoutParameters: options.urls.drop.length > 0 ? parameterFilter(options.urls.drop) : undefined,
+      withoutParameters,
+      rewrite,
       ...trapsOf(options),
       onSeed: (seed, isOwn) => {
         trust(seed)
@@ -182,6 +215,11 @@ export async function plan(
       },
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
+      sessions,
+      onHostsLeft: (isGone) => {
+        cookies?.forget(isGone)
+        sessions?.forget(isGone)
+      },
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
     return { parts, rules: rulesOf(options, overrides === undefined), outbox }
@@ -190,6 +228,30 @@ export async function plan(
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
     throw error
   }
+}
+
+function openSessions(
+  options: CrawlOptions,
+  state: StateStore,
+  clock: Clock,
+  closers: Closer[],
+): Sessions | undefined {
+  const settings = sessionsOf(options)
+  if (settings.length === 0) return undefined
+  const waits = new Waits(clock, options.timeout.hookMs)
+  closers.push(['a session', () => waits.close()])
+  return new Sessions(settings, {
+    records: state.space('sessions'),
+    waits,
+    openedAt: clock.now(),
+    pageOf: (request, response) =>
+      new FetchedPage(
+        request,
+        response,
+        { fetchedAt: clock.now(), fetchMs: 0 },
+        productName(options.userAgent),
+      ),
+  })
 }
 
 function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions): RefreshSchedule {
@@ -211,21 +273,45 @@ export async function openPart(name: string, open: () => MaybePromise<unknown>):
 }
 
 /** The scope, narrowed by `include` and `exclude`. */
-function wholeScope(options: CrawlOptions): ScopeRule {
-  const { include, exclude } = options
-  const rules = [scopeOf(options)]
-  if (include.length > 0) rules.push(any(...include))
-  if (exclude.length > 0) rules.push(not(...exclude))
+function wholeScope(options: CrawlOptions, use: RuleUse): ScopeRule {
+  const { scope, include, exclude } = options
+  const rules = [scope === undefined ? scopeOf(options) : use.watch('scope', scope)]
+  if (include.length > 0) rules.push(use.watch('include', any(...include)))
+  if (exclude.length > 0) rules.push(use.watch('exclude', not(...exclude)))
   return rules.length === 1 ? rules[0]! : all(...rules)
 }
 
-function gateOf({ userAgent, robots, sitemaps }: CrawlOptions, random: Random): RobotsGate {
+/** The language with its region or script, if the page declares them. */
+function languageOf({ language: { code, declared } }: Page): string | undefined {
+  return declared?.toLowerCase().split('-')[0] === code ? declared : code
+}
+
+function gateOf(options: CrawlOptions, random: Random): RobotsGate {
+  const { userAgent, robots, sitemaps } = options
   return robotsGate({
     userAgent,
+    userAgentFor: hostAgents(options),
     random,
     maxDelayMs: robots.maxDelayMs,
     sitemaps: sitemaps.wellKnown ? [WELL_KNOWN_SITEMAP] : [],
   })
+}
+
+function spellingOf({
+  urls,
+  rewrite: rules,
+}: CrawlOptions): Pick<EngineParts, 'withoutParameters' | 'rewrite'> {
+  const withoutParameters = urls.drop.length > 0 ? parameterFilter(urls.drop) : undefined
+  return { withoutParameters, rewrite: rules.length > 0 ? urlRewriter(rules, withoutParameters) : undefined }
+}
+
+/** A seed that cannot be rewritten fails when it is admitted. */
+function orItself(seed: string, rewrite: ((url: string) => string) | undefined): string {
+  try {
+    return rewrite?.(seed) ?? seed
+  } catch {
+    return seed
+  }
 }
 
 function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 'sameContent'> {
@@ -247,10 +333,14 @@ function rulesOf(options: CrawlOptions, isSole: boolean): EngineRules {
     fetchTimeoutMs: options.timeout.fetchMs,
     delayMs: options.delayMs,
     maxDepth: options.depth,
-    connectionsPerHost: options.perHost.connections,
+    connectionsPerHost: mostConnections(options),
     limit: options.limit,
+    hostPages: hostPages(options),
+    hostRetries: hostRetries(options),
     ...options.retries,
     retries: options.retries.times,
+    retryStatuses: options.retries.statuses && new Set(options.retries.statuses),
+    retryWhen: options.retryWhen,
     retryFailed: options.retryFailed,
     maxRedirects: options.redirects,
     followsLoops: options.access.cookies,

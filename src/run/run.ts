@@ -1,6 +1,8 @@
 import { ABANDONED, AbortGrace } from '../engine/abort-grace.js'
 import { type AddedSource, runEnded } from '../engine/admission/added-requests.js'
+import { emitWarning } from '../engine/delivery.js'
 import { Engine } from '../engine/engine.js'
+import { type NoPageReasons, noPageWarning } from '../engine/stats/no-page.js'
 import type { Stats, Summary } from '../engine/stats/stats.js'
 import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
@@ -25,6 +27,14 @@ interface Runner {
   finish(): void
   add(source: AddedSource): Promise<void>
   stats(): Stats | undefined
+  noPage(): readonly NoPageReasons[]
+}
+
+/** A crawl without a page is most often a mistake, and a program without listeners would not hear of it. */
+function warnIfNoPage({ pages, reason }: Summary, runner: Runner): void {
+  if (pages > 0 || (reason !== 'done' && reason !== 'limit')) return
+  const warning = noPageWarning(runner.noPage())
+  if (warning !== undefined) emitWarning(warning)
 }
 
 /** One run of a crawler, from opening its parts to closing them. */
@@ -60,7 +70,9 @@ export class Run {
       for (const command of this.#early.splice(0)) command(runner)
       for (const { source, resolve, reject } of this.#earlyAdds.splice(0))
         runner.add(source).then(resolve, reject)
-      return await runner.run()
+      const summary = await runner.run()
+      warnIfNoPage(summary, runner)
+      return summary
     } finally {
       signal?.removeEventListener('abort', abort)
       this.#seeds.abandon()

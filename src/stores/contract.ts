@@ -154,6 +154,8 @@ export interface StoreContext {
    * values.
    */
   readonly identity?: Readonly<Record<string, string>> | undefined
+  /** True: the crawl keeps secrets such as cookies, so that nobody but the owner may read what is stored. */
+  readonly isPrivate?: boolean | undefined
   /** Receives changes of the store's health. */
   report?(event: StoreEvent): void
   /** Present: the crawl is split among several shards, and this store belongs to one of them. */

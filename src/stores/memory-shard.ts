@@ -1,5 +1,6 @@
 /** The memory store of a shard. Everything is kept by partition, so that partitions can move to another shard. */
 
+import { longestDelayMs } from '../frontier/politeness.js'
 import { type MovedPartitions, ShardFrontier } from '../frontier/shard.js'
 import { partitionedTable } from '../seen/partitioned.js'
 import type { Handover, OpenStore, ShardContext, StoreContext, StoreSnapshot } from './contract.js'
@@ -18,7 +19,7 @@ export function memoryShard(context: StoreContext, shard: ShardContext): OpenSto
   const frontier = new ShardFrontier({ politeness, policy, partitionOf })
   const seen = partitionedTable(partitionOf)
   const state = movableState()
-  if (shard.replaces) frontier.rest(shard.partitions, clock.now() + politeness.delayMs)
+  if (shard.replaces) frontier.rest(shard.partitions, clock.now() + longestDelayMs(politeness))
   const handover: Handover = {
     async release(partitions, left): Promise<Moved> {
       await frontier.hold(partitions)

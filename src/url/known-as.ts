@@ -3,6 +3,9 @@ import { fingerprintText } from './fingerprint.js'
 
 const SITEMAP = 'sitemap '
 const ROBOTS = 'robots '
+const NO_URLS: readonly string[] = Object.freeze([])
+/** Distinguishes bytes, which are written in base64, from the same text. */
+const BYTES = '\0'
 /** A method other than GET, or a body: `POST 0123456789abcdef https://…`. */
 const METHOD = /^[!#-'*+.0-9A-Z^-z|~-]+ [0-9a-f]{16} /
 
@@ -13,8 +16,19 @@ const METHOD = /^[!#-'*+.0-9A-Z^-z|~-]+ [0-9a-f]{16} /
 export function knownAs({ url, purpose, extras }: Pick<CrawlRequest, 'url' | 'purpose' | 'extras'>): string {
   if (purpose !== undefined) return purpose.kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
   if (extras === undefined) return url
-  const { method = 'GET', body = '' } = extras
-  return method === 'GET' && body === '' ? url : `${method} ${fingerprintText(body)} ${url}`
+  const { method = 'GET', body = '', binary } = extras
+  if (method === 'GET' && body === '') return url
+  return `${method} ${fingerprintText(binary ? BYTES + body : body)} ${url}`
+}
+
+/** The name of a request in the `via` of the requests that it redirects to. */
+export function redirectName(request: Pick<CrawlRequest, 'url' | 'purpose' | 'extras'>): string {
+  return request.purpose === undefined ? knownAs(request) : request.url
+}
+
+/** The URLs that redirected to a request, first to last. */
+export function redirectedFrom({ via }: Pick<CrawlRequest, 'via'>): readonly string[] {
+  return via === undefined ? NO_URLS : via.map(urlIn)
 }
 
 export function sitemapName(url: string): string {

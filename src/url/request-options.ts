@@ -3,6 +3,8 @@
 import { invalidOption, isPlainObject, type KumoError, messageOf, optionError, show } from '../errors.js'
 import type { RequestExtras } from '../types.js'
 import { canonicalizeUrl } from './canonicalize.js'
+import { didYouMeanUrl } from './meant-url.js'
+import { RESERVED_HEADERS } from './reserved-headers.js'
 
 /** A URL, or a request with more than a URL. */
 export type RequestInput = string | URL | RequestOptions
@@ -47,11 +49,11 @@ export interface RequestSpec {
   readonly extras?: RequestExtras | undefined
 }
 
-export const MAX_LABEL_LENGTH = 200
+const MAX_LABEL_LENGTH = 200
 /** In characters of JSON. */
-export const MAX_DATA_LENGTH = 64 * 1024
+const MAX_DATA_LENGTH = 64 * 1024
 /** In bytes. */
-export const MAX_BODY_LENGTH = 1024 * 1024
+const MAX_BODY_LENGTH = 1024 * 1024
 
 const KEYS = ['url', 'method', 'headers', 'body', 'label', 'data', 'priority', 'notBefore', 'depth']
 /** A token (RFC 9110), as methods and header names are. */
@@ -95,7 +97,8 @@ function urlOf(option: string, given: unknown, base: string | undefined): string
 
 function notAUrl(option: string, given: unknown, base: string | undefined): KumoError {
   const absolute = 'absolute http(s) URLs such as https://example.com/'
-  return invalidOption(option, given, base === undefined ? absolute : 'http(s) URLs')
+  const allowed = base === undefined ? absolute + didYouMeanUrl(given) : 'http(s) URLs'
+  return invalidOption(option, given, allowed)
 }
 
 function extrasOf(option: string, given: Record<keyof RequestOptions, unknown>): RequestExtras | undefined {
@@ -174,7 +177,11 @@ function headersOf(
       // The value may be a secret.
       if (!isValid)
         throw optionError(option, `an invalid header ${show(name)}`, 'names and values of one line')
-      headers[name.toLowerCase()] = value.trim()
+      const key = name.toLowerCase()
+      const reason = RESERVED_HEADERS[key]
+      if (reason !== undefined)
+        throw optionError(option, show(name), `headers that Kumo does not set itself; ${reason}`)
+      headers[key] = value.trim()
     }
   }
   return Object.keys(headers).length === 0 ? undefined : headers

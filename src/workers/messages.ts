@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type {
   CrawlEvents,
+  Diagnosis,
   EarlierRuns,
   PageCounts,
   PartitionSnapshot,
@@ -148,7 +149,7 @@ export type ToMain =
   /** No closure needs this page any more. */
   | { readonly kind: 'pageDone'; readonly page: number }
   | { readonly kind: 'withdraw' }
-  | { readonly kind: 'ended'; readonly summary: Summary }
+  | { readonly kind: 'ended'; readonly summary: Summary; readonly diagnosis: Diagnosis }
   | { readonly kind: 'failed'; readonly error: PlainError }
 
 /** Which closure on the main thread to call. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { CHECK_OPTIONS } from '../../src/cli/check/options.js'
 import { CRAWL_OPTIONS } from '../../src/cli/crawl/options.js'
 import { helpText } from '../../src/cli/help.js'
 import { INSPECT_OPTIONS } from '../../src/cli/inspect/options.js'
@@ -10,7 +11,7 @@ import { PROJECT } from '../run-program.js'
 
 const COLUMNS = 80
 
-describe.each([undefined, 'crawl', 'inspect'] as const)('help about %s', (topic) => {
+describe.each([undefined, 'crawl', 'check', 'inspect'] as const)('help about %s', (topic) => {
   const text = helpText(topic)
 
   test('fits in 80 columns and ends with a newline', () => {
@@ -25,6 +26,7 @@ describe.each([undefined, 'crawl', 'inspect'] as const)('help about %s', (topic)
 
 test.each([
   ['crawl', CRAWL_OPTIONS],
+  ['check', CHECK_OPTIONS],
   ['inspect', INSPECT_OPTIONS],
 ] as const)('kumo %s: help and docs/cli.md have every option, and no other', (topic, options) => {
   const page = readFileSync(join(PROJECT, 'docs/cli.md'), 'utf8')

@@ -33,8 +33,16 @@ describe('kumo', { timeout: 60_000 }, () => {
 
   test.concurrent.each([
     [['crwal'], "kumo: 'crwal' is not a command; did you mean crawl?", 'kumo'],
-    [['make', 'tea'], "kumo: 'make' is not a command; commands are crawl, inspect, simulate, help", 'kumo'],
-    [['help', 'tea'], "kumo: 'tea' is not a command; commands are crawl, inspect, simulate, help", 'kumo'],
+    [
+      ['make', 'tea'],
+      "kumo: 'make' is not a command; commands are crawl, check, inspect, simulate, help",
+      'kumo',
+    ],
+    [
+      ['help', 'tea'],
+      "kumo: 'tea' is not a command; commands are crawl, check, inspect, simulate, help",
+      'kumo',
+    ],
     [['https://a.example/'], 'kumo: no command given; did you mean: kumo crawl https://a.example/', 'kumo'],
     [['--json'], 'kumo: unknown option --json; options follow a command, as in: kumo crawl --help', 'kumo'],
     [

@@ -85,7 +85,7 @@ describe('--store', { timeout: 60_000 }, () => {
     const small = await site(linkedPages(COUNT))
     const command = ['crawl', small.url(), '--store', await newFolder(), '--delay', '1ms', '--limit']
     expect((await kumo([...command, '5'])).stderr).toContain(
-      '\n7 URLs still pending. To resume with a higher --limit:\n',
+      '\n7 URLs still pending. To resume with a higher limit:\n  kumo ',
     )
     expect(await kumo([...command, '5'])).toMatchObject({ code: 0, stdout: '' })
     expect((await kumo([...command, '8'])).stdout.trimEnd().split('\n')).toHaveLength(3)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Settlement } from '../../src/adapters.js'
 import { durableStoreSuite } from '../../src/conformance/durable/durable.js'
 import type { CrawlRequest } from '../../src/index.js'
+import { knownAs } from '../../src/url/known-as.js'
 import { failuresOf, isNoticed } from './collect.js'
 import { type Entry, type Flaws, journalPlace } from './journal-store.js'
 
@@ -62,6 +63,20 @@ const MUTANTS: Record<string, Flaws> = {
   'forgets the way of a redirect': requests((request) => ({ ...request, via: undefined })),
   'forgets hints': requests((request) => ({ ...request, hint: undefined })),
   'forgets purposes': requests((request) => ({ ...request, purpose: undefined })),
+  'forgets extras': requests((request) => ({ ...request, extras: undefined })),
+  'forgets labels': requests((request) => ({
+    ...request,
+    extras: request.extras && { ...request.extras, label: undefined },
+  })),
+  'writes bodies as one line': requests((request) => ({
+    ...request,
+    extras: request.extras && { ...request.extras, body: request.extras.body?.trimEnd() },
+  })),
+  'forgets the times that requests wait for': requests((request) => ({ ...request, notBefore: undefined })),
+  'knows a POST by its URL': { nameOf: (request) => knownAs({ ...request, extras: undefined }) },
+  'knows a request by its label too': {
+    nameOf: (request) => `${request.extras?.label ?? ''}${knownAs(request)}`,
+  },
   'turns the order of requests round': { found: ({ pending }) => void pending.reverse() },
   'forgets what is to be tried again': settlements(({ again: _, ...each }) => each),
   'forgets attempts': settlements((each) =>

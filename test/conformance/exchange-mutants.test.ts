@@ -91,6 +91,17 @@ const MUTANTS: Record<string, () => Exchange[]> = {
   'sends urls only': receiving(
     (handler) => (requests) => handler(requests.map(({ url }) => ({ url }) as CrawlRequest)),
   ),
+  'loses what the program asked for': receiving(
+    (handler) => (requests) => handler(requests.map((each) => ({ ...each, extras: undefined }))),
+  ),
+  'forgets until when a request waits': receiving(
+    (handler) => (requests) => handler(requests.map((each) => ({ ...each, notBefore: undefined }))),
+  ),
+  'sends each URL once': broken((sound) => {
+    const sent = new Set<string>()
+    const isNew = ({ url }: CrawlRequest) => !sent.has(url) && sent.add(url) !== undefined
+    return { send: (shard, requests) => sound.send(shard, requests.filter(isNew)) }
+  }),
   'always rests': broken(() => ({ rest: () => true })),
   'never rests': broken(() => ({ rest: () => false })),
   'never wakes a shard': broken(() => ({ watch: () => {} })),

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fetcherSuite } from '../../src/conformance/fetcher.js'
 import type { Fetcher, Outcome } from '../../src/fetch/contract.js'
 import { httpFetcher } from '../../src/fetch/http/http.js'
+import type { CrawlRequest } from '../../src/types.js'
+import { echoServer } from '../fetch/echo.js'
 import { rawServer, reply } from '../fetch/support.js'
 import { failuresOf } from './collect.js'
 
@@ -18,6 +20,7 @@ async function suiteUrls() {
     hanging: server.url('/hanging'),
     // Nothing listens on the port that is reserved for a service nobody runs.
     unreachable: 'http://127.0.0.1:1/',
+    echo: (await echoServer()).url('/echo'),
   }
 }
 
@@ -40,6 +43,10 @@ const changing = (change: (outcome: Outcome) => Outcome) =>
   mutant((inner) => ({
     fetch: async (request, context) => change(await inner.fetch(request, context)),
   }))
+
+/** A fetcher whose requests are changed on their way. */
+const requesting = (change: (request: CrawlRequest) => CrawlRequest) =>
+  mutant((inner) => ({ fetch: (request, context) => inner.fetch(change(request), context) }))
 
 const MUTANTS: Record<string, () => Fetcher> = {
   'throws what it should return': changing((outcome) => {
@@ -135,6 +142,22 @@ const MUTANTS: Record<string, () => Fetcher> = {
       },
     }
   }),
+  'sends GET whatever is asked': requesting(({ extras, ...request }) => ({
+    ...request,
+    ...(extras && { extras: { ...extras, method: extras.method === 'HEAD' ? 'HEAD' : 'POST' } }),
+  })),
+  'asks for a page where HEAD was asked for': requesting(({ extras, ...request }) => ({
+    ...request,
+    ...(extras?.method !== 'HEAD' && extras && { extras }),
+  })),
+  'leaves the headers of a request out': requesting((request) => ({
+    ...request,
+    ...(request.extras && { extras: { ...request.extras, headers: undefined } }),
+  })),
+  'sends base64 as it is': requesting((request) => ({
+    ...request,
+    ...(request.extras && { extras: { ...request.extras, binary: undefined } }),
+  })),
   'says nothing about what happened': changing((outcome) =>
     outcome.ok ? outcome : { ...outcome, message: '' },
   ),

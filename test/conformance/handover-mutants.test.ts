@@ -202,6 +202,9 @@ const MUTANTS: Record<string, () => Store> = {
   'takes each page for the child of the first': garbledNumber(4, (parent) => Math.min(parent, 0)),
   'forgets when requests are due': garbledNumber(5, (again) => Math.min(again, 0)),
   'forgets what few requests have': garbledFrontier(() => ({ rare: [] })),
+  'forgets what programs asked for': garbledFrontier(({ rare }) => ({
+    rare: rare.map(([at, { extras: _, ...fields }]) => [at, fields] as const),
+  })),
   'confuses what few requests have': garbledFrontier(({ rare }) => ({
     rare: rare.map(([at], i) => [at, rare[(i + 1) % rare.length]![1]] as const),
   })),

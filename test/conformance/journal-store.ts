@@ -253,10 +253,10 @@ function put(facts: StateStore, { space, host, key, value }: Entry & { kind: 'fa
 
 /** A leased request may be an object of the frontier's own. */
 function plain(request: CrawlRequest): CrawlRequest {
-  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint } = request
-  return { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint }
+  const { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, extras } = request
+  return { url, host, depth, priority, attempt, redirects, parent, purpose, via, hint, extras }
 }
 
-function keyOf({ url, purpose }: CrawlRequest): string {
-  return JSON.stringify([url, purpose])
+function keyOf({ url, purpose, extras }: CrawlRequest): string {
+  return JSON.stringify([url, purpose, extras])
 }

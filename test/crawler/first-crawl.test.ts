@@ -53,7 +53,7 @@ describe('a crawl of a small site', () => {
       parent: undefined,
       status: 200,
     })
-    expect(start!.links).toEqual([{ url: url('/next'), tag: 'a', rel: 'next' }])
+    expect(start!.links).toEqual([{ url: url('/next'), tag: 'a', rel: 'next', text: 'go' }])
     expect(next).toMatchObject({ url: url('/next'), title: 'Next', depth: 1, parent: url('/'), attempt: 0 })
     expect(next!.document.querySelector('b')?.textContent).toBe('this')
     expect(next!.text).toContain('Read this.')

@@ -96,7 +96,7 @@ describe('requests', () => {
       '/target': 'target',
     })
     const seeds = Array.from({ length: 40 }, (_, i) => url('/', `127.0.3.${i}`))
-    const crawler = quick.retries({ times: 1, backoff: 1 }).seeds(seeds).concurrency(concurrency)
+    const crawler = quick.retries({ times: 1, backoff: '1ms' }).seeds(seeds).concurrency(concurrency)
     const summary = await crawler.limit({ requests: 130 }).run()
     expect(summary).toMatchObject({ reason: 'limit', requests: 130, inFlight: 0 })
     expect(requests).toHaveLength(130)

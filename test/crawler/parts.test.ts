@@ -82,7 +82,7 @@ describe('custom parts', () => {
     const { url } = await site(linkedPages(3))
     const contexts: StoreContext[] = []
     const crawler = direct
-      .delay(7)
+      .delay('7ms')
       .perHost({ connections: 2 })
       .partitioner(byHost(16))
       .seeds(url())
@@ -170,7 +170,7 @@ describe('custom parts', () => {
     await direct
       .seeds('http://a.example/')
       .fetcher(() => ({ ok: false, code: 'timeout', message: 'late' }))
-      .retries({ times: 1, backoff: 1 })
+      .retries({ times: 1, backoff: '1ms' })
       .random(random)
       .run()
     expect(draws).toBeGreaterThan(0)

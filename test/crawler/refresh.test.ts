@@ -196,7 +196,7 @@ describe('a schedule', () => {
     const seen: [string, Change][] = []
     const crawler = direct
       .seeds(url())
-      .retries({ times: 0, backoff: 1 })
+      .retries({ times: 0, backoff: '1ms' })
       .refresh({ ...HASTY, max: 400 })
       .on('page', (page) => {
         seen.push([new URL(page.url).pathname, page.change])
@@ -339,7 +339,7 @@ describe('passes', () => {
     const { url } = await changing(pages)
     const crawler = stored(folder())
       .seeds(url())
-      .retries({ times: 0, backoff: 1 })
+      .retries({ times: 0, backoff: '1ms' })
       .limit({ pagesPerHost: 2 })
       .refresh({ rounds: 1 })
     expect((await crawler.run()).changes).toEqual({ new: 1 })

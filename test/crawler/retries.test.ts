@@ -108,7 +108,7 @@ describe('retryFailed', () => {
   const stored = () => {
     const path = mkdtempSync(join(tmpdir(), 'kumo-retries-'))
     onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-    return direct.store(level(path)).workers(WORKERS).retries({ times: 0, backoff: 1 })
+    return direct.store(level(path)).workers(WORKERS).retries({ times: 0, backoff: '1ms' })
   }
 
   test('tries what earlier runs gave up once more, and its failures count once', async () => {
@@ -182,7 +182,7 @@ describe('retryFailed', () => {
     const routes = Object.fromEntries(paths.map((path) => [path, recovers]))
     const started = await site({ '/': linksTo(...paths), ...routes })
     const crawler = stored()
-      .retries({ times: 0, backoff: 1, cooldownAfter: 1, cooldowns: 1, cooldown: 1 })
+      .retries({ times: 0, backoff: '1ms', cooldownAfter: 1, cooldowns: 1, cooldown: '1ms' })
       .seeds(started.url())
     const run = crawler.start()
     run.on('failure', ({ code }) => {

@@ -118,7 +118,7 @@ describe('counts', () => {
       if (heard.length === 3) leaving.abort()
       return new Promise(() => {})
     }
-    const first = stored.retries({ times: 1, backoff: 1 }).on('failure', never).on('redirect', never)
+    const first = stored.retries({ times: 1, backoff: '1ms' }).on('failure', never).on('redirect', never)
     await first.run({ signal: leaving.signal })
     expect(heard).toHaveLength(3)
     const failures: string[] = []

@@ -97,7 +97,7 @@ describe('a host that is down for a while', () => {
     const routes: Record<string, Route> = Object.fromEntries(paths.map((path) => [path, dead]))
     const started = await site({ ...routes, '/': linksTo(...paths) })
     const { failures, summary } = await crawl(
-      patient.retries({ backoff: 5, cooldown: 20, cooldowns: 2 }).seeds(started.url()),
+      patient.retries({ backoff: '5ms', cooldown: 20, cooldowns: 2 }).seeds(started.url()),
     )
     const given = failures.filter(({ final }) => final)
     expect(new Set(given.map(({ url }) => url)).size).toBe(40)
@@ -168,7 +168,7 @@ test('trouble is not over because an address or a certificate was refused', asyn
   let visits = 0
   const { failures } = await crawl(
     patient
-      .retries({ times: 0, backoff: 1, cooldownAfter: 2, cooldown: 1, cooldowns: 1 })
+      .retries({ times: 0, backoff: '1ms', cooldownAfter: 2, cooldown: '1ms', cooldowns: 1 })
       .fetcher(() => ({ ok: false, code: codes[visits++ % codes.length]!, message: 'no' }))
       .seeds(Array.from({ length: 20 }, (_, i) => `http://a.example/${i}`)),
   )

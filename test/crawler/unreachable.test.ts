@@ -22,7 +22,7 @@ describe('a host that cannot be reached', () => {
     const failures: Failure[] = []
     const summary = await new Crawler()
       .seeds(dead, site.url('/'))
-      .delay(1)
+      .delay('1ms')
       .on('failure', (failure) => failures.push(failure))
       .run()
     await site.close()

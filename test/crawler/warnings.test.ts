@@ -17,7 +17,7 @@ afterEach(() => {
 
 async function warned(change: (crawler: Crawler) => Crawler): Promise<string[]> {
   const site = await startSite({ '/': '<a href="/b">b</a>', '/b': 'b' })
-  const base = new Crawler().seeds(site.url('/')).delay(1)
+  const base = new Crawler().seeds(site.url('/')).delay('1ms')
   await change(base).run()
   await site.close()
   // Node tells warnings a turn later.

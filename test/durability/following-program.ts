@@ -27,7 +27,7 @@ const run = new Crawler()
   .seeds(hosts.map((host) => ({ url: urlOn(host, 'list/0'), label: 'list', data: [0] })))
   .keepOpen()
   .workers(Number(workers))
-  .delay(5)
+  .delay('5ms')
   .robots(false)
   .store(level(folder, { commitEvery: 20 }))
   .routes({

@@ -90,7 +90,7 @@ const KINDS = {
     },
   ],
   abort: [ABORTED, (folder) => endOf(crawl(folder), AbortSignal.timeout(below(SOON_MS)))],
-  limit: [IN_TIME, (folder) => endOf(crawl(folder).limit({ time: 1 + below(SOON_MS) }))],
+  limit: [IN_TIME, (folder) => endOf(crawl(folder).limit({ time: `${1 + below(SOON_MS)}ms` }))],
   openFails: [['KUMO_OPEN_FAILED'], (folder) => endOf(crawl(folder).use(trouble('open')))],
   openExits: [['KUMO_WORKER_FAILED'], (folder) => endOf(crawl(folder).use(trouble('openExit')))],
   exit: [DEAD, (folder) => endOf(crawl(folder).limit({ time: 600 }).use(trouble('exit')))],

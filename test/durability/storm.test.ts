@@ -4,11 +4,14 @@
  */
 
 import { expect, test } from 'vitest'
+import { isThorough } from '../thorough.js'
 import { storm } from './storm.js'
 
-test('30 ends of every kind: the process survives, and every folder can be gone on with', async () => {
-  const { counts, ...end } = await storm({ ends: 30, seed: Number(process.env.KUMO_SEED ?? 1) })
+const ENDS = isThorough ? 60 : 20
+
+test(`${ENDS} ends of every kind: the process survives, and every folder can be gone on with`, async () => {
+  const { counts, ...end } = await storm({ ends: ENDS, seed: Number(process.env.KUMO_SEED ?? 1) })
   expect(end).toEqual({ code: 0, signal: null, complaints: '' })
-  expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(30)
+  expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(ENDS)
   expect(Object.entries(counts).filter(([, count]) => count === 0)).toEqual([])
 }, 300_000)

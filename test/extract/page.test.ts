@@ -145,6 +145,34 @@ describe('FetchedPage', () => {
     expect(typed('text/plain', 'a <b> &amp;').text).toBe('a <b> &amp;')
   })
 
+  it('finds the main content once, and leaves other types as they are', () => {
+    const page = html('<base href="/b/"><nav>Menu</nav><main><h1>Tea</h1><p>Hot, <a href=c>cup</a>.</main>')
+    expect(page.main).toBe('Tea\nHot, cup.')
+    expect(page.markdown).toBe('# Tea\n\nHot, [cup](https://example.com/b/c).')
+    expect(page.main).toBe(page.main)
+    const plain = typed('text/plain', 'a <b>\n&amp;')
+    expect([plain.main, plain.markdown]).toEqual(['a <b>\n&amp;', 'a <b>\n&amp;'])
+  })
+
+  it('finds the main content of XHTML', () => {
+    const page = typed(
+      'application/xhtml+xml',
+      '<html><body><p>a<![CDATA[<b>]]></p><div/><p>c</p></body></html>',
+    )
+    expect([page.main, page.markdown]).toEqual(['a<b>\nc', 'a\\<b>\n\nc'])
+  })
+
+  it('says which field could not be read of a page that is too large', () => {
+    const page = html('<br>'.repeat(250_001))
+    const error = (field: string) =>
+      expect.objectContaining({
+        code: 'KUMO_NO_DOCUMENT',
+        message: expect.stringContaining(`page.${field}: ${URL_OF_PAGE} has more than`),
+      })
+    expect(() => page.main).toThrow(error('main'))
+    expect(() => page.markdown).toThrow(error('markdown'))
+  })
+
   it('builds the DOM once', () => {
     const page = html('<ul><li>one<li>two</ul>')
     expect(Array.from(page.document.querySelectorAll('li')).map((li) => li.textContent)).toEqual([

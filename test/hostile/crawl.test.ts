@@ -20,7 +20,7 @@ test('a crawl of the whole hostile web ends by itself, with an outcome for every
     .seeds(seeds)
     .allowPrivate('all')
     .scope('host')
-    .delay(1)
+    .delay('1ms')
     .concurrency(200)
     .timeout({ fetch: '2s' })
     .maxBodyBytes(1_000_000)

@@ -61,7 +61,7 @@ describe('ready-made rules', () => {
   const PATHS = ['/', '/docs/', '/docs/a', '/docs2', '/blog/a.html', '/blog/a/b?page=2', '/2024/x', '/login']
   const TARGETS = [...HOSTS, ...MORE_HOSTS].flatMap((host) => PATHS.map((path) => host + path))
 
-  async function answersOf(rule: ScopeRule): Promise<boolean[]> {
+  async function answersOf(rule: ScopeRule): Promise<unknown[]> {
     const test = rule.start()
     await test.open?.()
     for (const seed of SEEDS) test.addSeed?.(seed)
@@ -129,6 +129,7 @@ const everything = crawler
   .concurrency(7)
   .delay('2s', { adaptive: 3, max: '1m' })
   .perHost({ connections: 2, growAt: 10 })
+  .host('*.example.org', { delay: '5s', headers: { 'x-own': 'a' }, auth: { bearer: 't' }, proxy: false })
   .userAgent('MyBot/1.0')
   .headers({ accept: 'text/html', 'x-key': 'secret' })
   .from('bot@example.com')
@@ -143,15 +144,18 @@ const everything = crawler
   .include('/a/**', elsewhere)
   .exclude(/b/, elsewhere)
   .block('ads.example', elsewhere)
-  .urls({ drop: ['utm_*'], canonical: 'follow' })
+  .prioritize('/a/**', 5)
+  .prioritize(elsewhere, -5)
+  .urls({ drop: ['utm_*'], canonical: 'follow', rewrite: [elsewhere, elsewhere] })
   .traps({ pathDepth: 5, identifiers: ['id'], sameContent: Number.POSITIVE_INFINITY })
   .sitemaps({ wellKnown: true, urlsPerHost: 5 })
   .depth(4)
   .limit({ pages: 5, bytes: 6, time: '1h', pagesPerHost: 7, pagesPerSite: 8, requests: 9 })
   .timeout({ fetch: '1s', extract: '2s', hook: '3s' })
   .maxBodyBytes(1000, { truncate: true })
-  .retries({ times: 1, cooldown: '1m' })
+  .retries({ times: 1, cooldown: '1m', statuses: [503], when: elsewhere })
   .retryFailed()
+  .keepOpen()
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })
   .refresh({ min: '1m', rounds: 2, digest: elsewhere })
@@ -181,7 +185,8 @@ describe('toPortable and fromPortable', () => {
 
   test('data arrives unchanged', () => {
     const given = optionsOf(everything)
-    const { scope, include, exclude, block, store, partitioner, access, ...rest } = there(everything)
+    const { scope, include, exclude, block, prioritize, store, partitioner, access, ...rest } =
+      there(everything)
     const { seeds, fields, extractors, hooks, listeners, ...data } = rest
     expect(data.proxy).toBe('http://proxy.example:3128/')
     expect(data).toEqual(Object.fromEntries(Object.keys(data).map((key) => [key, given[key as never]])))
@@ -189,7 +194,7 @@ describe('toPortable and fromPortable', () => {
       ...given.access,
       tls: { ca: new Uint8Array(Buffer.from('-----BEGIN CERTIFICATE-----')), rejectUnauthorized: false },
     })
-    for (const key of ['scope', 'include', 'exclude', 'block', 'store', 'partitioner'] as const)
+    for (const key of ['scope', 'include', 'exclude', 'block', 'prioritize', 'store', 'partitioner'] as const)
       expect(describeAll(there(everything)[key])).toEqual(describeAll(given[key]))
     expect([seeds, fields, listeners]).toEqual([SEEDS.map((seed) => new URL(seed).href), {}, []])
     expect(Object.keys(there(everything)).sort()).toEqual(Object.keys(given).sort())
@@ -260,6 +265,11 @@ describe('toPortable and fromPortable', () => {
     ['include', () => crawler.include('/a', () => true), ['include: a function', '.include(new URL(']],
     ['exclude', () => crawler.exclude(() => true), ['exclude: a function', '.exclude(new URL(']],
     ['block', () => crawler.block('a.example', () => true), ['block: a function', "'./block.js'"]],
+    [
+      'prioritize',
+      () => crawler.prioritize(() => true, 5),
+      ['prioritize: a function', "new URL('./prioritize.js', import.meta.url), priority)"],
+    ],
     [
       'fetch',
       () => crawler.fetcher(httpFetcher({ userAgent: 'x' })),

@@ -88,7 +88,7 @@ function crawlerOf(
     .seeds(web.seeds)
     .scope('all')
     .concurrency(scenario.concurrency)
-    .delay(scenario.delayMs)
+    .delay(`${scenario.delayMs}ms`)
     .perHost({ connections, growAt })
     // Hosts are never given up, or what can be reached would depend on chance. The wait doubles on and on.
     .retries({ times: scenario.retries, cooldown: '8s', cooldowns: 1000 })
@@ -114,7 +114,7 @@ function crawlerOf(
   if (course.kind === 'page limit') crawler = crawler.limit({ pages: course.pages })
   if (course.kind === 'host limit') crawler = crawler.limit({ pagesPerHost: course.pagesPerHost })
   if (course.kind === 'byte limit') crawler = crawler.limit({ bytes: course.bytes })
-  if (course.kind === 'time limit') crawler = crawler.limit({ time: course.afterMs })
+  if (course.kind === 'time limit') crawler = crawler.limit({ time: `${course.afterMs}ms` })
   if (frontier !== undefined) crawler = crawler.frontier(frontier)
   else if (slowStoreMs > 0) {
     const lag = () => clock.sleep(user.next() * slowStoreMs)

@@ -6,7 +6,7 @@ import { web } from '../crawler/support.js'
 import { folder as newFolder } from '../stores/level/folders.js'
 
 const TROUBLE = new URL('./modules/trouble.mjs', import.meta.url)
-const HOSTS = 16
+const HOSTS = 8
 const PAGES_PER_HOST = 30
 
 const STORES: Record<string, () => Promise<Store | undefined>> = {
@@ -26,7 +26,7 @@ async function mortal(storeOf: () => Promise<Store | undefined>, crawler: Crawle
     .scope('all')
     .allowPrivate('all')
     .robots(false)
-    .delay(5)
+    .delay('5ms')
     .workers(3)
     .use(fromModule(TROUBLE, { export: 'deadlyOnce', with: deadly }))
     .on('worker', () => void deaths++)

@@ -1,17 +1,12 @@
 /** `kumo crawl`: runs a crawl from the command line, shows its progress and prints a summary. */
 
-import type { Crawler, CrawlRun, Failure, Summary } from '../../index.js'
-import { systemClock } from '../../time.js'
-import { onInterrupt } from '../interrupts.js'
+import type { Crawler, Failure, Summary } from '../../index.js'
+import { runCrawl } from '../run-crawl.js'
 import { DEFAULT_WIDTH, Screen } from '../screen.js'
 import { type CrawlCommandLine, readCrawlCommandLine } from './command-line.js'
-import { failureLine, pageJson, pageLine } from './page-lines.js'
-import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
 
-const STOPPING = 'Stopping: waiting for requests in flight. Press Ctrl-C again to abort them.'
 const RESUMABLE = 'Run the same command again to resume.'
-const ABORTING = 'Aborting.'
 /** Someone may leave a pager open overnight: the listener that waits for it must not time out and fail the page. */
 const LISTENER_TIMEOUT = '1d'
 
@@ -24,7 +19,6 @@ export async function crawlCommand(args: readonly string[]): Promise<number> {
 class CrawlCommand {
   readonly #commandLine: CrawlCommandLine
   readonly #crawler: Crawler
-  readonly #clock = systemClock()
   readonly #screen = new Screen(process.stdout, process.stderr, process.env.TERM)
   readonly #aborter = new AbortController()
   /** The first failure of each code. */
@@ -41,50 +35,32 @@ class CrawlCommand {
   }
 
   async run(): Promise<number> {
+    const { format, isQuiet, command, seedFile } = this.#commandLine
     process.stdout.on('error', (error) => this.#onOutputError(error))
-    const run = this.#crawler.start({ signal: this.#aborter.signal })
-    const removeHandlers = onInterrupt(this.#clock, {
-      first: () => this.#stop(run),
-      second: () => this.#abort(),
-    })
-    const hide = this.#commandLine.isQuiet ? () => {} : this.#showProgress(run)
+    if (format?.header !== undefined) void this.#screen.result(format.header)
     try {
-      const summary = await run.done
-      hide()
-      return this.#end(summary)
+      const onStop = command === undefined ? undefined : RESUMABLE
+      const options = { screen: this.#screen, isQuiet, aborter: this.#aborter, onStop }
+      return this.#end(await runCrawl(this.#crawler, options))
     } finally {
-      hide()
-      removeHandlers()
-      this.#commandLine.seedFile?.close()
+      seedFile?.close()
     }
-  }
-
-  #showProgress(run: CrawlRun): () => void {
-    return showProgress(() => run.stats(), this.#screen, this.#clock)
   }
 
   /** Adds the listeners that print pages. */
   #withPageListeners(crawler: Crawler): Crawler {
-    const { isJson, isQuiet } = this.#commandLine
-    if (isJson) return crawler.on('page', (page) => this.#screen.result(pageJson(page)))
-    if (isQuiet) return crawler
-    return crawler
-      .on('page', (page) => this.#screen.result(pageLine(page)))
-      .on('failure', (failure) => (failure.final ? this.#screen.result(failureLine(failure)) : undefined))
+    const { format } = this.#commandLine
+    if (format === undefined) return crawler
+    const { page: ofPage, failure: ofFailure } = format
+    const withPages = crawler.on('page', async (page) => this.#screen.result(await ofPage(page)))
+    if (ofFailure === undefined) return withPages
+    return withPages.on('failure', (failure) =>
+      failure.final ? this.#screen.result(ofFailure(failure)) : undefined,
+    )
   }
 
   #keepExample(failure: Failure): void {
     if (failure.final && !this.#examples.has(failure.code)) this.#examples.set(failure.code, failure)
-  }
-
-  #stop(run: CrawlRun): void {
-    this.#note(STOPPING, ...(this.#commandLine.command === undefined ? [] : [RESUMABLE]))
-    run.stop()
-  }
-
-  #abort(): void {
-    this.#note(ABORTING)
-    this.#aborter.abort()
   }
 
   /** A page that was not written must not count as delivered, so the crawl aborts and leaves it pending. */
@@ -93,15 +69,10 @@ class CrawlCommand {
     this.#aborter.abort()
   }
 
-  #note(...lines: readonly string[]): void {
-    if (!this.#commandLine.isQuiet) this.#screen.note(...lines)
-  }
-
   #end(summary: Summary): number {
-    const { command, pageLimit } = this.#commandLine
-    this.#note(
-      ...summaryLines(summary, { examples: this.#examples, command, pageLimit, width: DEFAULT_WIDTH }),
-    )
+    const { command, pageLimit, isQuiet } = this.#commandLine
+    const details = { examples: this.#examples, command, pageLimit, width: DEFAULT_WIDTH }
+    if (!isQuiet) this.#screen.note(...summaryLines(summary, details))
     // EPIPE is normal: `| head` closed the pipe. Anything else, such as a full disk, is an error.
     if (this.#outputError !== undefined && this.#outputError.code !== 'EPIPE') {
       this.#screen.note(`kumo crawl: cannot write to standard output: ${this.#outputError.message}`)

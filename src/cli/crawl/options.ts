@@ -26,6 +26,11 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     value: 'FILE',
     help: 'read more URLs from a file, one per line; - for standard input',
   },
+  label: {
+    group: 'Start',
+    value: 'TEXT',
+    help: 'label of the given URLs: the field label of their lines',
+  },
   store: {
     group: 'Start',
     value: 'DIR',
@@ -65,19 +70,19 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     group: 'Follow',
     value: 'WHICH',
     help: 'site (default), host, origin, path, all, or a glob; repeat it to require several',
-    apply: (crawler, _, [first = '', ...more]) => crawler.scope(rule(first), ...more.map(rule)),
+    apply: (crawler, _, [first = '', ...more]) => crawler.scope(scopeWord(first), ...more.map(scopeWord)),
   },
   include: {
     group: 'Follow',
     value: 'GLOB',
     help: 'only follow matching links within the scope; repeatable',
-    apply: (crawler, _, globs) => crawler.include(...globs.map(rule)),
+    apply: (crawler, _, globs) => crawler.include(...globs.map(scopeWord)),
   },
   exclude: {
     group: 'Follow',
     value: 'GLOB',
     help: 'do not follow matching links; repeatable',
-    apply: (crawler, _, globs) => crawler.exclude(...globs.map(rule)),
+    apply: (crawler, _, globs) => crawler.exclude(...globs.map(scopeWord)),
   },
   block: {
     group: 'Follow',
@@ -133,6 +138,12 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     value: 'N',
     help: 'requests in flight over all hosts (default 100); see --per-host',
     apply: (crawler, visits) => crawler.concurrency(number(visits)),
+  },
+  workers: {
+    group: 'Manners',
+    value: 'N',
+    help: 'worker threads that share the crawl; auto starts one per core (default 0)',
+    apply: (crawler, threads) => crawler.workers(threads === 'auto' ? threads : number(threads)),
   },
   'per-host': {
     group: 'Manners',
@@ -193,11 +204,26 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     apply: (crawler) => crawler.allowPrivate('all'),
   },
 
-  json: { group: 'Output', help: 'print one line of JSON per page' },
+  format: {
+    group: 'Output',
+    value: 'FORMAT',
+    help: 'text (default), jsonl, csv or markdown: the main content of each page with front matter',
+  },
+  json: { group: 'Output', help: 'the same as --format jsonl' },
+  fields: {
+    group: 'Output',
+    value: 'LIST',
+    help: 'what to print of a page, as in url,title,headers.etag; leave out type to print no failures',
+  },
+  output: {
+    group: 'Output',
+    value: 'DIR',
+    help: 'write the pages of --format markdown to files below this folder',
+  },
   quiet: {
     group: 'Output',
     short: 'q',
-    help: 'print nothing but errors and the lines of --json',
+    help: 'print nothing but errors and the lines of --format',
   },
   help: { group: 'Output', short: 'h', help: 'show this help' },
 }
@@ -219,7 +245,7 @@ function duration(text: string): `${number}s` {
 }
 
 /** A scope name or a glob. The builder rejects other bare words too, but its advice is for TypeScript. */
-function rule(text: string): string {
+export function scopeWord(text: string): string {
   if (!/^[\w-]+$/.test(text) || SCOPE_NAMES.includes(text)) return text
   const advice = `for the path: /${text}; for the host: '${text}/**'`
   throw new UsageError(`got '${text}'; allowed: ${SCOPE_NAMES.join(', ')}, or a glob (${advice})`)

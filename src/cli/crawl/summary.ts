@@ -1,13 +1,13 @@
 /** The summary of a crawl as text. Pure. */
 
-import type { EndReason, Failure, Summary } from '../../index.js'
+import type { EndReason, Failure, SkipReason, Summary } from '../../index.js'
 import { bytes, count, counted, duration, printable, rate, tally, wrap } from '../format.js'
 
 export interface SummaryDetails {
   /** The first failure of each code, as an example. */
   readonly examples: ReadonlyMap<string, Failure>
-  /** The command line that resumes the crawl; undefined without a store. */
-  readonly command: string | undefined
+  /** The command line that resumes the crawl, with another `--limit` if given; undefined without a store. */
+  readonly command: ((pageLimit?: number) => string) | undefined
   /** The value of `--limit`. */
   readonly pageLimit: number | undefined
   /** Columns. */
@@ -29,6 +29,7 @@ export function summaryLines(summary: Summary, details: SummaryDetails): string[
     ...wrap(headline(summary), details.width, ''),
     ...skipped(summary, details),
     ...failed(summary, details),
+    ...hints(summary, details.width),
     ...left(summary, details),
   ]
 }
@@ -71,6 +72,21 @@ function left(summary: Summary, { command, pageLimit, width }: SummaryDetails): 
   }
   // Pages are counted over all runs, so resuming with the same limit would end at once.
   const isFull = pageLimit !== undefined && summary.pages >= pageLimit
-  const advice = isFull ? ' with a higher --limit' : ''
-  return [`${urls} still pending. To resume${advice}:`, `  ${command}`]
+  const next = isFull ? command(Math.max(pageLimit * 2, summary.pages + 1)) : command()
+  return [`${urls} still pending. To resume${isFull ? ' with a higher limit' : ''}:`, `  ${next}`]
+}
+
+/** What to do if the given URLs were skipped. Without pages, only they and the targets of their redirects can be. */
+const HINTS: Partial<Record<SkipReason, string>> = {
+  robots: 'robots.txt disallows what was to be fetched. If the host is yours, --no-robots ignores it.',
+  scope: 'A given URL redirects out of the scope: start from the new address, or widen --scope.',
+  blocked: 'A given URL, or where it redirects to, matches --block.',
+  'media-type': 'What was fetched is not HTML, and kumo crawl reads nothing else.',
+}
+
+/** Advice for a crawl without pages. */
+export function hints({ pages, skips }: Summary, width: number): string[] {
+  if (pages > 0) return []
+  const reasons = Object.keys(skips) as SkipReason[]
+  return reasons.flatMap((reason) => wrap(HINTS[reason] ?? '', width, '')).filter((line) => line !== '')
 }

@@ -63,7 +63,7 @@ class Moment {
     return facts.size === this.facts.size && [...facts].every(([name, fact]) => fact === this.facts.get(name))
   }
 
-  #add(request: CrawlRequest, notBefore = 0): void {
+  #add(request: CrawlRequest, notBefore = request.notBefore ?? 0): void {
     this.pending.set(knownAs(request), { request, notBefore })
     this.known.add(knownAs(request))
   }

@@ -9,6 +9,7 @@ import {
   byUrl,
   DELAY_MS,
   done,
+  EXTRAS,
   fieldsOf,
   HURRIED,
   ORDINARY,
@@ -16,7 +17,13 @@ import {
   rareFieldsOf,
   request,
 } from '../frontier/fixtures.js'
-import { assertKnown, type CheckLives, notBefore, SLACK_MS, takeIn } from './fixtures.js'
+import {
+  assertKnown,
+  type CheckLives,
+  notBefore as notHandedOutBefore,
+  SLACK_MS,
+  takeIn,
+} from './fixtures.js'
 import { clock, EVERYTHING, everything, leaseSoon } from './lives.js'
 
 /** Requests: their fields, their order, their names. */
@@ -51,6 +58,7 @@ export function requestCases(check: CheckLives): void {
         hint: { lastmod: 1_700_000_000_000.5, changefreq: 'daily', priority: 0.25 },
         revisit: true,
       },
+      ...EXTRAS.map((extras, i) => ({ ...request(`x${i}.example`, i), priority: i, extras })),
     ]
     await takeIn(opened, requests)
     await opened.flush()
@@ -94,9 +102,57 @@ export function requestCases(check: CheckLives): void {
     const [second] = await leaseSoon(frontier, 1, now + 1)
     assert.equal(second?.url, 'https://a.example/2', 'it does not wait for the other')
     await frontier.settle([done(second, now + 1)])
-    await notBefore(frontier, again.at)
+    await notHandedOutBefore(frontier, again.at)
     const [third] = await leaseSoon(frontier, 1, again.at + SLACK_MS)
     assert.deepEqual(fieldsOf(third!), { ...request('a.example', 1), attempt: 3 })
+  })
+
+  check('extras survive a retry and a crash, together with those of what was found', async (lives) => {
+    const opened = await lives.open(HURRIED)
+    const now = clock.now()
+    const asked = EXTRAS.map((extras, i) => ({ ...request(`x${i}.example`, i), extras }))
+    const found = EXTRAS.map((extras, i) => ({ ...request(`y${i}.example`, i), priority: i - 3, extras }))
+    await takeIn(opened, [...asked, request('a.example', 'page')])
+    const leases = await leaseSoon(opened.frontier, asked.length + 1, now)
+    await opened.seen.addAll(found.map(knownAs))
+    await opened.frontier.settle(
+      leases.map((lease) =>
+        lease.host === 'a.example'
+          ? { ...done(lease, now), found }
+          : { ...done(lease, now), again: { at: now + DELAY_MS, attempt: 1 } },
+      ),
+    )
+    await opened.flush()
+    const { frontier, seen } = await lives.crash(HURRIED)
+    const met = byUrl(await leaseSoon(frontier, 2 * EXTRAS.length, now + 2 * DELAY_MS))
+    for (const each of [...asked, ...found]) {
+      assert.deepEqual(met.get(each.url)?.extras, each.extras, `the extras of ${each.url}`)
+      assert.equal(met.get(each.url)?.priority, each.priority, `the priority of ${each.url}`)
+    }
+    await assertKnown(seen, [...asked, ...found].map(knownAs))
+  })
+
+  check('requests for later survive a crash, and wait until then', async (lives) => {
+    const opened = await lives.open(HURRIED)
+    const now = clock.now()
+    const notBefore = now + 5 * DELAY_MS
+    const found = [{ ...request('b.example', 'found'), notBefore, extras: { label: 'later' } }]
+    await takeIn(opened, [{ ...request('a.example', 'added'), notBefore }, request('a.example', 'now')])
+    const [page] = await leaseSoon(opened.frontier, 1, now)
+    assert.equal(page?.url, 'https://a.example/now')
+    await opened.seen.addAll(found.map(knownAs))
+    await opened.frontier.settle([{ ...done(page, now), found }])
+    await opened.flush()
+    const { frontier } = await lives.crash(HURRIED)
+    assertCounts(frontier, 2, 0, 2)
+    await notHandedOutBefore(frontier, notBefore)
+    const leases = await leaseSoon(frontier, 2, notBefore + SLACK_MS)
+    const met = byUrl(leases)
+    assert.deepEqual([...met.keys()].toSorted(), ['https://a.example/added', 'https://b.example/found'])
+    assert.deepEqual(met.get('https://b.example/found')!.extras, { label: 'later' })
+    // Their time is over: from now on, only `again.at` counts.
+    await frontier.settle(leases.map((each) => ({ ...done(each, notBefore), again: { at: 0, attempt: 1 } })))
+    assert.equal((await leaseSoon(frontier, 2, notBefore + 2 * SLACK_MS)).length, 2)
   })
 
   check('the order of a host’s requests survives a crash', async (lives) => {
@@ -162,5 +218,22 @@ export function requestCases(check: CheckLives): void {
     assert.deepEqual(await next.seen.addAll(['https://a.example/never']), [true], lost)
     const closed = await lives.reopen(ORDINARY)
     assert.deepEqual(await closed.seen.addAll(['https://a.example/never']), [true], lost)
+  })
+
+  check('requests of one URL with different methods or bodies have different names', async (lives) => {
+    const opened = await lives.open(EVERYTHING)
+    const get = request('a.example', 'form')
+    const posted = (body: string): CrawlRequest => ({ ...get, extras: { method: 'POST', body } })
+    const all = [get, posted('q=1'), posted('q=2\n'), { ...get, extras: { method: 'PUT' } }]
+    await takeIn(opened, all)
+    await opened.flush()
+    const next = await lives.crash(EVERYTHING)
+    const leases = await everything(next.frontier, clock.now() + A_DAY_MS)
+    assert.deepEqual(leases.map(knownAs).toSorted(), all.map(knownAs).toSorted())
+    await assertKnown(next.seen, all.map(knownAs))
+    const others = [posted('q=3'), { ...get, extras: { method: 'DELETE' } }].map(knownAs)
+    assert.deepEqual(await next.seen.addAll(others), [true, true], 'another body or method is another name')
+    const labelled = knownAs({ ...get, extras: { label: 'a', data: '1', headers: { accept: '*/*' } } })
+    assert.deepEqual(await next.seen.addAll([labelled]), [false], 'a label is no part of the name')
   })
 }

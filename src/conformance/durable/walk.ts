@@ -10,7 +10,7 @@ import type { OpenStore, StateSpace } from '../../stores/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { knownAs } from '../../url/known-as.js'
-import { fieldsOf, rareFieldsOf } from '../frontier/fixtures.js'
+import { fieldsOf, randomMore, rareFieldsOf } from '../frontier/fixtures.js'
 import { pause } from '../suite.js'
 import { SLACK_MS } from './fixtures.js'
 import { clock, EVERYTHING, everything, type Lives } from './lives.js'
@@ -135,7 +135,12 @@ class Walk {
     const found = this.#chance(0.5) ? await this.#fresh(1 + this.#upTo(3)) : undefined
     // A page with a link to itself, as with cookies: known, and added without asking the seen-set.
     const { url, host } = request
-    const itself = { ...fieldsOf(request), attempt: 0, redirects: request.redirects + 1, via: [url] }
+    const { extras } = request
+    const itself = {
+      ...fieldsOf(request),
+      ...{ attempt: 0, redirects: request.redirects + 1, via: [url] },
+      ...(extras && { extras }),
+    }
     const circle = request.purpose === undefined && this.#chance(0.05)
     return {
       request,
@@ -194,7 +199,8 @@ class Walk {
       redirects: 0,
       parent,
     }
-    return this.#chance(0.1) ? { ...plain, purpose } : plain
+    if (this.#chance(0.1)) return { ...plain, purpose }
+    return { ...plain, ...randomMore(this.#random, this.#now) }
   }
 
   /** Adds a name without its request: a visit that the crash interrupts between the two. */

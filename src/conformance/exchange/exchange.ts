@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import type { Exchange } from '../../exchange/contract.js'
 import type { CrawlRequest } from '../../types.js'
+import { knownAs } from '../../url/known-as.js'
+import { EXTRAS } from '../frontier/fixtures.js'
 import { casesOf, PATIENCE_MS, pause, type SuiteOptions } from '../suite.js'
 import { arrivals, collect, GRACE_MS, numbered, urlsOf } from './fixtures.js'
 import { checkResting } from './resting.js'
@@ -55,6 +57,40 @@ export function exchangeSuite(options: ExchangeSuiteOptions): void {
       arrived[1]!.map((a) => ({ ...a, parent: a.parent })),
       [request, seed],
     )
+  })
+
+  check('what a program asks for arrives unchanged', async (mesh) => {
+    const arrived = collect(mesh)
+    const [plain] = numbered('asked', 1)
+    const requests: CrawlRequest[] = [
+      ...EXTRAS.map((extras, i) => ({ ...plain!, url: `${plain!.url}/${i}`, extras, priority: i })),
+      { ...plain!, notBefore: 1_700_000_000_000.5 },
+    ]
+    // Between plain ones, which an exchange may write differently.
+    const between = numbered('between', requests.length)
+    for (const [i, request] of requests.entries()) mesh[0]!.send(1, [request, between[i]!])
+    mesh[0]!.flush()
+    await arrivals(arrived[1]!, 2 * requests.length, patienceMs)
+    const met = arrived[1]!.filter(({ extras, notBefore }) => extras ?? notBefore)
+    assert.deepEqual(
+      met.map(({ url, priority, extras, notBefore }) => ({ url, priority, extras, notBefore })),
+      requests.map(({ url, priority, extras, notBefore }) => ({ url, priority, extras, notBefore })),
+    )
+  })
+
+  check('requests of one URL with different methods or bodies all arrive', async (mesh) => {
+    const arrived = collect(mesh)
+    const [get] = numbered('form', 1)
+    const all: CrawlRequest[] = [
+      get!,
+      { ...get!, extras: { method: 'POST', body: 'q=1' } },
+      { ...get!, extras: { method: 'POST', body: 'q=2' } },
+      { ...get!, extras: { method: 'DELETE' } },
+    ]
+    mesh[0]!.send(1, all)
+    mesh[0]!.flush()
+    await arrivals(arrived[1]!, all.length, patienceMs)
+    assert.deepEqual(arrived[1]!.map(knownAs), all.map(knownAs))
   })
 
   check('each request arrives exactly once, in order, at the shard it was sent to', async (mesh) => {

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
-import type { CrawlRequest } from '../../types.js'
+import type { Random } from '../../time.js'
+import type { CrawlRequest, RequestExtras } from '../../types.js'
 
 /** Times are in ms since the epoch, as in a crawl: an adapter may store them in a format for such numbers. */
 export const START = 1_700_000_000_000
@@ -44,8 +45,42 @@ export function fieldsOf({
 }
 
 /** The same for fields that few requests have. */
-export function rareFieldsOf({ purpose, via, hint, revisit }: CrawlRequest): Partial<CrawlRequest> {
-  return { purpose, via, hint, revisit }
+export function rareFieldsOf({ purpose, via, hint, revisit, extras }: CrawlRequest): Partial<CrawlRequest> {
+  return { purpose, via, hint, revisit, extras }
+}
+
+/** What a program may ask for, also in texts that are hard to store. */
+export const EXTRAS: readonly RequestExtras[] = [
+  { label: 'list' },
+  { data: '{"a":"\\n \\"quoted\\"","b":[1.5,null,"é","蜘蛛"]}' },
+  { label: 'two\nlines, a \0, "quotes", 蜘蛛, half a pair: \ud800', data: '{}' },
+  { method: 'HEAD', headers: { accept: 'text/html;q=0.9', 'x-note': 'a: "b", \\n é' } },
+  {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"q":\n\t"1"}\r\n\n',
+    label: 'search',
+    data: '[]',
+  },
+  { method: 'POST', body: '' },
+  { method: 'PUT', body: 'AAEC/w==', binary: true },
+  { outside: 2 },
+]
+
+/** The largest of a walk. */
+const TOP_PRIORITY = 1
+
+/**
+ * Sometimes extras, sometimes a time in the future: what a random request has besides its URL. Requests for later have
+ * the largest priority, so that those whose time has come do not pile up behind others: see the frontier's contract.
+ */
+export function randomMore(random: Random, now: number): Partial<CrawlRequest> {
+  const upTo = (limit: number) => Math.floor(random.next() * limit)
+  const notBefore = now + 1 + upTo(random.next() < 0.5 ? 5 : 3000)
+  return {
+    ...(random.next() < 0.3 && { extras: EXTRAS[upTo(EXTRAS.length)]! }),
+    ...(random.next() < 0.08 && { notBefore, priority: TOP_PRIORITY }),
+  }
 }
 
 export function byUrl(requests: readonly CrawlRequest[]): Map<string, CrawlRequest> {

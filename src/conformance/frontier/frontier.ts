@@ -4,6 +4,7 @@ import type { Frontier, Politeness } from '../../frontier/contract.js'
 import type { MaybePromise } from '../../types.js'
 import type { It } from '../suite.js'
 import { conservationCases, settlementCases } from './conservation.js'
+import { extrasCases, laterCases } from './extras.js'
 import { fairnessCases } from './fairness.js'
 import { GENEROUS, HURRIED, ORDINARY, START } from './fixtures.js'
 import { foundCases } from './found.js'
@@ -49,6 +50,8 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   fairnessCases(check)
   settlementCases(check)
   foundCases(check)
+  extrasCases(check)
+  laterCases(check)
 
   for (const politeness of [ORDINARY, HURRIED, GENEROUS]) {
     for (const seed of SEEDS) {

@@ -6,12 +6,14 @@
 import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
 import type { CrawlRequest } from '../../types.js'
+import { knownAs } from '../../url/known-as.js'
 
 interface Waiting {
   readonly request: CrawlRequest
+  readonly name: string
   readonly attempt: number
   readonly arrival: number
-  /** Handed out before: ahead of others of its priority, but not before `at`. */
+  /** Handed out before, or added for later: ahead of others of its priority, but not before `at`. */
   readonly again: boolean
   readonly at: number
 }
@@ -49,9 +51,11 @@ export class FrontierModel {
 
   added(requests: readonly CrawlRequest[]): void {
     for (const request of requests) {
-      const { attempt } = request
+      const { attempt, notBefore } = request
       const arrival = this.#arrivals++
-      this.#host(request.host).waiting.push({ request, attempt, arrival, again: false, at: 0 })
+      const again = notBefore !== undefined
+      const waiting = { request, name: knownAs(request), attempt, arrival, again, at: notBefore ?? 0 }
+      this.#host(request.host).waiting.push(waiting)
     }
   }
 
@@ -99,16 +103,23 @@ export class FrontierModel {
   }
 
   #handedOutOne(request: CrawlRequest, now: number): void {
-    const { url, attempt } = request
+    const { attempt, extras, depth, priority } = request
+    const name = knownAs(request)
     const host = this.#host(request.host)
     const due = inOrder(host.waiting.filter(({ at }) => at <= now))
-    const lease = due.find((waiting) => waiting.request.url === url)
-    assert.ok(lease, `${url} was handed out, but is not due`)
-    assert.ok(this.#mayVisit(host, now), `${url} was handed out, but ${host.name} may not be visited yet`)
-    // The order among several that were handed out before is not specified.
+    const lease = due.find((waiting) => waiting.name === name)
+    assert.ok(lease, `${name} was handed out, but is not due`)
+    assert.ok(this.#mayVisit(host, now), `${name} was handed out, but ${host.name} may not be visited yet`)
+    // The order among several that waited for a time is not specified.
     const sameTurn = lease.again && due[0]!.again && due[0]!.request.priority === lease.request.priority
-    assert.ok(due[0] === lease || sameTurn, `${url} was handed out, but ${due[0]!.request.url} goes first`)
-    assert.equal(attempt, lease.attempt, `the attempt of ${url}`)
+    assert.ok(due[0] === lease || sameTurn, `${name} was handed out, but ${due[0]!.name} goes first`)
+    assert.equal(attempt, lease.attempt, `the attempt of ${name}`)
+    assert.deepEqual(
+      [depth, priority],
+      [lease.request.depth, lease.request.priority],
+      `depth, priority of ${name}`,
+    )
+    assert.deepEqual(extras, lease.request.extras, `the extras of ${name}`)
     host.waiting = host.waiting.filter((waiting) => waiting !== lease)
     host.resting = host.resting.filter((until) => until > now)
     host.acquired++
@@ -138,7 +149,7 @@ export class FrontierModel {
   }
 }
 
-/** Larger priority first, then requests that were handed out before, then in order of arrival. */
+/** Larger priority first, then requests that waited for a time, then in order of arrival. */
 function inOrder(waiting: readonly Waiting[]): Waiting[] {
   return waiting.toSorted(
     (a, b) =>

@@ -234,6 +234,39 @@ export function orderCases(check: Check): void {
     await expectLeases(frontier, START + DELAY_MS, ['1'])
   })
 
+  const own: Politeness = {
+    ...HURRIED,
+    growAt: 1,
+    hosts: {
+      of: (host) =>
+        host === 'slow.example'
+          ? { delayMs: DELAY_MS }
+          : host === 'wide.example'
+            ? { connections: 3 }
+            : undefined,
+      maxDelayMs: DELAY_MS,
+      maxConnections: 3,
+    },
+  }
+  check('a host with a pause of its own keeps it', own, async (frontier) => {
+    await frontier.add([...paths('slow.example', 2), ...paths('other.example', 2)])
+    const first = await frontier.lease(10, START)
+    assert.deepEqual(new Set(first.map(({ host }) => host)), new Set(['slow.example', 'other.example']))
+    await frontier.settle(first.map((lease) => done(lease, START)))
+    const [other] = await expectLeases(frontier, START + 1, ['2'])
+    assert.equal(other!.host, 'other.example')
+    await frontier.settle([done(other!, START + 1)])
+    await expectNothingDueBefore(frontier, START + DELAY_MS)
+    const [slow] = await expectLeases(frontier, START + DELAY_MS, ['2'])
+    assert.equal(slow!.host, 'slow.example')
+  })
+
+  check('a host with connections of its own gets them', own, async (frontier) => {
+    await frontier.add([...paths('wide.example', 10), ...paths('other.example', 10)])
+    const hosts = (await frontier.lease(10, START)).map(({ host }) => host).sort()
+    assert.deepEqual(hosts, ['other.example', 'wide.example', 'wide.example', 'wide.example'])
+  })
+
   const MANY = 10_000
   const OTHERS = 10
   /** Two turns for each host. */

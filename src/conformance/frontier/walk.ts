@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { Frontier, Politeness, Settlement } from '../../frontier/contract.js'
 import { seededRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
+import { randomMore } from './fixtures.js'
 import { FrontierModel } from './model.js'
 
 export interface Walk {
@@ -48,7 +49,10 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
     for (let left = 1 + upTo(chance(0.1) ? 30 : 3); left > 0; left--) {
       const priority = PRIORITIES[upTo(PRIORITIES.length)]!
       const url = `https://${host}/${added++}`
-      requests.push({ url, host, depth: 1, priority, attempt: 0, redirects: 0, parent: undefined })
+      const page = { url, host, depth: 1, priority, attempt: 0, redirects: 0, parent: undefined }
+      requests.push({ ...page, ...randomMore(random, now) })
+      // Another request of the same URL.
+      if (chance(0.05)) requests.push({ ...page, extras: { method: 'POST', body: `again=${added}` } })
     }
     return requests
   }

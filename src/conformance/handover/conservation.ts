@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import type { StateSpace } from '../../stores/contract.js'
 import type { CrawlRequest } from '../../types.js'
 import { knownAs } from '../../url/known-as.js'
-import { assertKnown, takeIn } from '../durable/fixtures.js'
+import { assertKnown, notBefore as notHandedOutBefore, SLACK_MS, takeIn } from '../durable/fixtures.js'
 import {
   A_DAY_MS,
   assertCounts,
   DELAY_MS,
   done,
+  EXTRAS,
   fieldsOf,
   HURRIED,
   ORDINARY,
@@ -34,6 +35,7 @@ const MANY = 5000
 export function conservationCases(check: CheckShards): void {
   requestCases(check)
   orderCase(check)
+  laterCase(check)
   seenCases(check)
   factCase(check)
   loadCase(check)
@@ -112,6 +114,7 @@ function requestCases(check: CheckShards): void {
         revisit: true,
       },
       { ...request(host, 'rules'), purpose: { kind: 'robots', origin: 'https://b.example' } },
+      ...EXTRAS.map((extras, i) => ({ ...request(host, `extras-${i}`), extras, priority: i / 2 })),
       { ...request(host, 'hinted'), parent: `https://${host}/other`, hint: { lastmod: 1 } },
     ]
     await takeIn(from, whole)
@@ -203,6 +206,30 @@ function orderCase(check: CheckShards): void {
   })
 }
 
+function laterCase(check: CheckShards): void {
+  check('requests for later arrive, and wait until then', HURRIED, async (shards) => {
+    const [from, to] = shards.pair
+    const now = shards.start
+    const notBefore = now + 5 * DELAY_MS
+    const later = (host: string, path: string): CrawlRequest => ({
+      ...request(host, path),
+      notBefore,
+      extras: { label: path },
+    })
+    await takeIn(from, [later(hostIn(0), 'added'), request(hostIn(0), 'now')])
+    const page = await leaseOne(from, now, 'now')
+    const found = [later(hostIn(0, 'b'), 'found')]
+    await from.seen.addAll(found.map(knownAs))
+    await from.frontier.settle([{ ...done(page, now), found }])
+    await move([0], from, to)
+    assertCounts(to.frontier, 2, 0, 2)
+    await notHandedOutBefore(to.frontier, notBefore)
+    for (const lease of await leases(to, notBefore + SLACK_MS, ['added', 'found'])) {
+      assert.deepEqual(lease.extras, { label: pathOf(lease) })
+    }
+  })
+}
+
 function seenCases(check: CheckShards): void {
   check('known names move along, and those of other partitions stay', ORDINARY, async (shards) => {
     const [from, to] = shards.pair
@@ -214,6 +241,9 @@ function seenCases(check: CheckShards): void {
       knownAs(page),
       knownAs({ ...page, purpose: { kind: 'sitemap', nested: 0, of: page.host } }),
       knownAs({ ...page, purpose: { kind: 'robots', origin: 'https://b.example' } }),
+      knownAs({ ...page, extras: { method: 'POST', body: 'q=1' } }),
+      knownAs({ ...page, extras: { method: 'POST', body: 'q=2' } }),
+      knownAs({ ...page, extras: { method: 'DELETE' } }),
     ]
     const others = namesIn(2, 100)
     // Mixed, as links are.
@@ -294,6 +324,10 @@ function loadCase(check: CheckShards): void {
       await from.frontier.settle(leases.map((lease) => ({ request: lease, visitedAt: now, again })))
     }
     const due = ({ handover }: typeof from) => handover.load().reduce((sum, { pending }) => sum + pending, 0)
+    assert.equal(due(from), 0)
+    const nextMonth = { notBefore: shards.start + 30 * A_DAY_MS }
+    const added = ['3', '4'].map((path) => ({ ...request(hostIn(0), path), ...nextMonth }))
+    await takeIn(from, [...added, { ...request(hostIn(0, 'c'), '5'), ...nextMonth }])
     assert.equal(due(from), 0)
     await addPaths(from, hostIn(0), ['new'])
     assert.equal(due(from), 1)

@@ -8,7 +8,9 @@ import { assignInTurn } from '../../partition/ownership.js'
 import type { StoreSnapshot } from '../../stores/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
+import { knownAs, urlIn } from '../../url/known-as.js'
 import { SLACK_MS } from '../durable/fixtures.js'
+import { randomMore } from '../frontier/fixtures.js'
 import { eventually, pause } from '../suite.js'
 import { arrive, given, hostIn, PARTITIONS, partitionOf, type Shard, type Shards } from './fixtures.js'
 import { ShardsModel } from './model.js'
@@ -120,12 +122,19 @@ class Walker {
       const priority = PRIORITIES[this.#upTo(PRIORITIES.length)]!
       const url = `https://${host}/${this.#added++}`
       const parent = this.#chance(0.5) ? `https://${host}/${this.#upTo(5)}` : undefined
-      return { url, host, depth: 1, priority, attempt: 0, redirects: 0, parent }
+      const page = { url, host, depth: 1, priority, attempt: 0, redirects: 0, parent }
+      const more = randomMore(this.#random, this.#now)
+      const { notBefore } = more
+      return {
+        ...page,
+        ...more,
+        ...(notBefore !== undefined && { notBefore: onGrain(notBefore + GRAIN_MS) }),
+      }
     })
   }
 
   async #ask(owner: number, requests: readonly CrawlRequest[]): Promise<void> {
-    const names = requests.map(({ url }) => url)
+    const names = requests.map(knownAs)
     const fresh = await this.#shards[owner]!.seen.addAll(names)
     assert.ok(fresh.every(Boolean), 'a new name was taken for known')
     this.#known.push(...names)
@@ -134,7 +143,7 @@ class Walker {
   /** A name is known wherever its partition is now. */
   async #askAgain(): Promise<void> {
     const name = this.#known[this.#upTo(this.#known.length)]
-    const owner = name === undefined ? undefined : this.#model.ownerOf(new URL(name).host)
+    const owner = name === undefined ? undefined : this.#model.ownerOf(new URL(urlIn(name)).host)
     if (owner === undefined) return
     assert.deepEqual(await this.#shards[owner]!.seen.addAll([name!]), [false], `whether ${name} is new`)
   }

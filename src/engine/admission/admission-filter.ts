@@ -10,6 +10,7 @@ export interface AdmissionReport {
   /** `asked` is the request, or the link that would have become one. */
   skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void
   scopeFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
+  rewriteFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
   /** Which limit the host, or its site, has reached. */
   isFull(host: string): SkipReason | undefined
 }
@@ -19,20 +20,17 @@ export interface LinkOrigin extends Asked {
   readonly parent: string | undefined
   readonly depth: number
 }
+type FilterParts = Pick<EngineParts, 'blocked' | 'scope' | 'trap' | 'withoutParameters' | 'rewrite'>
 
 /** Decides which URLs the crawl wants (block-list, scope, depth, host limits, traps) and reports the others. */
 export class AdmissionFilter {
-  readonly #parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>
+  readonly #parts: FilterParts
   readonly #rules: Pick<EngineRules, 'maxDepth'>
   readonly #report: AdmissionReport
   /** URLs for which a rule threw. Filled while links are filtered, emptied by `reportFailures`. */
-  readonly #failures: { url: string; error: unknown; from: LinkOrigin }[] = []
+  readonly #failures: { url: string; error: unknown; from: LinkOrigin; isRewrite?: true }[] = []
 
-  constructor(
-    parts: Pick<EngineParts, 'blocked' | 'scope' | 'trap'>,
-    rules: Pick<EngineRules, 'maxDepth'>,
-    report: AdmissionReport,
-  ) {
+  constructor(parts: FilterParts, rules: Pick<EngineRules, 'maxDepth'>, report: AdmissionReport) {
     this.#parts = parts
     this.#rules = rules
     this.#report = report
@@ -44,8 +42,21 @@ export class AdmissionFilter {
 
   /** Reports the URLs for which a rule threw since the last call. */
   async reportFailures(): Promise<void> {
-    for (const { url, error, from } of this.#failures.splice(0)) {
-      await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error, from)
+    for (const { url, error, from, isRewrite } of this.#failures.splice(0)) {
+      if (isRewrite) await this.#report.rewriteFailed(url, messageOf(error), (error as Error).cause, from)
+      else await this.#report.scopeFailed(url, `a scope rule threw: ${messageOf(error)}`, error, from)
+    }
+  }
+
+  /** The URL as `urls()` rewrites it; undefined if that failed. */
+  rewritten(url: string, depth: number, parent: string | undefined, asked: Asked): string | undefined {
+    const { rewrite, withoutParameters } = this.#parts
+    if (rewrite === undefined) return withoutParameters === undefined ? url : withoutParameters(url)
+    try {
+      return rewrite(url)
+    } catch (error) {
+      this.#failures.push({ url, error, from: { ...asked, parent, depth }, isRewrite: true })
+      return undefined
     }
   }
 
@@ -72,7 +83,7 @@ export class AdmissionFilter {
     let blocked = facts.blocked
     if (blocked === undefined) {
       try {
-        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent))
+        blocked = this.#parts.blocked!.test(scopeTarget(url, depth, parent)) === true
       } catch (error) {
         // If the rule fails, the URL counts as blocked.
         this.#failures.push({ url, error, from: { ...asked, parent, depth } })
@@ -99,8 +110,8 @@ export class AdmissionFilter {
         return false
       }
     }
-    if (!inScope) this.#report.skipped(url, 'scope', from.url, asked)
-    return inScope
+    if (inScope === false) this.#report.skipped(url, 'scope', from.url, asked)
+    return inScope !== false
   }
 }
 

@@ -1,8 +1,8 @@
 import { KumoError } from '../../errors.js'
 import type { Extracted, SitemapEntry } from '../../extract/contract.js'
-import type { CrawlRequest, Link, MaybePromise, Purpose } from '../../types.js'
+import type { CrawlRequest, Link, MaybePromise, Purpose, RequestExtras } from '../../types.js'
 import { hostOf, originOf } from '../../url/canonicalize.js'
-import { knownAs, sitemapName } from '../../url/known-as.js'
+import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
 import type { Asked } from '../../url/page-request.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
@@ -11,7 +11,10 @@ import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from '
 import { Arrivals } from './arrivals.js'
 import { AdmissionsInProgress } from './in-progress.js'
 import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
+import { FAR, PageScope } from './page-scope.js'
+import { type PriorityOf, priorityOf } from './priority-rules.js'
 import { RecentLinks } from './recent-links.js'
+import { newRequest, requestOf, withHint, withOutside } from './requests.js'
 import { SitemapQuota } from './sitemap-quota.js'
 
 const SLASH = 0x2f
@@ -51,6 +54,10 @@ export class Admission {
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
   readonly #filter: AdmissionFilter
+  /** Decides about fetched pages. Undefined: the scope decides by URLs alone. */
+  readonly pageScope: PageScope | undefined
+  /** What `prioritize()` says about a link. Undefined: it was not called. */
+  readonly #priorityOf: PriorityOf | undefined
   /** Contains a visited request until its visit is settled. */
   readonly inProgress = new AdmissionsInProgress()
   /** Requests from other shards. */
@@ -62,22 +69,27 @@ export class Admission {
     this.#report = report
     this.#origins = new OriginCache(parts)
     this.#filter = new AdmissionFilter(parts, rules, report)
+    this.#priorityOf = priorityOf(parts)
+    this.pageScope = parts.scope.testPage && new PageScope(parts.scope, parts.languageOf)
     this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
   }
 
   /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
   async admitSeeds(seeds: readonly RequestSpec[], all?: readonly string[]): Promise<void> {
-    const { scope, onSeed } = this.#parts
+    const { scope, onSeed, priorities } = this.#parts
+    if (priorities !== undefined)
+      for (const url of all ?? seeds.map((seed) => seed.url)) priorities.addSeed(url)
     if (scope.addSeed !== undefined) {
-      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(url)
+      for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
     }
     for (const url of all ?? []) onSeed?.(url, false)
     const batch = new RequestBatch()
     for (const seed of seeds) {
       onSeed?.(seed.url, true)
-      const url = this.#canonical(seed.url)
+      const url = this.#filter.rewritten(seed.url, seed.depth, undefined, seed)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
         batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
@@ -102,6 +114,7 @@ export class Admission {
     const depth = from.depth + 1
     const batch = new Batch()
     let priorities: Map<string, number> | undefined
+    const rules = this.#priorityOf
     const recent = this.#currentRecentLinks()
     recent.setOrigin(base.origin)
     const { links } = extracted
@@ -129,7 +142,12 @@ export class Admission {
         this.#report.skipped(resolved, 'nofollow', from.url, link)
         continue
       }
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved, depth, from.url, link)
+      if (url === undefined) {
+        // Reported once, and not on every page of the site.
+        if (comparable) recent.add(link.href)
+        continue
+      }
       // Consecutive links often have the same origin.
       if (!isUnder(url, origin)) {
         origin = isUnder(url, home) ? home : originOf(url)
@@ -138,15 +156,17 @@ export class Admission {
       if (!this.#filter.admits(url, facts, depth, from, link)) continue
       batch.put(url, facts)
       if (comparable) recent.add(link.href)
-      if (link.priority !== undefined) {
+      const priority = link.priority ?? rules?.(url, depth, from.url)
+      if (priority !== undefined) {
         priorities ??= new Map()
-        priorities.set(url, link.priority)
+        priorities.set(url, priority)
       }
     }
     if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
+    const outside = this.pageScope?.distanceOf(from) ?? 0
     return this.#newRequests(batch, (url, host) =>
-      newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url),
+      withOutside(newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url), outside),
     )
   }
 
@@ -156,12 +176,16 @@ export class Admission {
    */
   admitFollowed(followed: readonly RequestSpec[], from: CrawlRequest): Promise<readonly CrawlRequest[]> {
     const depth = from.depth + 1
+    const outside = this.pageScope?.distanceOf(from) ?? 0
     const batch = new RequestBatch()
     for (const spec of followed) {
-      const url = this.#canonical(spec.url)
+      const url = this.#filter.rewritten(spec.url, depth, from.url, spec)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
-      if (this.#filter.admits(url, facts, depth, from, spec))
-        batch.put(requestOf(spec, url, facts.host, depth, from.url), facts)
+      if (!this.#filter.admits(url, facts, depth, from, spec)) continue
+      const priority = spec.priority || (this.#priorityOf?.(url, depth, from.url) ?? 0)
+      const made = requestOf({ ...spec, priority }, url, facts.host, depth, from.url)
+      batch.put(withOutside(made, outside), facts)
     }
     this.inProgress.enter(from)
     return this.#newIn(batch)
@@ -171,14 +195,22 @@ export class Admission {
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
    * source, and waits for its own host. Undefined if the canonical target has already redirected here.
    */
-  async admitRedirect(target: string, from: CrawlRequest): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#canonical(target)
+  async admitRedirect(
+    target: string,
+    from: CrawlRequest,
+    extras?: RequestExtras,
+  ): Promise<readonly CrawlRequest[] | undefined> {
+    const to = this.#redirectTarget(target, from)
+    if (to === undefined) {
+      await this.#filter.reportFailures()
+      return []
+    }
     const facts = this.#origins.of(originOf(to))
-    const via = [...(from.via ?? []), from.url]
+    const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
       const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
-      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }) }
+      return { ...next, ...(purpose && { purpose }), ...(hint && { hint }), ...(extras && { extras }) }
     }
     const batch = new Batch()
     this.inProgress.enter(from)
@@ -187,11 +219,12 @@ export class Admission {
       if (!this.#filter.isBlocked(to, facts, depth, from.url, from)) batch.put(to, facts)
       return this.#allRequests(batch, make)
     }
-    const isLoop = via.includes(to)
+    const nameOf = extras && ((url: string) => knownAs({ url, extras }))
+    const isLoop = via.includes(nameOf?.(to) ?? to)
     if (isLoop && !this.#rules.followsLoops) return undefined
     if (this.#filter.admits(to, facts, depth, from, from)) batch.put(to, facts)
     // With cookies a page may redirect to itself and answer differently the second time.
-    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make)
+    return isLoop ? this.#allRequests(batch, make) : this.#newRequests(batch, make, nameOf)
   }
 
   /** Queues a robots.txt that pages wait for. False if the URL is blocked. */
@@ -262,7 +295,8 @@ export class Admission {
       }
       const resolved = resolve(entry.url, base)
       if (resolved === undefined) continue
-      const url = this.#canonical(resolved)
+      const url = this.#filter.rewritten(resolved, 1, from.url, NOTHING_ASKED)
+      if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
       if (!this.#filter.admits(url, facts, 1, from, NOTHING_ASKED)) continue
       if (!this.#sitemapQuota.claimEntry(purpose.of)) continue
@@ -270,7 +304,13 @@ export class Admission {
       hints.set(url, entry)
     }
     await this.#admit(batch, (url, host) =>
-      withHint(newRequest(url, host, 1, SITEMAP_PRIORITY, from.url), hints.get(url)!),
+      withHint(
+        withOutside(
+          newRequest(url, host, 1, this.#priorityOf?.(url, 1, from.url) ?? SITEMAP_PRIORITY, from.url),
+          this.pageScope === undefined ? 0 : FAR,
+        ),
+        hints.get(url)!,
+      ),
     )
     if (sitemaps.length > 0) await this.queueSitemaps(sitemaps, from.url, purpose.nested + 1, purpose.of)
   }
@@ -302,9 +342,28 @@ export class Admission {
     return this.#recentLinks
   }
 
-  /** The URL without the query parameters that this crawl drops. */
-  #canonical(url: string): string {
-    return this.#parts.withoutParameters === undefined ? url : this.#parts.withoutParameters(url)
+  /** The rewritten URL, or the URL itself if that fails. */
+  #spelled(url: string): string {
+    try {
+      return this.#parts.rewrite?.(url) ?? url
+    } catch {
+      return url
+    }
+  }
+
+  /**
+   * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
+   * `/` to the `/index.html` that a rule rewrites to `/`.
+   */
+  #redirectTarget(target: string, from: CrawlRequest): string | undefined {
+    const { url, via } = from
+    const to = this.#filter.rewritten(target, from.depth, from.parent, {
+      priority: from.priority,
+      extras: from.extras,
+    })
+    const { rewrite, withoutParameters } = this.#parts
+    if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
+    return withoutParameters === undefined ? target : withoutParameters(target)
   }
 
   /** Reports the URLs for which a scope rule threw since the last call. */
@@ -430,33 +489,4 @@ const NOTHING_ASKED: Asked = Object.freeze({})
 function invalidSeenAnswer(urls: number): KumoError {
   const message = `seen.addAll must return one boolean for each of ${urls} URLs`
   return new KumoError('KUMO_CONTRACT_BROKEN', message)
-}
-
-function withHint(made: CrawlRequest, { lastmod, changefreq, priority }: SitemapEntry): CrawlRequest {
-  const isEmpty = lastmod === undefined && changefreq === undefined && priority === undefined
-  return isEmpty ? made : { ...made, hint: { lastmod, changefreq, priority } }
-}
-
-/** The request that the program has asked for. */
-function requestOf(
-  { priority, extras, notBefore }: RequestSpec,
-  url: string,
-  host: string,
-  depth: number,
-  parent: string | undefined,
-): CrawlRequest {
-  const made = newRequest(url, host, depth, priority, parent)
-  if (extras === undefined && notBefore === undefined) return made
-  return { ...made, ...(extras && { extras }), ...(notBefore !== undefined && { notBefore }) }
-}
-
-/** A request for a URL that was not fetched yet. */
-export function newRequest(
-  url: string,
-  host: string,
-  depth: number,
-  priority: number,
-  parent: string | undefined,
-): CrawlRequest {
-  return { url, host, depth, priority, attempt: 0, redirects: 0, parent }
 }

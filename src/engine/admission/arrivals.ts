@@ -65,7 +65,8 @@ export class Arrivals {
 }
 
 /** Requests that were sent whether or not they were known must not be checked on arrival either. */
-function needsSeenCheck({ url, purpose, redirects, via }: CrawlRequest): boolean {
+function needsSeenCheck(request: CrawlRequest): boolean {
+  const { purpose, redirects, via } = request
   if (purpose !== undefined) return purpose.kind === 'sitemap' && redirects === 0
-  return via?.includes(url) !== true
+  return via?.includes(knownAs(request)) !== true
 }

@@ -2,7 +2,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode, MaybePromise, RequestExtras } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { knownAs, urlIn } from '../../url/known-as.js'
-import { newRequest } from './admission.js'
+import { newRequest } from './requests.js'
 
 /** URLs that are queued at once. */
 const BATCH = 500

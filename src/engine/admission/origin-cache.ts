@@ -1,7 +1,7 @@
 import { KumoError, messageOf } from '../../errors.js'
 import type { HostPartitioner } from '../../partition/contract.js'
 import { hostOf } from '../../url/canonicalize.js'
-import { type ScopeTest, scopeTarget } from '../../url/scope/scope.js'
+import { type ScopeAnswer, type ScopeTest, scopeTarget } from '../../url/scope/scope.js'
 import type { EngineParts } from '../parts.js'
 
 /** Cached origins, some 3 MB; when it is full, the cache starts over. */
@@ -15,7 +15,7 @@ export interface OriginFacts {
   readonly host: string
   readonly owner: number
   /** Undefined: it depends on more than the origin. */
-  readonly inScope: boolean | undefined
+  readonly inScope: ScopeAnswer | undefined
   /** The same for the block-list. */
   readonly blocked: boolean | undefined
 }
@@ -66,13 +66,18 @@ export class OriginCache {
       host,
       owner: owner === ownership.self ? MINE : owner,
       inScope: answerFor(url, scope),
-      blocked: blocked === undefined ? false : answerFor(url, blocked),
+      blocked: blocked === undefined ? false : isTrue(answerFor(url, blocked)),
     }
   }
 }
 
+/** A block-list decides before the fetch, or not at all. */
+function isTrue(answer: ScopeAnswer | undefined): boolean | undefined {
+  return answer === undefined ? undefined : answer === true
+}
+
 /** What a rule says about the whole origin, if it depends on nothing else. */
-function answerFor(url: string, rule: ScopeTest): boolean | undefined {
+function answerFor(url: string, rule: ScopeTest): ScopeAnswer | undefined {
   try {
     return rule.perOrigin ? rule.test(scopeTarget(url, 0, undefined)) : undefined
   } catch {

@@ -92,7 +92,7 @@ export class KnownPages {
         this.#round = round
       },
     })
-    await this.#rounds.open()
+    await this.#rounds.open(this.#parts.earlierRuns?.nextRound)
   }
 
   /** Queues more known pages if a round is in progress and few of its requests are pending. */

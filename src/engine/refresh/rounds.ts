@@ -3,7 +3,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { urlIn } from '../../url/known-as.js'
-import { newRequest } from '../admission/admission.js'
+import { newRequest } from '../admission/requests.js'
 
 /** Pages that are queued at once. */
 const BATCH = 500
@@ -43,6 +43,24 @@ function skipsRound({ gone, unseen }: PageRecord, round: number): boolean {
   return gone !== undefined && round % 2 ** Math.min(unseen ? gone : gone + 1, 6) !== 0
 }
 
+/** The last round that any shard has begun, and whether all shards have finished it. */
+async function roundOf(refreshState: StateSpace): Promise<{ last: number; isDone: boolean }> {
+  const states: RoundState[] = []
+  for await (const [key, state] of refreshState.entries())
+    if (key.startsWith(ROUND)) states.push(state as RoundState)
+  const last = Math.max(0, ...states.map(({ round }) => round))
+  return { last, isDone: states.every(({ round, isDone }) => isDone && round === last) }
+}
+
+/**
+ * The round with which a run begins: the next one, or the one that was interrupted. No shard may run yet: one that has
+ * already finished its part would make another one skip the round.
+ */
+export async function nextRoundOf(refreshState: StateSpace): Promise<number> {
+  const { last, isDone } = await roundOf(refreshState)
+  return isDone ? last + 1 : Math.max(1, last)
+}
+
 /**
  * Rounds over all known pages. The pages are read from the store when the frontier runs low, and marked with the number of
  * the round in the commit that queues them: an interrupted round continues with the pages that it had not reached.
@@ -65,14 +83,11 @@ export class Rounds {
     this.#sink = sink
   }
 
-  async open(): Promise<void> {
-    const states: RoundState[] = []
-    for await (const [key, state] of this.#refreshState.entries())
-      if (key.startsWith(ROUND)) states.push(state as RoundState)
-    const last = Math.max(0, ...states.map(({ round }) => round))
-    const isDone = states.every(({ round, isDone }) => isDone && round === last)
+  /** `first`: the round to begin with, if the main thread has found it out for all shards. */
+  async open(first?: number): Promise<void> {
     // A replacement for a shard that died continues its round and does not start one.
-    this.#begin(isDone && !this.#sink.replaces ? last + 1 : Math.max(1, last))
+    if (this.#sink.replaces) this.#begin(Math.max(1, (await roundOf(this.#refreshState)).last))
+    else this.#begin(first ?? (await nextRoundOf(this.#refreshState)))
   }
 
   /** Known pages are still being read. */

@@ -131,7 +131,7 @@ export class Ledger {
       if (events?.some(isExtractionFailure) !== true) this.#settledPages++
       if (takesPlace !== true) continue
       const { host } = request
-      if (hostQuota.isLimited) {
+      if (hostQuota.limits(host)) {
         const pages = hostQuota.settle(host)
         this.#hostPages.put(host, pages, host)
         counted?.hosts.push([host, pages])
@@ -163,7 +163,7 @@ export class Ledger {
   /** A page whose extraction failed counted against the limits of its host and site. */
   #uncountPage(host: string): void {
     const { host: hostQuota, site: siteQuota } = this.#quotas
-    if (hostQuota.isLimited) this.#hostPages.put(host, hostQuota.uncount(host), host)
+    if (hostQuota.limits(host)) this.#hostPages.put(host, hostQuota.uncount(host), host)
     if (!siteQuota.isLimited) return
     const site = this.#siteOf(host)
     this.#sitePages.put(site, siteQuota.uncount(site), host)

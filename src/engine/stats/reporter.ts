@@ -1,10 +1,12 @@
 import { owned } from '../../owned.js'
 import type { Clock } from '../../time.js'
 import type { CrawlRequest, Failure, FailureCode, SkipReason } from '../../types.js'
+import { redirectedFrom } from '../../url/known-as.js'
 import { type Asked, pageRequest } from '../../url/page-request.js'
 import type { AdmissionReport } from '../admission/admission-filter.js'
-import type { Delivery } from '../delivery.js'
+import { type Delivery, USER_CODE_FAILURES } from '../delivery.js'
 import type { HostQuota } from '../visit/host-quota.js'
+import { UnheardReasons } from './no-page.js'
 import type { Tally, VisitEvent } from './tally.js'
 
 /** Records an event of a visit; without a request, it belongs to no visit. */
@@ -16,6 +18,8 @@ export class Reporter {
   readonly #tally: Tally
   readonly #clock: Clock
   readonly #note: RecordEvent
+  /** What happened before the first page and was reported to nobody. */
+  readonly unheard = new UnheardReasons()
 
   constructor(delivery: Delivery, tally: Tally, clock: Clock, note: RecordEvent) {
     this.#clock = clock
@@ -27,12 +31,15 @@ export class Reporter {
   /** `asked` is the request, or the link that would have become one. */
   skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void {
     this.#tally.skip(reason)
+    if (this.#tally.pages === 0 && !this.#delivery.hasListeners('skip'))
+      this.unheard.note({ url: owned(url), kind: 'skip', code: reason })
     if (this.#delivery.hasListeners('skip'))
       void this.#delivery.emit('skip', { url: owned(url), reason, parent, request: pageRequest(asked) })
   }
 
   async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
     if (failure.final) {
+      if (this.#tally.pages === 0 && !this.#delivery.hearsFailures) this.#noteUnheard(failure, request)
       this.#tally.failure(failure.code)
       this.#note({ kind: 'failure', failure, at: this.#clock.now() }, request)
     } else {
@@ -40,6 +47,13 @@ export class Reporter {
       this.#note({ kind: 'retry' }, request)
     }
     await this.#delivery.deliverFailure(failure)
+  }
+
+  #noteUnheard({ url, code, message }: Failure, request: CrawlRequest | undefined): void {
+    // The delivery warns about user code at once.
+    if (USER_CODE_FAILURES.has(code)) this.unheard.clear()
+    else if (request?.purpose === undefined && request?.revisit !== true)
+      this.unheard.note({ url, kind: 'failure', code, message })
   }
 
   async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
@@ -65,11 +79,9 @@ export class Reporter {
 /** Where a request came from. */
 type Origin = Pick<Failure, 'parent' | 'depth' | 'redirectedFrom' | 'request'>
 
-const NO_URLS: readonly string[] = Object.freeze([])
-
 function originOf(request: Pick<CrawlRequest, 'parent' | 'depth' | 'via'> & Asked): Origin {
-  const { parent, depth, via = NO_URLS } = request
-  return { parent, depth, redirectedFrom: via, request: pageRequest(request) }
+  const { parent, depth } = request
+  return { parent, depth, redirectedFrom: redirectedFrom(request), request: pageRequest(request) }
 }
 
 /** The failure of a URL that did not become a request. */
@@ -90,6 +102,8 @@ export function admissionReport(
     skipped: (url, reason, parent, asked) => reports.skipped(url, reason, parent, asked),
     scopeFailed: (url, message, cause, from) =>
       reports.failed(unvisited({ url, code: 'scope-failed', message, cause }, from)),
+    rewriteFailed: (url, message, cause, from) =>
+      reports.failed(unvisited({ url, code: 'rewrite-failed', message, cause }, from)),
     isFull(host) {
       if (quotas.host.isFull(host)) return 'host-limit'
       return quotas.site.isFull(siteOf(host)) ? 'site-limit' : undefined

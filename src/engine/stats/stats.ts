@@ -117,4 +117,9 @@ export type EndReason = 'done' | 'already-done' | 'limit' | 'stopped' | 'aborted
 
 export interface Summary extends Stats {
   readonly reason: EndReason
+  /**
+   * Rules of `scope`, `include`, `exclude` and `block` that never matched, each with its option: `exclude: glob /login`.
+   * In a combination each part is a rule of its own.
+   */
+  readonly unusedRules: readonly string[]
 }

@@ -178,7 +178,11 @@ export type VisitEvent =
   | { readonly kind: 'retry' }
   | { readonly kind: 'redirect' }
 
-const EXTRACTION_FAILURES: ReadonlySet<FailureCode> = new Set(['extract-failed', 'extract-timeout'])
+const EXTRACTION_FAILURES: ReadonlySet<FailureCode> = new Set([
+  'extract-failed',
+  'extract-timeout',
+  'invalid-data',
+])
 
 /** Whether the page was fetched, but its extraction failed. */
 export function isExtractionFailure(event: VisitEvent): boolean {

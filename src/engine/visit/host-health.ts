@@ -62,6 +62,12 @@ export function nextProbeAt({ since }: HostTrouble, rules: HealthRules): number 
   )
 }
 
+/** How long a URL waits for its next attempt if its host is well. */
+export function retryWaitMs(attempt: number, retryAfterMs: number | undefined, rules: HealthRules): number {
+  const asked = Math.min(retryAfterMs ?? 0, rules.maxRetryAfterMs)
+  return Math.max(Math.min(rules.backoffMs * 2 ** attempt, rules.maxBackoffMs), asked)
+}
+
 function waitMs(incidents: number, rules: HealthRules): number {
   const cooldowns = incidents - rules.cooldownAfter
   if (cooldowns >= 0)

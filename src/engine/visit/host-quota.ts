@@ -2,19 +2,25 @@
 const RETRY_MS = 100
 
 /**
- * `limit({ pagesPerHost })` or `pagesPerSite`: counts the delivered pages and those in flight of each host or site.
+ * `limit({ pagesPerHost })`, `host({ maxPages })` or `pagesPerSite`: counts the delivered pages and those in flight of each host or site.
  * Without a limit it counts nothing.
  */
 export class HostQuota {
+  readonly isLimited: boolean
   readonly #limit: number
+  readonly #limitOf: ((host: string) => number | undefined) | undefined
   readonly #hosts = new Map<string, { delivered: number; inFlight: number; settled: number }>()
 
-  constructor(limit: number) {
+  /** @param limitOf The limit of a host that has its own. */
+  constructor(limit: number, limitOf?: (host: string) => number | undefined) {
     this.#limit = limit
+    this.#limitOf = limitOf
+    this.isLimited = limit < Number.POSITIVE_INFINITY || limitOf !== undefined
   }
 
-  get isLimited(): boolean {
-    return this.#limit < Number.POSITIVE_INFINITY
+  /** Whether the pages of this host are limited. Those of other hosts are not counted. */
+  limits(host: string): boolean {
+    return this.#limitFor(host) < Number.POSITIVE_INFINITY
   }
 
   /** Counts a settled page and returns their number. Pages that are not settled do not survive a crash. */
@@ -46,26 +52,31 @@ export class HostQuota {
 
   /** Whether the host has reached its limit. */
   isFull(host: string): boolean {
-    if (this.#limit === Number.POSITIVE_INFINITY) return false
-    return (this.#hosts.get(host)?.delivered ?? 0) >= this.#limit
+    if (!this.isLimited) return false
+    return (this.#hosts.get(host)?.delivered ?? 0) >= this.#limitFor(host)
   }
 
   /** `go`: fetch, then `release`. `full`: the limit is reached. `wait`: the pages in flight may reach it. */
   claim(host: string): 'go' | 'full' | 'wait' {
-    if (this.#limit === Number.POSITIVE_INFINITY) return 'go'
+    const limit = this.#limitFor(host)
+    if (limit === Number.POSITIVE_INFINITY) return 'go'
     const count = this.#hosts.get(host) ?? { delivered: 0, inFlight: 0, settled: 0 }
-    if (count.delivered >= this.#limit) return 'full'
-    if (count.delivered + count.inFlight >= this.#limit) return 'wait'
+    if (count.delivered >= limit) return 'full'
+    if (count.delivered + count.inFlight >= limit) return 'wait'
     count.inFlight++
     this.#hosts.set(host, count)
     return 'go'
   }
 
   release(host: string, delivered: boolean): void {
-    const count = this.#hosts.get(host)
+    const count = this.limits(host) ? this.#hosts.get(host) : undefined
     if (count === undefined) return
     count.inFlight--
     if (delivered) count.delivered++
+  }
+
+  #limitFor(host: string): number {
+    return this.#limitOf?.(host) ?? this.#limit
   }
 
   retryAt(now: number): number {

@@ -1,7 +1,10 @@
 import { pluralize } from '../../errors.js'
 import type { Outcome } from '../../fetch/contract.js'
-import type { CrawlRequest, FailureCode, SkipReason } from '../../types.js'
+import type { CrawlRequest, FailureCode, RequestExtras, SkipReason } from '../../types.js'
+import { knownAs, redirectedFrom, redirectName } from '../../url/known-as.js'
 import { baseFor, resolve } from '../../url/resolve.js'
+import { afterRedirect } from './redirect.js'
+import { decideRetry, type RetryDecision, type RetryRules } from './retry.js'
 
 /**
  * What an outcome means. The only place that decides between page, redirect, skip, retry and giving up: a pure function,
@@ -9,51 +12,38 @@ import { baseFor, resolve } from '../../url/resolve.js'
  */
 export type Verdict =
   | { readonly kind: 'page' }
-  | { readonly kind: 'redirect'; readonly to: string }
-  | { readonly kind: 'skip'; readonly reason: SkipReason }
   | {
-      readonly kind: 'failure'
-      readonly code: FailureCode
-      readonly message: string
-      readonly status?: number
-      /** The next attempt may succeed. */
-      readonly transient: boolean
-      /** There are no attempts left. */
-      readonly final: boolean
+      readonly kind: 'redirect'
+      readonly to: string
+      /** What is left of the request: see `afterRedirect`. */
+      readonly extras: RequestExtras | undefined
     }
+  | { readonly kind: 'skip'; readonly reason: SkipReason }
+  | FailureVerdict
 
-export interface RetryRules {
-  /** How often a transient failure is retried. */
-  readonly retries: number
+export interface FailureVerdict extends RetryDecision {
+  readonly kind: 'failure'
+  readonly code: FailureCode
+  readonly status?: number
+}
+
+export interface VerdictRules extends RetryRules {
   readonly maxRedirects: number
   /** Whether redirect loops are followed, up to `maxRedirects`: with cookies the second response may differ. */
   readonly followsLoops: boolean
 }
 
-/** Failures that may not recur. Everything else would fail the same way again. */
-const TRANSIENT: ReadonlySet<FailureCode> = new Set([
-  'timeout',
-  'dns-failed',
-  'connect-failed',
-  'connection-lost',
-  'proxy-failed',
-])
-/** Server errors that will recur: the method or the HTTP version is not supported. */
-const PERMANENT_5XX: ReadonlySet<number> = new Set([501, 505])
-const TRANSIENT_4XX: ReadonlySet<number> = new Set([408, 425, 429])
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const PAGE: Verdict = Object.freeze({ kind: 'page' })
 
-export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules): Verdict {
+export function judge(request: CrawlRequest, outcome: Outcome, rules: VerdictRules): Verdict {
   if (!outcome.ok) {
-    return failure(
-      request,
-      outcome.code,
-      outcome.message,
-      undefined,
-      TRANSIENT.has(outcome.code) ? rules : undefined,
-    )
+    const { code, message } = outcome
+    // Neither says anything about the URL, so there is nothing for the user's function to decide.
+    const isOurs = code === 'aborted' || isLocalShortage(outcome)
+    const applied = isOurs ? { ...rules, retryWhen: undefined } : rules
+    return { kind: 'failure', code, ...decideRetry(request, code, message, undefined, applied) }
   }
   const { status } = outcome
   if (status >= 200 && status < 300) {
@@ -62,7 +52,8 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: RetryRules
   if (REDIRECT_STATUS.has(status))
     return judgeRedirect(request, status, outcome.headers.get('location') ?? undefined, rules)
   const message = `${request.host} answered with status ${status}`
-  return failure(request, 'http-status', message, status, isTransient(status) ? rules : undefined)
+  const decision = decideRetry(request, 'http-status', message, status, rules)
+  return { kind: 'failure', code: 'http-status', status, ...decision }
 }
 
 /** The machine lacks a resource such as sockets: the failure says nothing about the host or the URL. */
@@ -70,42 +61,39 @@ export function isLocalShortage(outcome: Outcome): boolean {
   return !outcome.ok && outcome.shortage === true
 }
 
-function isTransient(status: number): boolean {
-  return status >= 500 && status < 600 ? !PERMANENT_5XX.has(status) : TRANSIENT_4XX.has(status)
-}
-
 function judgeRedirect(
   request: CrawlRequest,
   status: number,
   location: string | undefined,
-  rules: RetryRules,
+  rules: VerdictRules,
 ): Verdict {
   if (request.redirects >= rules.maxRedirects) {
     const message = `redirected more than ${pluralize(rules.maxRedirects, 'time')} in a row`
-    return failure(request, 'too-many-redirects', message, status)
+    return broken('too-many-redirects', message, status)
   }
   const to = location === undefined ? undefined : resolve(location, baseFor(request.url))
-  if (to !== undefined && !rules.followsLoops && (to === request.url || request.via?.includes(to))) {
-    const message = `redirect loop: ${[...(request.via ?? []), request.url, to].join(' → ')}`
-    return failure(request, 'redirect-loop', message, status)
+  if (to !== undefined) {
+    const extras = afterRedirect(request.extras, status, request.url, to)
+    if (!rules.followsLoops && isLoop(request, to, extras)) {
+      const message = `redirect loop: ${[...redirectedFrom(request), request.url, to].join(' → ')}`
+      return broken('redirect-loop', message, status)
+    }
+    return { kind: 'redirect', to, extras }
   }
-  if (to !== undefined) return { kind: 'redirect', to }
   const message =
     location === undefined
       ? `status ${status} without a Location header`
       : `Location is not an http(s) URL: ${location}`
-  return failure(request, 'bad-redirect', message, status)
+  return broken('bad-redirect', message, status)
 }
 
-/** With `retry`, the failure is transient. */
-function failure(
-  request: CrawlRequest,
-  code: FailureCode,
-  message: string,
-  status?: number,
-  retry?: RetryRules,
-): Verdict {
-  const final = retry === undefined || request.attempt >= retry.retries
-  const transient = retry !== undefined
-  return { kind: 'failure', code, message, transient, final, ...(status === undefined ? {} : { status }) }
+/** Whether the target has already redirected here. A POST that redirects to its own URL as a GET has not. */
+function isLoop(request: CrawlRequest, to: string, extras: RequestExtras | undefined): boolean {
+  const target = request.purpose === undefined ? knownAs({ url: to, extras }) : to
+  return target === redirectName(request) || request.via?.includes(target) === true
+}
+
+/** A redirect that cannot be followed, and never will be. */
+function broken(code: FailureCode, message: string, status: number): Verdict {
+  return { kind: 'failure', code, message, transient: false, final: true, status }
 }

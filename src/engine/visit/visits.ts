@@ -1,9 +1,11 @@
 import { messageOf, pluralize } from '../../errors.js'
+import type { FetchTiming } from '../../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
+import { isSafe } from '../../url/methods.js'
 import type { Admission } from '../admission/admission.js'
 import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts, EngineRules } from '../parts.js'
@@ -13,11 +15,12 @@ import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 import { type FetchSettings, FetchStep } from './fetch-step.js'
-import { backOff, isDown, nextProbeAt } from './host-health.js'
+import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
 import { NO_PAGE, PageProcessor } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
-import { isLocalShortage, judge, type Verdict } from './verdict.js'
+import { SessionStep } from './session-step.js'
+import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
 import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
@@ -42,6 +45,7 @@ export class Visits {
   readonly #fetchStep: FetchStep
   readonly #robotsFetches: RobotsFetches
   readonly #processor: PageProcessor
+  readonly #sessionStep: SessionStep | undefined
   readonly #pageFetch: FetchSettings
   readonly #knownPages: KnownPages | undefined
   readonly #revisitProcessor: RevisitProcessor | undefined
@@ -67,6 +71,13 @@ export class Visits {
     this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
     this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
     this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
+    const { sessions } = parts
+    this.#sessionStep =
+      sessions &&
+      new SessionStep(parts, rules, sessions, this.#fetchStep, reports, {
+        hostDelayMs: (request, fetchMs) => this.#hostDelayMs(request, fetchMs),
+        giveUp: (request) => this.#giveUp(request),
+      })
     this.#pageFetch = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
@@ -86,6 +97,7 @@ export class Visits {
   /** Aborts all fetches; their requests stay pending. */
   abort(): void {
     this.#fetchStep.abort()
+    this.#sessionStep?.abort()
     this.#parts.delivery.abort()
   }
 
@@ -182,25 +194,29 @@ export class Visits {
     const checking = this.#checkRobots(request)
     const settled = checking instanceof Promise ? await checking : checking
     if (settled !== undefined) return settled
+    const loggedIn = this.#sessionStep && (await this.#sessionStep.before(request))
+    if (loggedIn !== undefined) return loggedIn
     const lookingUp = this.#knownPages?.lookUp(request, this.#pageFetch)
     const lookup = lookingUp instanceof Promise ? await lookingUp : lookingUp
     const startedAt = this.#parts.clock.now()
     const outcome = await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch)
     const endedAt = this.#parts.clock.now()
     const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+    const over = this.#sessionStep && (await this.#sessionStep.after(request, outcome, startedAt, endedAt))
+    if (over !== undefined) return over
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
-    const verdict = this.#judge(request, outcome)
+    const revisits = this.#revisitsOf(request)
+    const verdict = this.#judgePage(request, outcome, timing)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
-      if (settled.again !== undefined || !this.#revisitProcessor) return settled
+      if (settled.again !== undefined || !revisits) return settled
       if (request.revisit !== true)
-        return verdict.kind === 'failure' ? this.#revisitProcessor.failed(request, settled, verdict) : settled
-      return this.#revisitProcessor.missed(request, lookup, settled, outcome, timing, verdict)
+        return verdict.kind === 'failure' ? revisits.failed(request, settled, verdict) : settled
+      return revisits.missed(request, lookup, settled, outcome, timing, verdict)
     }
-    if (this.#revisitProcessor)
-      return this.#revisitProcessor.compare(request, lookup, outcome as FetchedResponse, timing)
+    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing)
     const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
     if (processed === UNDELIVERED) return repeated(request, endedAt)
     return this.#settleReached(request, startedAt, endedAt, processed)
@@ -245,7 +261,13 @@ export class Visits {
   #giveUp(request: CrawlRequest): VisitResult {
     const settled = notVisited(request)
     const isNewPage = request.purpose === undefined && request.revisit !== true
-    return isNewPage && this.#revisitProcessor ? this.#revisitProcessor.failed(request, settled) : settled
+    const revisits = isNewPage ? this.#revisitsOf(request) : undefined
+    return revisits ? revisits.failed(request, settled) : settled
+  }
+
+  /** Only what reads is visited again: a form must not be sent on a schedule. */
+  #revisitsOf({ extras }: CrawlRequest): RevisitProcessor | undefined {
+    return isSafe(extras?.method) ? this.#revisitProcessor : undefined
   }
 
   /** The host was reached and gave a valid response: it has recovered from earlier failures. */
@@ -313,6 +335,20 @@ export class Visits {
     }
   }
 
+  /** Like `#judge`; a page may also be out of a scope that depends on pages. */
+  #judgePage(request: CrawlRequest, outcome: Outcome, timing: FetchTiming): Verdict {
+    const verdict = this.#judge(request, outcome)
+    const { pageScope } = this.#admission
+    if (verdict.kind !== 'page' || pageScope === undefined) return verdict
+    try {
+      const page = this.#parts.extraction.pageOf(request, outcome as FetchedResponse, timing)
+      return pageScope.keeps(request, page) ? verdict : { kind: 'skip', reason: 'language' }
+    } catch (error) {
+      const message = `a scope rule threw: ${messageOf(error)}`
+      return { kind: 'failure', code: 'scope-failed', message, transient: false, final: true }
+    }
+  }
+
   async #settleWithoutPage(
     request: CrawlRequest,
     outcome: Outcome,
@@ -327,7 +363,7 @@ export class Visits {
       case 'redirect': {
         const status = (outcome as FetchedResponse).status
         await this.#reports.redirected(request, verdict.to, status)
-        const found = await this.#admission.admitRedirect(verdict.to, request)
+        const found = await this.#admission.admitRedirect(verdict.to, request, verdict.extras)
         if (found === undefined) {
           const message = `redirects to ${verdict.to}, which is the same URL after its parameters are dropped`
           await this.#reports.failure(request, { code: 'redirect-loop', message, status }, true)
@@ -342,7 +378,7 @@ export class Visits {
   async #settleFailure(
     request: CrawlRequest,
     outcome: Outcome,
-    verdict: Extract<Verdict, { kind: 'failure' }>,
+    verdict: FailureVerdict,
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
@@ -354,12 +390,16 @@ export class Visits {
       { ...verdict, cause: (outcome as { cause?: unknown }).cause },
       verdict.final,
     )
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     if (!verdict.transient) {
       // Only a response proves that the host has recovered; a rejected certificate or address does not.
       const reached = this.#settleReached(request, startedAt, endedAt)
-      return outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      const settled = outcome.ok ? reached : { request, visitedAt: endedAt, hostDelayMs: reached.hostDelayMs }
+      if (verdict.final) return settled
+      // The user asked for the retry. The URL waits, and the host, which is well, does not.
+      const at = endedAt + retryWaitMs(request.attempt, retryAfter, this.#rules)
+      return { ...settled, again: { at, attempt: request.attempt + 1 } }
     }
-    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
     const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
     const { trouble, hostNotBefore, retryAt } = backOff(
       request.hostTrouble,

@@ -2,10 +2,10 @@
 
 import type { Codes } from './codes.js'
 
-const TAB = 0x09
+export const TAB = 0x09
 export const LINE_FEED = 0x0a
 const VERTICAL_TAB = 0x0b
-const CARRIAGE_RETURN = 0x0d
+export const CARRIAGE_RETURN = 0x0d
 export const SPACE = 0x20
 export const BANG = 0x21
 export const DOUBLE_QUOTE = 0x22

@@ -2,6 +2,7 @@ import type { Link } from '../../types.js'
 import { fingerprint, fingerprintCodes } from '../../url/fingerprint.js'
 import type { WrittenLinks } from '../contract.js'
 import type { Codes } from './codes.js'
+import { anchorText, labelText } from './link-text.js'
 import { refreshUrl } from './meta-refresh.js'
 import * as tags from './tag-names.js'
 import { CONTENT, HREF, REL, SRC, type TagReader, XLINK_HREF } from './tag-reader.js'
@@ -58,6 +59,9 @@ export class FoundLinks implements WrittenLinks {
   readonly #listed: number
   readonly #salt: number
   #isCut: boolean
+  /** The link that was read last, and where its tag ends. */
+  #readIndex = -1
+  #readEnd = -1
 
   /**
    * @param salt Differs between pages on which the same text may lead to different URLs, because their encoding or
@@ -159,8 +163,24 @@ export class FoundLinks implements WrittenLinks {
       reader.read(nameEnd, CONTENT)
       return { href: refreshUrl(reader.content!)!, tag: REFRESH, rel: undefined }
     }
-    reader.read(nameEnd, ATTRIBUTES[tag]!)
+    this.#readEnd = reader.read(nameEnd, ATTRIBUTES[tag]!)
+    this.#readIndex = index
     return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
+  }
+
+  /** The text of the link at this index in `html`, the page that was scanned; empty if its position is not known. */
+  textAt(index: number, html: string): string {
+    const at = NUMBERS * index
+    if (at >= this.#places.length) return ''
+    const tag = this.#places[at]! % TAGS
+    const nameEnd = Math.floor(this.#places[at]! / TAGS)
+    // A tag may be long, and mostly it was just read.
+    const tagEnd = this.#readIndex === index ? this.#readEnd : this.#reader!.skip(nameEnd)
+    if (tag === tags.META || tagEnd === -1) return ''
+    if (tag !== tags.A && tag !== tags.SVG_A) return labelText(html, nameEnd, tagEnd)
+    const next = this.#places[at + NUMBERS]
+    const end = next === undefined ? html.length : Math.floor(next / TAGS)
+    return anchorText(html, nameEnd, tagEnd, end)
   }
 
   *[Symbol.iterator](): Iterator<Link> {

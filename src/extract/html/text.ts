@@ -1,6 +1,6 @@
 /**
- * The readable text of a page: without tags, scripts and styles, character references decoded, white space collapsed,
- * with a line break where a block ends. One pass without a tree, because indexing needs it for every page; it moves from
+ * The readable text of a page: without tags, scripts and styles, character references decoded, white space collapsed
+ * except in `<pre>`, with a line break where a block ends. One pass without a tree, because indexing needs it for every page; it moves from
  * character to character, so the time is linear in the size of the page, whatever it contains.
  */
 
@@ -8,6 +8,7 @@ import {
   AMPERSAND,
   beginsMarkup,
   beginsReference,
+  CARRIAGE_RETURN,
   COLON,
   endsTagName,
   HASH,
@@ -18,6 +19,7 @@ import {
   SEMICOLON,
   SLASH,
   SPACE,
+  TAB,
 } from './characters.js'
 import { type Codes, codesOf, textOf } from './codes.js'
 import { codePointOf, endOfNamed, endOfNumber, namedCharacters } from './entities.js'
@@ -33,6 +35,9 @@ const INLINE =
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   )
+/** Elements in which white space stays as written. */
+const VERBATIM = new Set(['pre', 'listing'].map(keyOf))
+const BR = keyOf('br')
 /** By key of the name: the name of an element whose content is skipped, or '' for an inline element. */
 const TAGS = new Map([
   ...SKIPPED.map((name) => [keyOf(name), name] as const),
@@ -68,6 +73,12 @@ class TextReader {
   #length = 0
   /** What to write before the next word: nothing, a space or a line break. */
   #gap = 0
+  /** Number of open `<pre>`. */
+  #verbatim = 0
+  /** Whether a line break here is not part of the text, because it is the first character of a `<pre>`. */
+  #skipsLineFeed = false
+  /** In a `<pre>`: length of the text up to its last character that is not white space. */
+  #solid = 0
   #tagsLeft = MOST_TAGS
   #namesLeft = MOST_NAMES
 
@@ -88,6 +99,7 @@ class TextReader {
       if (after < 0) break
       at = this.#words(after)
     }
+    if (this.#verbatim > 0) this.#endVerbatim()
     return textOf(this.#text.subarray(0, this.#length))
   }
 
@@ -96,6 +108,7 @@ class TextReader {
    * loop.
    */
   #words(start: number): number {
+    if (this.#verbatim > 0) return this.#verbatimWords(start)
     const codes = this.#codes
     const text = this.#text
     let length = this.#length
@@ -120,7 +133,45 @@ class TextReader {
     return at
   }
 
+  /** The same in a `<pre>`. */
+  #verbatimWords(start: number): number {
+    const codes = this.#codes
+    let at = start
+    for (; at < codes.length; at++) {
+      const code = codes[at]!
+      if (code === LESS_THAN && beginsMarkup(codes[at + 1])) break
+      if (code === AMPERSAND && beginsReference(codes[at + 1])) break
+      // A line ends in CR, LF or both.
+      if (code !== CARRIAGE_RETURN) this.#putVerbatim(code)
+      else if (codes[at + 1] !== LINE_FEED) this.#putVerbatim(LINE_FEED)
+    }
+    return at
+  }
+
+  #putVerbatim(code: number): void {
+    const skips = this.#skipsLineFeed && code === LINE_FEED
+    this.#skipsLineFeed = false
+    if (skips) return
+    if (this.#gap !== 0) {
+      if (this.#length > 0) this.#text[this.#length++] = this.#gap
+      this.#gap = 0
+    }
+    const blank = isBlank(code)
+    this.#text[this.#length++] = blank && code !== LINE_FEED && code !== TAB ? SPACE : code
+    if (!blank) this.#solid = this.#length
+  }
+
+  /** White space at the end of a `<pre>` is not kept. */
+  #endVerbatim(): void {
+    this.#length = this.#solid
+    this.#gap = LINE_FEED
+  }
+
   #put(code: number): void {
+    if (this.#verbatim > 0) {
+      this.#putVerbatim(code)
+      return
+    }
     if (isBlank(code)) {
       if (this.#gap === 0) this.#gap = SPACE
       return
@@ -149,7 +200,7 @@ class TextReader {
     if (isLetter(next)) return this.#tag(at + 1, false)
     if (next === SLASH && isLetter(codes[at + 2] ?? 0)) return this.#tag(at + 2, true)
     if (html.startsWith('<!--', at)) return endOfComment(html, at)
-    if (this.isXhtml && html.startsWith(CDATA, at)) return this.#verbatim(at + CDATA.length)
+    if (this.isXhtml && html.startsWith(CDATA, at)) return this.#cdata(at + CDATA.length)
     // A doctype or a bogus comment: `<?xml …>`, `</ …>`, `</3>`.
     return html.indexOf('>', at) + 1 || -1
   }
@@ -163,11 +214,32 @@ class TextReader {
       key = this.isXhtml && codes[end] === COLON ? 0 : extendKey(key, codes[end]!)
     }
     const name = TAGS.get(key)
-    if (name !== '') this.#gap = LINE_FEED
+    if (name !== '') this.#block(key, isEnd)
     const after = this.#tags.skip(end)
     if (!name || isEnd || after < 0) return after
     if (this.isXhtml) return this.#tags.selfClosing ? after : this.#afterUnread(html.slice(start, end), after)
     return name === 'script' ? endOfScript(html, after) : endOfRawText(html, after, name)
+  }
+
+  #block(key: number, isEnd: boolean): void {
+    const isVerbatim = VERBATIM.has(key)
+    if (this.#verbatim > 0) {
+      this.#skipsLineFeed = false
+      if (key === BR) {
+        this.#putVerbatim(LINE_FEED)
+        return
+      }
+      this.#gap = LINE_FEED
+      if (isVerbatim) this.#verbatim += isEnd ? -1 : 1
+      if (this.#verbatim === 0) this.#endVerbatim()
+      return
+    }
+    this.#gap = LINE_FEED
+    if (isVerbatim && !isEnd) {
+      this.#verbatim = 1
+      this.#skipsLineFeed = true
+      this.#solid = this.#length
+    }
   }
 
   /** In CDATA, an end tag is text. */
@@ -185,7 +257,7 @@ class TextReader {
     return close
   }
 
-  #verbatim(start: number): number {
+  #cdata(start: number): number {
     const end = this.html.indexOf(CDATA_END, start)
     const last = end === -1 ? this.#codes.length : end
     for (let at = start; at < last; at++) this.#put(this.#codes[at]!)

@@ -16,6 +16,8 @@ import type { ProxyServer } from './proxy.js'
 export interface ConnectionsOptions extends DialerOptions {
   /** Maximum number of connections to one origin. */
   readonly connectionsPerHost: number
+  /** The same for an origin that has its own; undefined for the rest. */
+  readonly connectionsOf?: ((origin: string) => number | undefined) | undefined
   /** Maximum number of connections in total, idle ones included. */
   readonly maxConnections: number
 }
@@ -70,7 +72,11 @@ class Host {
   /** Filled by `borrow` when the host is at its limit, emptied one by one as connections are returned. */
   readonly waiting = new Line<Ticket>()
 
-  constructor(readonly origin: string) {}
+  constructor(
+    readonly origin: string,
+    /** Maximum number of connections. */
+    readonly limit: number,
+  ) {}
 }
 
 /** A queued request. */
@@ -83,6 +89,7 @@ export class Ticket implements Linked<Ticket> {
     readonly host: Host,
     readonly borrower: Borrower,
     readonly proxy: ProxyServer | undefined,
+    readonly isFresh: boolean,
   ) {}
 }
 
@@ -155,8 +162,10 @@ export class Connections {
   /**
    * Lends a connection to `origin`, direct or through a proxy: at once if there is room, otherwise it returns a ticket
    * for `cancel`.
+   *
+   * @param isFresh The connection must be new: what is sent over it must not be lost or repeated.
    */
-  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer): Ticket | undefined {
+  borrow(origin: string, borrower: Borrower, proxy?: ProxyServer, isFresh = false): Ticket | undefined {
     if (this.#closed) {
       borrower.refused(CLOSED)
       return undefined
@@ -167,14 +176,15 @@ export class Connections {
         borrower.refused({ code: 'fetcher-failed', what: 'is not a valid host' })
         return undefined
       }
-      host = new Host(origin)
+      const { connectionsOf, connectionsPerHost } = this.#options
+      host = new Host(origin, connectionsOf?.(origin) ?? connectionsPerHost)
       this.#hosts.set(origin, host)
     }
-    if (host.taken >= this.#options.connectionsPerHost)
-      return enqueue(host.waiting, new Ticket(host, borrower, proxy))
+    if (host.taken >= host.limit) return enqueue(host.waiting, new Ticket(host, borrower, proxy, isFresh))
     host.taken++
-    if (this.#lent >= this.#allowance.most) return enqueue(this.#waiting, new Ticket(host, borrower, proxy))
-    this.#lend(host, borrower, proxy)
+    if (this.#lent >= this.#allowance.most)
+      return enqueue(this.#waiting, new Ticket(host, borrower, proxy, isFresh))
+    this.#lend(host, borrower, proxy, isFresh)
     return undefined
   }
 
@@ -234,17 +244,16 @@ export class Connections {
     })
   }
 
-  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined): void {
+  #lend(host: Host, borrower: Borrower, proxy: ProxyServer | undefined, isFresh: boolean): void {
     this.#lent++
-    let connection = takeIdle(host, proxy)
+    let connection = isFresh ? undefined : takeIdle(host, proxy)
     if (connection) {
       this.#idle.remove(connection)
       connection.state = 'lent'
       connection.idleTimer?.cancel()
     } else {
-      // Idle connections here use another proxy; the oldest makes room within the host's limit.
-      if (host.idle.length + host.taken > this.#options.connectionsPerHost && host.idle[0])
-        this.#discard(host.idle[0])
+      // Idle connections here use another proxy or are not new enough; the oldest makes room within the host's limit.
+      if (host.idle.length + host.taken > host.limit && host.idle[0]) this.#discard(host.idle[0])
       // Fewer are lent than allowed, so if there is no room, at least one is idle.
       if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
       connection = this.#open(host, proxy)
@@ -260,16 +269,15 @@ export class Connections {
 
   /** Serves waiting requests. */
   #serve(host: Host): void {
-    const { connectionsPerHost } = this.#options
     if (!this.#closed) {
-      if (host.waiting.first && host.taken < connectionsPerHost) {
+      if (host.waiting.first && host.taken < host.limit) {
         host.taken++
         enqueue(this.#waiting, host.waiting.shift()!)
       }
       while (this.#lent < this.#allowance.most && this.#waiting.first) {
         const ticket = this.#waiting.shift()!
         ticket.line = undefined
-        this.#lend(ticket.host, ticket.borrower, ticket.proxy)
+        this.#lend(ticket.host, ticket.borrower, ticket.proxy, ticket.isFresh)
       }
     }
     this.#forgetIfUnused(host)

@@ -6,6 +6,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { invalidOption, optionError } from '../../errors.js'
+import { RESERVED_HEADERS } from '../../url/reserved-headers.js'
 import type { ResponseHeaders, Validators } from '../contract.js'
 
 /** `ResponseHeaders` over undici's flat array: name, value, name, value, … */
@@ -101,23 +102,6 @@ const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 /** What decode.ts can decode. */
 const ACCEPT_ENCODING = 'gzip, deflate, br'
 
-/** Headers that the fetcher manages, with the reason or the alternative. */
-const RESERVED: Readonly<Record<string, string>> = {
-  'user-agent': 'use .userAgent()',
-  'accept-encoding': 'the fetcher requests the encodings that it can decode',
-  host: 'it follows from the URL',
-  connection: 'the fetcher manages connections itself',
-  'keep-alive': 'the fetcher manages connections itself',
-  'proxy-connection': 'the fetcher manages connections itself',
-  'proxy-authorization':
-    'put the credentials into the URL of the proxy, so that no other server receives them',
-  upgrade: 'the fetcher speaks nothing but HTTP',
-  expect: 'a request has no body',
-  te: 'the fetcher reads no trailers',
-  'content-length': 'a request has no body',
-  'transfer-encoding': 'a request has no body',
-}
-
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Tab, visible ASCII, space and Latin-1: characters that do not end a header line. */
 export const LINE_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -145,7 +129,7 @@ export function requestHeaders(userAgent: string, ...layers: Readonly<Record<str
     const key = name.toLowerCase()
     if (!TOKEN.test(name))
       throw invalidOption('headers', name, 'names of headers: letters, digits and hyphens')
-    const reason = RESERVED[key]
+    const reason = RESERVED_HEADERS[key]
     if (reason !== undefined)
       throw optionError('headers', `'${name}'`, `headers that Kumo does not set itself; ${reason}`)
     if (typeof value !== 'string' || !LINE_TEXT.test(value)) {

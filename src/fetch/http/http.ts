@@ -1,18 +1,21 @@
 /**
- * The default fetcher: GET on undici, HTTP/1.1 or (optionally) HTTP/2, one request per call, every limit enforced while
- * bytes arrive. It has no timeout for a request: the engine holds the deadline and calls `context.onAbort`.
+ * The default fetcher: undici, HTTP/1.1 or (optionally) HTTP/2, one request per call, every limit enforced while bytes
+ * arrive. It has no timeout for a request: the engine holds the deadline and calls `context.onAbort`.
  */
 
+import type { Dispatcher } from 'undici'
 import { invalidOption, sentence } from '../../errors.js'
 import { require } from '../../require.js'
 import { type Clock, systemClock } from '../../time.js'
-import type { CrawlRequest, FailureCode } from '../../types.js'
+import type { CrawlRequest, FailureCode, RequestExtras } from '../../types.js'
+import { isIdempotent } from '../../url/methods.js'
 import type { FetchContext, Fetcher, FetchFailure, Outcome } from '../contract.js'
 import type { Resolver } from '../dns/resolver.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access/access.js'
 import { checkLiteral, tlsSettings } from './access/dial.js'
 import { AccessRefused, accessFailure, Http2Error } from './access/failures.js'
 import { OriginHeaders } from './access/headers.js'
+import { bodyOf, withRequestHeaders } from './access/message.js'
 import { loadRanges, type TrustedHosts } from './address-guard.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import { Cookies, withCookies } from './cookies.js'
@@ -21,7 +24,7 @@ import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
 import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
-import { type ProxyServer, proxyChooser } from './proxy.js'
+import { type ProxyServer, proxyChooser, withHostProxies } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
@@ -73,22 +76,29 @@ export interface HttpFetcher extends Fetcher {
  */
 export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
   checkOptions(options)
+  return fetcherWith(options, options.cookies ? Cookies.load() : undefined)
+}
+
+/** A fetcher whose cookies outlive it. The options are checked. */
+export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | undefined): HttpFetcher {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
-  const { resolver, allowsAddress, trusted: named, clock, http2, proxy } = options
+  const { resolver, allowsAddress, trusted: named, clock, http2, proxy, hosts } = options
   const tls = options.tls && tlsSettings(options.tls)
+  const proxyFor = proxy === undefined ? undefined : proxyChooser(proxy)
   if (allowsAddress) loadRanges()
   const undici = require('undici') as typeof import('undici')
   const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
-    cookies: options.cookies ? Cookies.load() : undefined,
-    proxyFor: proxy === undefined ? undefined : proxyChooser(proxy),
+    cookies,
+    proxyFor: hosts ? withHostProxies(hosts, proxyFor) : proxyFor,
     allowsAddress,
     named,
     clock: clock ?? systemClock(),
   }
-  const dial = { resolver, allowsAddress, named, clock, http2, tls }
+  const connectionsOf = hosts && ((origin: string) => hosts(origin)?.connections)
+  const dial = { resolver, allowsAddress, named, clock, http2, tls, connectionsOf }
   const connections = new Connections(undici, { ...settings, ...dial })
   let closing: Promise<void> | undefined
 
@@ -177,6 +187,8 @@ function splitUrl(url: string): [origin: string, path: string] | undefined {
  */
 const AT_ONCE_MS = 100
 
+const NO_COOKIES = 'was not fetched, because its cookies could not be read from the store'
+
 /** What all calls of a fetcher have in common. */
 interface FetcherContext {
   readonly handlerFor: (listener: ResponseListener) => ResponseHandler
@@ -198,7 +210,9 @@ class Call implements Borrower, ResponseOwner {
   #connections: Connections | undefined
   #origin = ''
   #path = ''
+  #method = 'GET'
   #headers: string[] | undefined
+  #body: Buffer | null = null
   #proxy: ProxyServer | undefined
   #ticket: Ticket | undefined
   #connection: Connection | undefined
@@ -232,13 +246,38 @@ class Call implements Borrower, ResponseOwner {
     ;[this.#origin, this.#path] = parts
     try {
       this.#headers = this.#access.headers.of(this.#origin)
+      if (this.#request.extras) this.#prepare(this.#request.extras)
       if (this.#access.proxyFor) this.#chooseProxy(this.#access.proxyFor)
     } catch (error) {
       const { code, what } = error instanceof AccessRefused ? error.kind : failureKind(error, 'connecting')
       this.#fail(code, what, 0, error)
       return
     }
-    this.#ticket = connections.borrow(this.#origin, this, this.#proxy)
+    const reading = this.#access.cookies?.ready(this.#origin)
+    if (reading === undefined) this.#borrow()
+    else void this.#borrowAfter(reading)
+  }
+
+  async #borrowAfter(reading: Promise<void>): Promise<void> {
+    try {
+      await reading
+      if (!this.#settled) this.#borrow()
+    } catch (error) {
+      this.#fail('fetcher-failed', NO_COOKIES, 0, error)
+    }
+  }
+
+  /** A request that must not be sent twice gets a new connection: a kept-alive one may close just when it is used. */
+  #borrow(): void {
+    const isFresh = !isIdempotent(this.#method)
+    if (!this.#settled) this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy, isFresh)
+  }
+
+  /** @throws AccessRefused */
+  #prepare(extras: RequestExtras): void {
+    this.#method = extras.method ?? 'GET'
+    this.#headers = withRequestHeaders(this.#headers!, extras.headers)
+    this.#body = bodyOf(extras) ?? null
   }
 
   lent(connection: Connection): void {
@@ -246,13 +285,16 @@ class Call implements Borrower, ResponseOwner {
     this.#connection = connection
     connection.isRetry = isRetry(this.#request)
     const { cookies } = this.#access
-    this.#response = new ResponseReader(this.#context, this.#maxBodyBytes, this)
+    const method = this.#method
+    this.#response = new ResponseReader(this.#context, this.#maxBodyBytes, this, method === 'HEAD')
     let headers = this.#headers!
     if (cookies) headers = withCookies(headers, cookies.headerFor(this.#origin, this.#path))
-    if (this.#context.known) headers = withConditions(headers, this.#context.known)
+    const { known } = this.#context
+    // Only they can be answered with 304 (RFC 9110, 13.1.2).
+    if (known && (method === 'GET' || method === 'HEAD')) headers = withConditions(headers, known)
     // undici's Client knows its origin; a ProxyAgent does not.
-    const options = { origin: this.#origin, path: this.#path, method: 'GET', headers } as const
-    connection.client.dispatch(options, this.#access.handlerFor(this.#response))
+    const options = { origin: this.#origin, path: this.#path, method, headers, body: this.#body }
+    connection.client.dispatch(options as Dispatcher.DispatchOptions, this.#access.handlerFor(this.#response))
   }
 
   refused(reason: FailureKind): void {
@@ -299,7 +341,7 @@ class Call implements Borrower, ResponseOwner {
     if (isUnprocessed) {
       this.#resent++
       this.#connections!.dropIdle(connection.host)
-      this.#ticket = this.#connections!.borrow(this.#origin, this, this.#proxy)
+      this.#borrow()
       return
     }
     this.#fail(failure.code, failure.what, response.wireBytes, cause)
@@ -308,7 +350,7 @@ class Call implements Borrower, ResponseOwner {
   /**
    * A server may close a kept-alive connection just when it is used again. It has not received the request then, so
    * resending it on a new connection is still one request from the server's point of view; RFC 9112 (9.3.1) allows it
-   * and browsers do it. If the failure comes late, on a new connection, or after any byte of a response (interim ones
+   * for idempotent methods, and browsers do it. If the failure comes late, on a new connection, or after any byte of a response (interim ones
    * included), the server has received the request: it counts as a failure, and the engine decides when to retry.
    */
   #wasNotReceived(
@@ -317,6 +359,7 @@ class Call implements Borrower, ResponseOwner {
     failure: FailureKind,
     cause: unknown,
   ): boolean {
+    if (!isIdempotent(this.#method)) return false
     if (connection.answers === 0 || response.phase !== 'waiting' || connection.hasUnreportedBytes)
       return false
     if (failure.code !== 'connection-lost' || (cause instanceof Http2Error && !cause.isUnprocessed))

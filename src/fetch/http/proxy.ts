@@ -7,6 +7,7 @@
 import { isIP } from 'node:net'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { messageOf, optionError } from '../../errors.js'
+import { originOf } from '../../url/canonicalize.js'
 import { AccessRefused, ProxyError } from './access/failures.js'
 import { basic } from './access/headers.js'
 import { type OriginClientOptions, originClient, type SocketListener } from './origin-client.js'
@@ -72,6 +73,22 @@ export function proxyChooser(option: ProxyOption): (url: string) => ProxyServer 
       const what = `was not fetched, because the function for the proxy failed: ${messageOf(error)}`
       throw new AccessRefused({ code: 'proxy-failed', what }, error)
     }
+  }
+}
+
+/** Chooses the proxies of hosts that have their own, and `otherwise` those of all others. */
+export function withHostProxies(
+  hosts: (origin: string) => { readonly proxy?: string | false | undefined } | undefined,
+  otherwise: ((url: string) => ProxyServer | undefined) | undefined,
+): (url: string) => ProxyServer | undefined {
+  const known = new Map<string, ProxyServer>()
+  return (url) => {
+    const own = hosts(originOf(url))?.proxy
+    if (own === undefined) return otherwise?.(url)
+    if (own === false) return undefined
+    const proxy = known.get(own) ?? parseProxy(own)
+    known.set(own, proxy)
+    return proxy
   }
 }
 

@@ -44,6 +44,7 @@ export class ResponseReader implements ResponseListener {
   readonly #context: Pick<FetchContext, 'wants' | 'cutsBody'>
   readonly #maxBodyBytes: number
   readonly #owner: ResponseOwner
+  readonly #isHead: boolean
   #keeping = false
   #interim = 0
   #ended = false
@@ -52,11 +53,20 @@ export class ResponseReader implements ResponseListener {
   #onlyChunk: Buffer | undefined
   #blocks: BodyBlocks | undefined
 
-  /** @param maxBodyBytes The limit of a wanted body, in bytes on the wire. */
-  constructor(context: Pick<FetchContext, 'wants' | 'cutsBody'>, maxBodyBytes: number, owner: ResponseOwner) {
+  /**
+   * @param maxBodyBytes The limit of a wanted body, in bytes on the wire.
+   * @param isHead The headers describe a body that is not sent.
+   */
+  constructor(
+    context: Pick<FetchContext, 'wants' | 'cutsBody'>,
+    maxBodyBytes: number,
+    owner: ResponseOwner,
+    isHead = false,
+  ) {
     this.#context = context
     this.#maxBodyBytes = maxBodyBytes
     this.#owner = owner
+    this.#isHead = isHead
   }
 
   onRequestStart(): void {
@@ -79,14 +89,14 @@ export class ResponseReader implements ResponseListener {
     // Moved out of undici's array, which V8 may have allocated in the old generation: docs/decisions/0008.
     const headers = new RawHeaders(rawHeaders.splice(0))
     // A 204 has no body, whatever its headers say (RFC 9112, 6.3).
-    const hasBody = status < 300 && status !== NO_CONTENT
+    const hasBody = status < 300 && status !== NO_CONTENT && !this.#isHead
     // Called before any state changes: if the caller's function throws, the request fails with that error.
     this.#keeping = hasBody && this.#isWanted(headers)
     this.phase = 'body'
     this.status = status
     this.headers = headers
     this.skippedBody = hasBody && !this.#keeping
-    const length = announcedLength(headers.get('content-length')) ?? 0
+    const length = this.#isHead ? 0 : (announcedLength(headers.get('content-length')) ?? 0)
     this.#announced = length
     if (this.#keeping && length > this.#maxBodyBytes && !this.#context.cutsBody) this.#failTooLarge()
     else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)

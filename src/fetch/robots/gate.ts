@@ -6,7 +6,7 @@
 import { owned } from '../../owned.js'
 import { type Random, systemRandom } from '../../time.js'
 import type { CrawlRequest } from '../../types.js'
-import { originOf, pathOf } from '../../url/canonicalize.js'
+import { hostOf, originOf, pathOf } from '../../url/canonicalize.js'
 import type { Outcome } from '../contract.js'
 import type { RobotsGate, RobotsVerdict } from './contract.js'
 import { comparable } from './group.js'
@@ -31,6 +31,8 @@ export { productName } from './parse.js'
 export interface RobotsOptions {
   /** The user agent that is sent; groups are matched with its product token. */
   readonly userAgent: string
+  /** The user agent that is sent to a host, if it differs. */
+  readonly userAgentFor?: ((host: string) => string | undefined) | undefined
   /** Adds jitter to retries. Default: a random source. */
   readonly random?: Random | undefined
   /**
@@ -84,6 +86,7 @@ export function robotsGate(options: RobotsOptions): RememberingGate {
 
 class Gate implements RememberingGate {
   readonly #policy: RobotsPolicy
+  readonly #userAgentFor: RobotsOptions['userAgentFor']
   readonly #maxHosts: number
   readonly #maxWaiting: number
   readonly #maxDelayMs: number
@@ -104,6 +107,7 @@ class Gate implements RememberingGate {
 
   constructor(options: RobotsOptions) {
     const random = options.random ?? systemRandom()
+    this.#userAgentFor = options.userAgentFor
     this.#policy = {
       productName: productName(options.userAgent),
       cacheMs: Math.min(options.cacheMs ?? DAY_MS, DAY_MS),
@@ -139,7 +143,8 @@ class Gate implements RememberingGate {
     const asked = this.#state(origin, now)
     // Two requests to one host may both have led to a fetch; only the first answer counts.
     if (asked.kind !== 'unknown' || asked.ask !== fetched || asked.notBefore > now) return
-    const learned = stateAfter(origin, asked, outcome, now, this.#policy)
+    const policy = { ...this.#policy, productName: this.#productFor(origin) }
+    const learned = stateAfter(origin, asked, outcome, now, policy)
     this.#wait(origin, learned, now)
     if (outcome.ok && learned.failures === 0 && learned.kind !== 'unknown') {
       this.#sitemaps.put(origin, sitemapsIn(byteText(outcome.body)), fetched)
@@ -161,13 +166,13 @@ class Gate implements RememberingGate {
   record(origin: string): RobotsRecord | undefined {
     const state = this.#waiting.get(origin) ?? this.#used.get(origin)
     if (state === undefined || state.kind === 'unknown') return undefined
-    return recordOf(origin, state, this.#policy.productName)
+    return recordOf(origin, state, this.#productFor(origin))
   }
 
   *records(): Generator<RobotsRecord> {
     for (const states of [this.#waiting, this.#used]) {
       for (const [origin, state] of states) {
-        if (state.kind !== 'unknown') yield recordOf(origin, state, this.#policy.productName)
+        if (state.kind !== 'unknown') yield recordOf(origin, state, this.#productFor(origin))
       }
     }
   }
@@ -175,9 +180,14 @@ class Gate implements RememberingGate {
   restore(kept: unknown): void {
     if (typeof kept !== 'object' || kept === null) return
     const record = kept as RobotsRecord
-    const state = stateFrom(record, this.#policy.productName)
+    const state = stateFrom(record, this.#productFor(record.origin))
     if (state === undefined || this.#waiting.has(record.origin)) return
     this.#use(record.origin, state)
+  }
+
+  #productFor(origin: string): string {
+    const userAgent = this.#userAgentFor?.(hostOf(`${origin}/`))
+    return userAgent === undefined ? this.#policy.productName : productName(userAgent)
   }
 
   /** The current state. Rules that wait for their first use are valid however long they have waited. */

@@ -2,11 +2,11 @@
 
 import { AbortGrace } from '../../engine/abort-grace.js'
 import type { CrawlEvents } from '../../engine/events.js'
+import { nextRoundOf, REFRESH } from '../../engine/refresh/rounds.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
 import { asKumoError } from '../../errors.js'
 import { completePage, FetchedPage } from '../../extract/page.js'
-import { productName } from '../../fetch/robots/gate.js'
 import { loadShared } from '../../modules/load.js'
 import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
 import type { GivenOptions } from '../../options/options.js'
@@ -16,6 +16,7 @@ import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
 import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
+import { productOf } from '../host-rules.js'
 import { openPart } from '../plan.js'
 import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
 import { storeContext } from '../plan-store.js'
@@ -31,6 +32,8 @@ export interface WorkerRunParts {
   /** Absent: each worker has a store of its own. */
   readonly shared: SharedStore | undefined
   readonly earlier: EarlierTotals
+  /** With `refresh()` and a store that outlives the run: the round to begin with. */
+  readonly nextRound: number | undefined
   /** Number of threads; never more than there are slots to share. */
   readonly shards: number
   readonly partitions: number
@@ -75,6 +78,7 @@ export async function openWorkerRun(
       closures,
       shared,
       earlier: await mergeEarlierRuns(shared, given.retryFailed),
+      nextRound: shared?.state && given.refresh && (await nextRoundOf(shared.state.space(REFRESH))),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -125,13 +129,13 @@ async function openClosures(
     await openPart(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
     closers.push([`hook '${hook.name}'`, () => hook.close?.()])
   }
-  const product = productName(options.userAgent)
+  const product = productOf(options)
   return {
     extractors,
     hooks,
     reader: stream,
     listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
-    pageOf: (content) => pageOf(content, product),
+    pageOf: (content) => pageOf(content, product(content.host)),
     complete: completePage,
     setOpen: (page, isOpen) => {
       ;(page as FetchedPage).isSettled = !isOpen
@@ -195,11 +199,8 @@ class WatchedState implements StateStore {
   }
 }
 
-/**
- * Cookies do not move with their hosts. In a crawl in rounds, a page that moves could be visited twice in a round or
- * not at all.
- */
-export function mayBalance({ workers, access, refresh }: GivenOptions): boolean {
+/** In a crawl in rounds, a page that moves could be visited twice in a round or not at all. */
+export function mayBalance({ workers, refresh }: GivenOptions): boolean {
   const isInPasses = refresh !== undefined && refresh.rounds < Number.POSITIVE_INFINITY
-  return workers.balance && !access.cookies && !isInPasses
+  return workers.balance && !isInPasses
 }

@@ -21,6 +21,7 @@ import type { IdleReport } from '../../workers/exchange/termination-detector.js'
 import { SharedInFlightLog } from '../../workers/in-flight-log.js'
 import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
+import { longestDelayMs } from '../host-rules.js'
 import { type EngineOutputs, type Plan, plan } from '../plan.js'
 
 /** How often this shard reports its statistics to the main thread. */
@@ -236,7 +237,7 @@ export class WorkerShard {
   async #adopt({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'adopt' }>): Promise<void> {
     const { partitions } = snapshot
     if (visitedUntil !== undefined)
-      await this.#until(visitedUntil + (this.#data.options as PortableOptions).delayMs)
+      await this.#until(visitedUntil + longestDelayMs(this.#data.options as PortableOptions))
     await this.#engine!.adopt(snapshot, () => {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)
@@ -258,7 +259,7 @@ export class WorkerShard {
     try {
       const summary = await this.#engine!.run()
       this.#reporting.cancel()
-      this.#main.post({ kind: 'ended', summary })
+      this.#main.post({ kind: 'ended', summary, diagnosis: this.#engine!.diagnosis() })
     } catch (error) {
       this.#reporting.cancel()
       this.fail(error)

@@ -102,8 +102,8 @@ export class WorkerRunStats {
     return visits === 0 ? 0 : slotMs / visits
   }
 
-  summary(reason: EndReason): Summary {
-    return { ...(this.now() ?? NOTHING), reason }
+  summary(reason: EndReason, unusedRules: readonly string[]): Summary {
+    return { ...(this.now() ?? NOTHING), reason, unusedRules }
   }
 
   #worker(stats: Stats | undefined, shard: number): WorkerStats {

@@ -9,6 +9,8 @@ import { SeedSource } from '../../engine/admission/seed-source.js'
 import { Delivery, emitWarning } from '../../engine/delivery.js'
 import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/events.js'
 import type { PageCounts } from '../../engine/parts.js'
+import type { Diagnosis } from '../../engine/stats/diagnosis.js'
+import { type NoPageReasons, UnheardReasons } from '../../engine/stats/no-page.js'
 import { unvisited } from '../../engine/stats/reporter.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
@@ -20,6 +22,7 @@ import type { StoreEvent } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import { hostOf } from '../../url/canonicalize.js'
 import type { RequestSpec } from '../../url/request-options.js'
+import { unusedRules } from '../../url/scope/rule-use.js'
 import { CrashedUrls } from '../../workers/crashed-urls.js'
 import {
   type InterruptedVisit,
@@ -69,6 +72,10 @@ export class WorkerRun {
   /** Completed rounds over the known pages. */
   #round = 0
   readonly #storeHealth = new StoreHealth()
+  /** What the workers that have ended say about the result. */
+  readonly #diagnoses: Diagnosis[] = []
+  /** What happened in this thread and was reported to nobody. */
+  readonly #unheard = new UnheardReasons()
   #warned = false
   #ending: EndReason | undefined = undefined
   #isAborted = false
@@ -164,7 +171,9 @@ export class WorkerRun {
     stream.onOpen = () => {}
     if (this.#ended.size === this.#slots.length) await this.#supervisor.allExited()
     else await this.#supervisor.close()
-    this.#summary = this.#stats.summary(this.#ending ?? reasonOf([...this.#ended.values()]))
+    const reason = this.#ending ?? reasonOf([...this.#ended.values()])
+    const rules = reason === 'already-done' ? [] : unusedRules(this.#diagnoses.map((each) => each.rules))
+    this.#summary = this.#stats.summary(reason, rules)
     this.#delivery.close()
     try {
       await this.#parts.close(this.#grace)
@@ -241,6 +250,11 @@ export class WorkerRun {
     if (this.#isPaused) this.#supervisor.broadcast({ kind: 'pause' })
   }
 
+  /** Why no page came, for each worker. */
+  noPage(): readonly NoPageReasons[] {
+    return [this.#unheard, ...this.#diagnoses.map((each) => each.noPage)]
+  }
+
   stats(): Stats | undefined {
     return this.#summary ?? this.#stats.now()
   }
@@ -263,7 +277,7 @@ export class WorkerRun {
   }
 
   #dataFor(shard: number, replaces: boolean): WorkerData {
-    const { clock, portable, shared, earlier } = this.#parts
+    const { clock, portable, shared, earlier, nextRound } = this.#parts
     // Partitions in transit to this shard are not its own until they arrive.
     const coming = this.#supervisor?.moves.inTransitTo(shard)
     const owners = [...this.#ownership.owners]
@@ -282,6 +296,7 @@ export class WorkerRun {
       earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
+        nextRound,
         counted: this.#countsOf(new Set(partitions)),
       },
       isDurable: this.#isDurable,
@@ -333,6 +348,7 @@ export class WorkerRun {
         break
       case 'ended':
         this.#stats.reported(shard, message.summary)
+        this.#diagnoses.push(message.diagnosis)
         this.#workerEnded(shard, message.summary.reason)
         break
     }
@@ -409,8 +425,14 @@ export class WorkerRun {
     const failure = unvisited({ url, code: 'invalid-seed', message })
     this.#stats.own.failure('invalid-seed')
     const { hooks, listeners } = this.#parts.closures
+    if (!this.#hearsFailures) this.#unheard.note({ url, kind: 'failure', code: 'invalid-seed', message })
     const receivers = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
     await Promise.allSettled(receivers.map(async (receive) => receive?.(failure)))
+  }
+
+  get #hearsFailures(): boolean {
+    const { hooks, listeners } = this.#parts.closures
+    return listeners('failure').length > 0 || hooks.some((hook) => hook.failure !== undefined)
   }
 
   #died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void {

@@ -4,6 +4,7 @@ import { invalidOption } from '../../errors.js'
 import type { PageRecord, ServerRecord } from '../../refresh/contract.js'
 import { type Random, seededRandom } from '../../time.js'
 import { hostOf } from '../../url/canonicalize.js'
+import { urlIn } from '../../url/known-as.js'
 import { normalQuantile } from './chance.js'
 import type { RefreshWorld, SimulatedPage, SimulatedServer } from './contract.js'
 
@@ -58,9 +59,9 @@ type Records<T> = Iterable<readonly [string, T]> | AsyncIterable<readonly [strin
 /** The world that a crawl knows: its estimates are taken as the truth. Pages that are gone are left out. */
 export async function worldOf({ servers, pages, bytesPerPage }: RefreshRecords): Promise<RefreshWorld> {
   const byHost = new Map<string, SimulatedPage[]>()
-  for await (const [url, { change, gone }] of pages) {
+  for await (const [name, { change, gone }] of pages) {
     if (gone !== undefined) continue
-    const host = hostOf(url)
+    const host = hostOf(urlIn(name))
     const known = byHost.get(host)
     const page = bytesPerPage === undefined ? { changeMs: change } : { changeMs: change, bytes: bytesPerPage }
     if (known === undefined) byHost.set(host, [page])

@@ -41,6 +41,8 @@ async function openAlone(settings: Settings, context: StoreContext): Promise<Ope
     const scale = new TimeScale(context.clock, crawl.meta.time)
     const isScattered = crawl.meta.scattered.length > 0 || otherCounts.length > 0
     const meta = isScattered ? await mergeWriters(crawl, scale.mark(), false) : crawl.meta
+    // Records that a run has begun: one that is killed before its first commit may have visited hosts.
+    count.tryWrite(meta.first.commit)
     const counts = new Counts(context.partitions)
     const held = new Map(meta.counts.map((count) => [count.partition, count]))
     for (let partition = 0; partition < context.partitions; partition++) {

@@ -1,7 +1,10 @@
 /** Combines scope rules, and anything that stands for one, with `all`, `any` and `not`. */
 
 import { KumoError, optionError } from '../../errors.js'
-import { type Recipe, withRecipe } from '../../modules/recipe.js'
+import { type Recipe, recipeOf, withRecipe } from '../../modules/recipe.js'
+import { pageLanguage } from './page-language.js'
+import { prioritized } from './priorities.js'
+import { type CombinedRule, peek, startWatched } from './rule-use.js'
 import {
   anywhere,
   domain,
@@ -13,7 +16,15 @@ import {
   sameOrigin,
   sameSite,
 } from './rules.js'
-import type { ScopeLike, ScopeName, ScopeRule, ScopeTest } from './scope.js'
+import type {
+  ScopeAnswer,
+  ScopeLike,
+  ScopeName,
+  ScopePage,
+  ScopeRule,
+  ScopeTarget,
+  ScopeTest,
+} from './scope.js'
 
 const NAMED: Readonly<Record<ScopeName, () => ScopeRule>> = {
   site: sameSite,
@@ -36,7 +47,10 @@ const BARE_WORD = /^[\p{L}\p{N}_-]+$/u
  * all(sameSite(), not('/**.pdf'), (target) => target.depth < 5)
  */
 export function all(...likes: ScopeLike[]): ScopeRule {
-  return combined('all', likes, (tests) => (target) => tests.every((part) => part.test(target)))
+  return combined('all', likes, {
+    before: (parts, target) => firstDecisive(parts, target, false) ?? true,
+    after: (parts, target, page) => parts.every((part) => matchesPage(part, target, page)),
+  })
 }
 
 /**
@@ -46,7 +60,10 @@ export function all(...likes: ScopeLike[]): ScopeRule {
  * any('host', 'docs.example.com', /\/help\//)
  */
 export function any(...likes: ScopeLike[]): ScopeRule {
-  return combined('any', likes, (tests) => (target) => tests.some((part) => part.test(target)))
+  return combined('any', likes, {
+    before: (parts, target) => firstDecisive(parts, target, true) ?? false,
+    after: (parts, target, page) => parts.some((part) => matchesPage(part, target, page)),
+  })
 }
 
 /**
@@ -56,7 +73,38 @@ export function any(...likes: ScopeLike[]): ScopeRule {
  * not('/login', '/cart/**')
  */
 export function not(...likes: ScopeLike[]): ScopeRule {
-  return combined('not', likes, (tests) => (target) => !tests.some((part) => part.test(target)))
+  return combined('not', likes, {
+    before(parts, target) {
+      const answer = firstDecisive(parts, target, true)
+      return answer === 'after-fetch' ? answer : answer === undefined
+    },
+    after: (parts, target, page) => !parts.some((part) => matchesPage(part, target, page)),
+  })
+}
+
+/**
+ * Kleene's logic: the answer that decides (`no` for all, `yes` for any) if a rule gives it, `'after-fetch'` if one may
+ * still give it, and undefined if none will.
+ */
+function firstDecisive(
+  parts: readonly ScopeTest[],
+  target: ScopeTarget,
+  decisive: boolean,
+): ScopeAnswer | undefined {
+  let answer: ScopeAnswer | undefined
+  for (let i = 0; i < parts.length; i++) {
+    const each = parts[i]!.test(target)
+    if (each === decisive) {
+      peek(parts, i + 1, target)
+      return each
+    }
+    if (each === 'after-fetch') answer = each
+  }
+  return answer
+}
+
+function matchesPage(part: ScopeTest, target: ScopeTarget, page: ScopePage): boolean {
+  return part.testPage === undefined ? part.test(target) === true : part.testPage(target, page)
 }
 
 /**
@@ -97,6 +145,8 @@ const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
     pathPrefix,
     glob,
     matching,
+    pageLanguage,
+    prioritized,
     all,
     any,
     not,
@@ -116,18 +166,27 @@ export function remake([maker, ...given]: Recipe): ScopeRule | undefined {
   return READY.get(maker)?.(...(given as never[]))
 }
 
-function combined(
-  word: string,
-  likes: readonly ScopeLike[],
-  decide: (parts: readonly ScopeTest[]) => ScopeTest['test'],
-): ScopeRule {
+/** Whether a rule can decide only with the fetched page. */
+export function needsPage(rule: ScopeRule): boolean {
+  const [maker, ...parts] = recipeOf(rule) ?? ['']
+  return maker === 'pageLanguage' || parts.some((part) => isRule(part) && needsPage(part))
+}
+
+/** How a combination answers, from the answers of its parts: before the fetch and with the page. */
+interface Decision {
+  before(parts: readonly ScopeTest[], target: ScopeTarget): ScopeAnswer
+  after(parts: readonly ScopeTest[], target: ScopeTarget, page: ScopePage): boolean
+}
+
+function combined(word: string, likes: readonly ScopeLike[], { before, after }: Decision): ScopeRule {
   // No rules at all is more often an empty list in a configuration than a wish for everything or nothing.
   if (likes.length === 0) throw optionError(`${word}()`, 'nothing', 'at least one scope rule')
   const rules = likes.map((like) => toRule(like, `${word}(): `))
-  const rule: ScopeRule = {
+  const rule: CombinedRule = {
     name: `${word}(${rules.map((rule) => rule.name).join(', ')})`,
-    start() {
-      const parts = rules.map((rule) => rule.start())
+    start(watch) {
+      const parts = rules.map((rule) => startWatched(rule, watch))
+      const needsPage = parts.some(({ testPage }) => testPage !== undefined)
       return {
         perOrigin: parts.every((part) => part.perOrigin),
         async open() {
@@ -136,7 +195,9 @@ function combined(
         addSeed(url) {
           for (const part of parts) part.addSeed?.(url)
         },
-        test: decide(parts),
+        test: (target) => before(parts, target),
+        ...(watch && { peek: (target: ScopeTarget) => peek(parts, 0, target) }),
+        ...(needsPage && { testPage: (target, page) => after(parts, target, page) }),
       }
     },
   }

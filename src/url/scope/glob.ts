@@ -5,6 +5,7 @@
 
 import { KumoError } from '../../errors.js'
 import { canonicalizeUrl, hostOf, pathOf, spellEscapes, spellPath } from '../canonicalize.js'
+import { globForFiles, isFileName } from './file-names.js'
 import { compileWildcard } from './wildcard.js'
 
 /**
@@ -125,6 +126,10 @@ function spellAddress(
   }
   const slash = address.indexOf('/', front.length)
   const host = slash < 0 ? address.slice(front.length) : address.slice(front.length, slash)
+  if (slash < 0 && isFileName(host)) {
+    const meant = globForFiles(pattern.replace(/^[^/]*:\/\//, ''))
+    throw unusable(pattern, `without a slash it matches hosts; for files write "${meant}"`)
+  }
   const path = slash < 0 ? (hasQuery ? '/' : '/**') : address.slice(slash)
   return front + spellHost(host, scheme, pattern) + spellPathPattern(path)
 }

@@ -59,7 +59,9 @@ export function domain(name: string): ScopeRule {
   const written = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
   const url = parseUrl(`http://${written}/`)
   if (url?.href !== `http://${url?.hostname}/`) {
-    throw invalidOption('domain()', name, "a host name such as 'example.com'")
+    const meant = /^https?:\/\//i.test(name) ? hostOf(canonicalizeUrl(name) ?? '') : ''
+    const hint = meant === '' ? '' : `; did you mean domain('${nameOf(meant)}')`
+    throw invalidOption('domain()', name, `a host name such as 'example.com'${hint}`)
   }
   const host = nameOf(url.hostname)
   const below = `.${host}`

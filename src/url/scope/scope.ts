@@ -19,6 +19,23 @@ export interface ScopeTarget {
   readonly parsed: URL
 }
 
+/**
+ * What a rule says about a URL that is not fetched yet: yes, no, or that the page itself must be seen. A URL with the
+ * third answer is fetched, and the page is then judged by `testPage`.
+ */
+export type ScopeAnswer = boolean | 'after-fetch'
+
+/** What rules can ask about a fetched page. */
+export interface ScopePage {
+  /** The language that the page is written in, as a BCP 47 tag such as `ja` or `zh-Hant`; undefined if unknown. */
+  readonly language: string | undefined
+  /**
+   * How many links the page is away from the last page in the scope: 1 if such a page links here. Infinity for a seed
+   * and for a page that only a sitemap lists.
+   */
+  readonly distance: number
+}
+
 /** A custom test. It must return synchronously: a promise is an error. */
 export type ScopePredicate = (target: ScopeTarget) => boolean
 
@@ -39,7 +56,9 @@ export interface ScopeTest {
   /** Called with each canonical seed before it is crawled. */
   addSeed?(url: string): void
   /** Whether the crawl may follow the link. Exceptions of custom tests propagate. */
-  test(target: ScopeTarget): boolean
+  test(target: ScopeTarget): ScopeAnswer
+  /** Decides about a page for which `test` answered `'after-fetch'`. Absent: it never does. */
+  testPage?(target: ScopeTarget, page: ScopePage): boolean
 }
 
 /** Built-in scopes by name, all relative to the seeds. `all` follows every link: use it with care. */

@@ -36,10 +36,9 @@ export type Post = (message: ToMain, transfer?: readonly ArrayBuffer[]) => void
 class ClosureError extends Error {
   /** The number under which the main thread remembers the original error. */
   readonly closure: number | undefined
+  readonly code: string | undefined
 
-  readonly code: PlainError['code']
-
-  constructor({ message, closure, stack, code }: PlainError) {
+  constructor({ message, code, closure, stack }: PlainError) {
     super(message)
     this.code = code
     this.closure = closure
@@ -176,10 +175,20 @@ function plainFailure(failure: Failure): unknown {
   if (cause === undefined) return rest
   if (cause instanceof ClosureError) return { ...rest, closure: cause.closure }
   try {
-    return { ...rest, cause: structuredClone(cause) }
+    return { ...rest, cause: structuredClone(withIssues(cause)) }
   } catch {
     return { ...rest, cause: String(cause) }
   }
+}
+
+/** A clone of an error has its message only; what `select()` found wrong with a page must not be lost. */
+function withIssues(cause: unknown): unknown {
+  if (!(cause instanceof Error && 'issues' in cause)) return cause
+  const { name, message, issues, code } = cause as Error & {
+    readonly issues: unknown
+    readonly code?: unknown
+  }
+  return { name, message, code, issues }
 }
 
 function notSendable(error: unknown, page: Page | undefined): Error {

@@ -6,6 +6,7 @@ import type { Exchange } from '../../exchange/contract.js'
 import type { Outbox } from '../../stores/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
+import { knownAs } from '../../url/known-as.js'
 import { Channel, type ChannelEvents, type Payload, requestsIn } from './channel.js'
 import { Inbox } from './inbox.js'
 import { mayBeKnown, SentFilter } from './sent-filter.js'
@@ -144,7 +145,7 @@ export class PortExchange implements Exchange {
     const channel = this.#channelTo(shard)
     const { writer } = channel
     for (const request of requests) {
-      if (!isPassedOn && mayBeKnown(request) && this.#filter?.hasSent(shard, request.url)) continue
+      if (!isPassedOn && mayBeKnown(request) && this.#filter?.hasSent(shard, knownAs(request))) continue
       writer.add(request)
       this.#becomeActive()
       if (writer.count >= this.#batch || writer.characters >= LONGEST_BATCH) this.#dispatch(channel)

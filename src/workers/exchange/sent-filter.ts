@@ -26,10 +26,10 @@ export class SentFilter {
     this.#salts = Array.from({ length: shards }, () => this.#nextSalt++)
   }
 
-  /** Whether this URL was sent to that shard recently. Records it as sent. */
-  hasSent(shard: number, url: string): boolean {
+  /** Whether a request of this name (`knownAs`) was sent to that shard recently. Records it as sent. */
+  hasSent(shard: number, name: string): boolean {
     const print = this.#print
-    fingerprint(url, print)
+    fingerprint(name, print)
     const salt = this.#salts[shard]!
     const low = (print[0]! ^ Math.imul(salt, ODD_LOW)) >>> 0
     const high = (print[1]! ^ Math.imul(salt, ODD_HIGH)) >>> 0
@@ -48,6 +48,6 @@ export class SentFilter {
 }
 
 /** Whether the owner's seen-set would drop it the second time, so that dropping it here loses nothing. */
-export function mayBeKnown({ attempt, purpose, via, extras }: CrawlRequest): boolean {
-  return attempt === 0 && purpose === undefined && via === undefined && extras === undefined
+export function mayBeKnown({ attempt, purpose, via }: CrawlRequest): boolean {
+  return attempt === 0 && purpose === undefined && via === undefined
 }

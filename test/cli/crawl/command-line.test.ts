@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Crawler } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type CrawlCommandLine, readCrawlCommandLine } from '../../../src/cli/crawl/command-line.js'
+import { TEXT } from '../../../src/cli/crawl/formats.js'
 import { CRAWL_OPTIONS } from '../../../src/cli/crawl/options.js'
 import { UsageError } from '../../../src/cli/usage-error.js'
 import type { CrawlOptions } from '../../../src/options/options.js'
@@ -32,6 +33,7 @@ const ROWS: [
   [['--store', './crawl', '--durability', 'machine'], ({ store }) => store?.name, 'level'],
   [['--store', './crawl', '--repair'], ({ store }) => store?.name, 'level'],
   [['--store', './crawl', '--rounds', '2'], ({ refresh }) => refresh?.rounds, 2],
+  [['--label', 'list'], ({ seeds }) => JSON.stringify(seeds).includes('list'), true],
   [['--seeds', '-'], ({ seeds }) => seeds.length, 2],
   [['--scope', 'host'], ({ scope }) => scope?.name, 'same host'],
   [['--include', '/a/**', '--include', '/b'], ({ include }) => include.length, 2],
@@ -58,7 +60,15 @@ const ROWS: [
   [['--timeout', '5s'], ({ timeout }) => timeout.fetchMs, 5000],
   [['--retries', '0'], ({ retries }) => retries.times, 0],
   [['--allow-private'], ({ access }) => access.allowPrivate, 'all'],
-  [['--json'], (_, { isJson }) => isJson, true],
+  [['--workers', '3'], ({ workers }) => workers.count, 3],
+  [['--workers', 'auto'], ({ workers }) => workers.count > 0, true],
+  [['--json'], (_, { format }) => format?.page === TEXT.page, false],
+  [['--format', 'markdown', '--output', 'x'], (_, { format }) => format?.failure, TEXT.failure],
+  [
+    ['--format', 'csv', '--fields', 'url, headers.etag'],
+    (_, { format }) => format?.header,
+    'url,headers.etag',
+  ],
   [['--quiet'], (_, { isQuiet }) => isQuiet, true],
   [['-q'], (_, { isQuiet }) => isQuiet, true],
 ]
@@ -76,9 +86,10 @@ describe('kumo crawl', () => {
 
   test('keeps the command that resumes a stored crawl, quoted for a shell', async () => {
     expect((await order('--json')).command).toBeUndefined()
-    expect((await order('--store', 'my crawl', '--exclude', '/a?b')).command).toBe(
-      "kumo crawl https://example.com/ --store 'my crawl' --exclude '/a?b'",
-    )
+    const { command } = await order('--store', 'my crawl', '--limit', '5', '--exclude', '/a?b')
+    expect(command!()).toBe("kumo crawl https://example.com/ --store 'my crawl' --limit 5 --exclude '/a?b'")
+    expect(command!(10)).toContain(' --limit 10 ')
+    expect((await order('--store', 'x', '--limit=5')).command!(10)).toContain(' --limit=10')
   })
 
   test('reads seeds from a file, one per line, without comments', async () => {
@@ -126,6 +137,21 @@ describe('usage errors', () => {
       [URL, '--header', 'secret'],
       "--header: got a line without a name; allowed: 'Name: value', such as 'Accept-Language: ja'",
     ],
+    [
+      [URL, '--label', 'x'.repeat(201)],
+      `--label: got '${'x'.repeat(80)}…'; allowed: a text of 1 to 200 characters`,
+    ],
+    [[URL, '--workers', 'many'], "--workers: got 'many'; allowed: a whole number, 0 to 1024, or 'auto'"],
+    [[URL, '--format', 'cvs'], "--format: got 'cvs'; did you mean csv?"],
+    [[URL, '--format', 'yaml'], "--format: got 'yaml'; allowed: text, jsonl, csv, markdown"],
+    [[URL, '--format', 'csv', '--json'], '--json means --format jsonl; leave out --json or --format csv'],
+    [
+      [URL, '--json', '--output', 'x'],
+      '--output is about --format markdown; to write jsonl to a file: > FILE',
+    ],
+    [[URL, '--json', '--fields', 'meta.autor'], "--fields: got 'meta.autor'; did you mean meta.author?"],
+    [[URL, '--json', '--fields', 'url,titel'], "--fields: got 'titel'; did you mean title?"],
+    [[URL, '--fields', 'url'], '--fields chooses what --format jsonl, csv or markdown prints: add --format'],
     [
       [URL, '--header', 'Host: a'],
       "--header: got 'Host'; allowed: headers that Kumo does not set itself; it follows from the URL",

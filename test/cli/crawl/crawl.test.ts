@@ -47,16 +47,17 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
     ])
   })
 
-  test('--json prints one line per page and nothing else', async () => {
+  test('--json prints one line per page and failure and nothing else', async () => {
     const small = await site({ '/': `<title>Home</title>${linksTo('/a', '/gone')}`, '/a': 'no title' })
     const { code, stdout, stderr } = await kumo([small.url(), '--json', '--quiet', '--delay', '1ms'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const [home, a, ...rest] = stdout
+    const [home, a, gone, ...rest] = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(rest).toEqual([])
     expect(home).toEqual({
+      type: 'page',
       id: expect.stringMatching(/^[\da-f]{16}$/),
       url: small.url(),
       change: 'new',
@@ -64,11 +65,23 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
       title: 'Home',
       depth: 0,
       parent: null,
+      label: null,
       mediaType: 'text/html',
       bytes: expect.any(Number),
       fetchedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
     expect(a).toMatchObject({ url: small.url('/a'), title: '', depth: 1, parent: small.url(), bytes: 8 })
+    expect(gone).toEqual({
+      type: 'failure',
+      url: small.url('/gone'),
+      status: 404,
+      code: 'http-status',
+      message: expect.stringContaining('404'),
+      attempt: 0,
+      depth: 1,
+      parent: small.url(),
+      label: null,
+    })
   })
 
   test('--rounds reports changes of known pages', async () => {
@@ -100,9 +113,10 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
       '--user-agent',
       'Mine/1',
     ]
-    const { code, stdout, stderr } = await kumo([small.url(), ...options, '--header', 'X-Key: 1'])
+    const fields = ['--format', 'csv', '--fields', 'url,label', '--label', 'given']
+    const { code, stdout, stderr } = await kumo([small.url(), ...options, ...fields, '--header', 'X-Key: 1'])
     expect(code).toBe(0)
-    expect(linesOf(stdout, small)).toEqual(['200  /  /', '200  /1  /1', '200  /3  /3'])
+    expect(linesOf(stdout, small)).toEqual(['url,label', '/,given', '/1,', '/3,'])
     expect(stderr).toMatch(/^Limit reached: 3 pages; /)
     expect(stderr).toContain('\n5 URLs still pending. Use --store DIR to be able to resume a crawl.')
     expect(small.requests[0]).toMatchObject({ path: '/', headers: { 'user-agent': 'Mine/1', 'x-key': '1' } })

@@ -79,18 +79,29 @@ describe('the summary', () => {
   })
 
   test('with a store prints the command that resumes; requests in flight count as pending', () => {
-    const command = 'kumo crawl https://example.com/ --store crawl'
+    const command = () => 'kumo crawl https://example.com/ --store crawl'
     expect(lines({ reason: 'stopped', pending: 78, inFlight: 2 }, { command }).slice(1)).toEqual([
       '80 URLs still pending. To resume:',
-      `  ${command}`,
+      `  ${command()}`,
     ])
   })
 
-  test('asks for a higher --limit only if the page limit was reached', () => {
+  test('suggests a higher --limit only if the page limit was reached', () => {
     const limited = { reason: 'limit', pending: 80 } as const
-    expect(lines(limited, { command: 'x', pageLimit: 120 })).toContain(
-      '80 URLs still pending. To resume with a higher --limit:',
-    )
-    expect(lines(limited, { command: 'x', pageLimit: 200 })).toContain('80 URLs still pending. To resume:')
+    const command = (limit = 120) => `kumo crawl --limit ${limit}`
+    expect(lines(limited, { command, pageLimit: 120 }).slice(1)).toEqual([
+      '80 URLs still pending. To resume with a higher limit:',
+      '  kumo crawl --limit 240',
+    ])
+    expect(lines(limited, { command, pageLimit: 200 }).slice(1)).toEqual([
+      '80 URLs still pending. To resume:',
+      '  kumo crawl --limit 120',
+    ])
+  })
+
+  test('says what to do if robots.txt disallows what was given, but not if there are pages', () => {
+    const skipped = { skips: { robots: 1 }, skipped: 1 }
+    expect(lines({ ...skipped, pages: 0, pagesPerSecond: 0 }).join(' ')).toContain('--no-robots')
+    expect(lines(skipped).join(' ')).not.toContain('--no-robots')
   })
 })

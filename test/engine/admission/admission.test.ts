@@ -94,6 +94,7 @@ function setUp({
     {
       skipped: (url, reason) => log.skipped.push(`${reason} ${url}`),
       scopeFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
+      rewriteFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
       isFull: (host) => (full.includes(host) ? 'host-limit' : undefined),
     },
   )

@@ -67,7 +67,7 @@ describe('a schedule that hooks hold up', () => {
       .clock(clock)
       .robots(false)
       .concurrency(2)
-      .delay(delayMs)
+      .delay(`${delayMs}ms`)
       .refresh({ min: '2s', first: '2s', max: '2s', until: 20 * MINUTE })
       .fetcher(async () => {
         await passing(100)

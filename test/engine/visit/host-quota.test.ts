@@ -105,3 +105,20 @@ describe('waiting', () => {
     expect(quota.claim('a')).toBe('full')
   })
 })
+
+test('a host may have a limit of its own, and only limited hosts are counted', () => {
+  const quota = new HostQuota(Number.POSITIVE_INFINITY, (host) => (host === 'a' ? 1 : undefined))
+  expect([quota.isLimited, quota.limits('a'), quota.limits('b')]).toEqual([true, true, false])
+  for (const host of ['a', 'b']) {
+    expect(quota.claim(host)).toBe('go')
+    quota.release(host, true)
+  }
+  expect([quota.claim('a'), quota.claim('b')]).toEqual(['full', 'go'])
+  expect(quota.remove(() => true)).toEqual([['a', 1]])
+  const higher = new HostQuota(1, (host) => (host === 'a' ? Number.POSITIVE_INFINITY : undefined))
+  for (const host of ['a', 'b']) {
+    expect(higher.claim(host)).toBe('go')
+    higher.release(host, true)
+  }
+  expect([higher.isFull('a'), higher.isFull('b')]).toEqual([false, true])
+})

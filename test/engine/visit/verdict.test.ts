@@ -1,11 +1,12 @@
 /** What becomes of every outcome, as a table. */
 
 import { describe, expect, test } from 'vitest'
-import { judge, type RetryRules } from '../../../src/engine/visit/verdict.js'
+import { judge, type VerdictRules } from '../../../src/engine/visit/verdict.js'
 import type { FetchedResponse, Outcome } from '../../../src/fetch/contract.js'
 import type { CrawlRequest, FailureCode } from '../../../src/types.js'
+import { knownAs } from '../../../src/url/known-as.js'
 
-const rules: RetryRules = { retries: 2, maxRedirects: 10, followsLoops: false }
+const rules: VerdictRules = { retries: 2, maxRedirects: 10, followsLoops: false }
 
 function request(change: Partial<CrawlRequest> = {}): CrawlRequest {
   const url = 'https://example.com/dir/page'
@@ -145,5 +146,33 @@ describe('redirects in a circle', () => {
   test('are followed where the second answer may differ', () => {
     const verdict = judge(request({ via }), answered(302, '/first'), { ...rules, followsLoops: true })
     expect(verdict).toEqual({ kind: 'redirect', to: 'https://example.com/first' })
+  })
+
+  describe('are known by method and body', () => {
+    const page = 'https://example.com/dir/page'
+    const post = request({ extras: { method: 'POST', body: 'q=1', label: 'login' } })
+    const posted = knownAs(post)
+
+    test('a POST that redirects to its own URL as a GET is not one', () => {
+      expect(judge(post, answered(303, page), rules)).toEqual({
+        kind: 'redirect',
+        to: page,
+        extras: { label: 'login' },
+      })
+    })
+
+    test('a GET that comes back to the URL of a POST is not one, to that of a GET it is', () => {
+      const home = request({ url: 'https://example.com/home', via: [posted], redirects: 1 })
+      expect(judge(home, answered(302, page), rules).kind).toBe('redirect')
+      const again = request({ via: [posted, home.url], redirects: 2 })
+      expect(judge(again, answered(302, '/home'), rules)).toMatchObject({
+        code: 'redirect-loop',
+        message: expect.stringContaining(`${page} → ${home.url} → ${page} → ${home.url}`),
+      })
+    })
+
+    test('a POST that is repeated at its own URL is one', () => {
+      expect(judge(post, answered(307, page), rules)).toMatchObject({ code: 'redirect-loop' })
+    })
   })
 })

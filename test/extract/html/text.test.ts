@@ -13,6 +13,21 @@ const CASES: [what: string, html: string, text: string][] = [
   ['inline elements do not, in capitals', 'H<SUB>2</SUB>O', 'H2O'],
   ['br ends a line', 'one<br>two<br/>three', 'one\ntwo\nthree'],
   ['items and cells', '<ul><li>a<li>b</ul><table><tr><td>c<td>d</table>', 'a\nb\nc\nd'],
+  [
+    'pre keeps its lines',
+    '<p>See</p><pre>\n  a\n\tb\n\n    c  \n</pre><p>end',
+    'See\n  a\n\tb\n\n    c\nend',
+  ],
+  [
+    'pre with markup',
+    '<pre>if <b>x</b>:<br>  <i>  y</i>&nbsp;&amp;&#10;z\r\nw\rv</pre>',
+    'if x:\n    y &\nz\nw\nv',
+  ],
+  ['pre with blocks', '<pre><div>a  b</div><div>c</div>\n</pre>d', 'a  b\nc\nd'],
+  ['pre within pre', '<pre>a<pre> b</pre> c</pre>  d  e', 'a\n b\n c\nd e'],
+  ['pre of nothing', 'a<pre> \n </pre>b', 'a\nb'],
+  ['pre without an end', 'a<pre>b\n c  ', 'a\nb\n c'],
+  ['code outside pre', '<code>a   b</code>', 'a b'],
   ['an unknown element ends a line', 'a<x-y>b</x-y>', 'a\nb'],
 
   ['entities', 'Fish &amp; chips &lt;5 &euro;', 'Fish & chips <5 €'],

@@ -1,5 +1,6 @@
 /** One crawl over several runs in the same folder: what goes on, what is not done again, when it is over. */
 
+import { cp } from 'node:fs/promises'
 import { type Crawler, type Hook, type LevelOptions, level, type Page, type Summary } from 'kumo'
 import { expect, test } from 'vitest'
 import { readCounts, writeCounts } from '../../../src/stores/level/format/counts.js'
@@ -246,3 +247,24 @@ test('after the crawl nothing keeps the process alive', async () => {
     await started.close()
   }
 })
+
+test.for(['new', 'resumed'])(
+  'hosts rest after a %s run that was killed before its first commit',
+  async (which) => {
+    const politeness = { delayMs: 60_000, connections: 1, growAt: Number.POSITIVE_INFINITY }
+    // Nothing is committed while the test looks.
+    const options = { commitEvery: 60_000 }
+    const path = await folder()
+    if (which === 'resumed') await (await openStore(path)).close()
+    const killed = await openStore(path, options, { politeness })
+    await takeIn(killed, [requestFor('https://a.example/1')])
+    expect(await killed.frontier.lease(1, Date.now())).toHaveLength(1)
+    const left = await folder()
+    await cp(path, left, { recursive: true })
+    const opened = await openStore(left, options, { politeness })
+    await takeIn(opened, [requestFor('https://a.example/1')])
+    const now = Date.now()
+    expect(await opened.frontier.lease(1, now)).toEqual([])
+    expect(opened.frontier.nextDue()).toBeGreaterThan(now + 30_000)
+  },
+)

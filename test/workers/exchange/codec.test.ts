@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { EXTRAS } from '../../../src/conformance/frontier/fixtures.js'
 import { type Random, seededRandom } from '../../../src/time.js'
 import type { CrawlRequest } from '../../../src/types.js'
 import { BatchWriter, readBatch } from '../../../src/workers/exchange/codec.js'
@@ -48,6 +49,17 @@ describe('a batch', () => {
       '/d',
     ])
     expectRoundTrip(requests)
+  })
+
+  it('carries what a program asked for, between plain requests', () => {
+    const page = { depth: 2, parent: 'https://example.com/' }
+    expectRoundTrip(
+      EXTRAS.flatMap((extras, i) => [
+        request(`https://example.org/${i}`, { ...page, extras, priority: i }),
+        request(`https://example.org/plain/${i}`, page),
+        request(`https://example.org/later/${i}`, { ...page, extras, notBefore: 1_700_000_000_000.5 + i }),
+      ]),
+    )
   })
 
   it('depends on no other', () => {

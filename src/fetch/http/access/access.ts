@@ -6,9 +6,9 @@
 import { invalidOption, optionError } from '../../../errors.js'
 import { LINE_TEXT } from '../headers.js'
 import { type ProxyOption, parseProxy } from '../proxy.js'
-import type { Credentials } from './headers.js'
+import type { Credentials, HostAccess } from './headers.js'
 
-export type { Credentials }
+export type { Credentials, HostAccess }
 
 /** Certificates as text (PEM) or bytes. */
 export type Certificates = string | Uint8Array | readonly (string | Uint8Array)[]
@@ -36,6 +36,8 @@ export interface AccessOptions {
   readonly headersFor?: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined
   /** Basic authentication by origin; sent with every request to that origin, and to no other. */
   readonly auth?: Readonly<Record<string, Credentials>> | undefined
+  /** Origins that are reached in another way than all others; undefined for the rest. */
+  readonly hosts?: ((origin: string) => HostAccess | undefined) | undefined
   /** Keeps cookies and sends them back, with a separate jar for each host. Default false. */
   readonly cookies?: boolean | undefined
   /**
@@ -51,7 +53,7 @@ export interface AccessOptions {
 
 /** Control characters end a header line, and RFC 7617 has no way to write them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = /[\x00-\x1f\x7f]/
+export const CONTROL = /[\x00-\x1f\x7f]/
 
 /** `name` is the full name of the option in messages. */
 type Check = (value: unknown, name: string) => void
@@ -62,6 +64,9 @@ const CHECKS: { readonly [Key in keyof AccessOptions]-?: Check } = {
     if (!fits) throw invalidOption(name, value, "an e-mail address such as 'bot@example.com'")
   },
   headersFor(value, name) {
+    if (typeof value !== 'function') throw optionError(name, typeof value, 'a function of the origin')
+  },
+  hosts(value, name) {
     if (typeof value !== 'function') throw optionError(name, typeof value, 'a function of the origin')
   },
   auth(value, name) {

@@ -8,10 +8,25 @@ import { owned } from '../../../owned.js'
 import { requestHeaders } from '../headers.js'
 import { AccessRefused } from './failures.js'
 
+/** See `HostAccess.auth`. */
+const WITHHELD = 'withheld'
+
 /** For basic authentication. */
 export interface Credentials {
   readonly username: string
   readonly password: string
+}
+
+/** How one origin is reached, if not like all others. */
+export interface HostAccess {
+  readonly userAgent?: string | undefined
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The value of `Authorization`; `withheld`: there is one, but the origin is not trusted yet. */
+  readonly auth?: string | undefined
+  /** The URL of a proxy; false: none. */
+  readonly proxy?: string | false | undefined
+  readonly connections?: number | undefined
 }
 
 /** What the headers of a request are made from. */
@@ -21,6 +36,7 @@ export interface IdentityOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly headersFor?: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined
   readonly auth?: Readonly<Record<string, Credentials>> | undefined
+  readonly hosts?: ((origin: string) => HostAccess | undefined) | undefined
 }
 
 /** About 5 MB at most. Beyond it the cache is cleared: composing headers takes some microseconds. */
@@ -40,8 +56,8 @@ export class OriginHeaders {
     this.#options = options
     const auth = Object.entries(options.auth ?? {})
     this.#auth = new Map(auth.map(([origin, credentials]) => [new URL(origin).origin, basic(credentials)]))
-    this.#common = this.#compose(undefined)
-    this.#sameForAll = options.headersFor === undefined && this.#auth.size === 0
+    this.#common = this.#compose([])
+    this.#sameForAll = options.headersFor === undefined && !options.hosts && this.#auth.size === 0
   }
 
   /**
@@ -54,29 +70,32 @@ export class OriginHeaders {
   }
 
   #learn(origin: string): string[] {
-    const headers = this.#own(origin)
+    const host = this.#options.hosts?.(origin)
+    const headers = this.#own(origin, host)
     // Not cached: a later seed may still set headers for this origin.
-    if (headers === this.#common) return headers
+    if (headers === this.#common || host?.auth === WITHHELD) return headers
     if (this.#known.size >= MAX_ORIGINS) this.#known.clear()
     this.#known.set(owned(origin), headers)
     return headers
   }
 
-  #own(origin: string): string[] {
+  #own(origin: string, host: HostAccess | undefined): string[] {
     try {
       const extra = this.#options.headersFor?.(origin)
-      const authorization = this.#auth.get(origin)
-      if (extra === undefined && authorization === undefined) return this.#common
-      return this.#compose(authorization === undefined ? extra : { ...extra, authorization })
+      const ofHost = host?.auth === WITHHELD ? undefined : host?.auth
+      const authorization = this.#auth.get(origin) ?? ofHost
+      if (extra === undefined && authorization === undefined && host === undefined) return this.#common
+      const credentials = authorization === undefined ? {} : { authorization }
+      return this.#compose([extra ?? {}, host?.headers ?? {}, credentials], host?.userAgent)
     } catch (error) {
       const what = `was not fetched, because headersFor returned no usable headers: ${messageOf(error)}`
       throw new AccessRefused({ code: 'fetcher-failed', what }, error)
     }
   }
 
-  #compose(extra: Readonly<Record<string, string>> | undefined): string[] {
+  #compose(own: readonly Readonly<Record<string, string>>[], agent?: string): string[] {
     const { userAgent, from, headers } = this.#options
-    return requestHeaders(userAgent, from === undefined ? {} : { from }, headers ?? {}, extra ?? {})
+    return requestHeaders(agent ?? userAgent, from === undefined ? {} : { from }, headers ?? {}, ...own)
   }
 }
 

@@ -161,8 +161,10 @@ class Session {
     this.#exchange = exchange
     listener.onRequestStart()
     try {
-      const stream = this.#session.request(requestHeaders(options), { endStream: true })
+      const body = options.body as Buffer | null
+      const stream = this.#session.request(requestHeaders(options), { endStream: body === null })
       exchange.follow(stream, (said) => this.#whyReset(stream, said))
+      if (body !== null) stream.end(body)
     } catch (error) {
       exchange.fail(new Http2Error(lost(`did not accept the request (${messageOf(error)})`), true))
     }
@@ -289,16 +291,22 @@ function broken(code: string): Http2Error {
   return new Http2Error({ code: 'bad-response', what: `sent invalid HTTP/2 (${code})` })
 }
 
+/** Methods that announce their content even if it is empty (RFC 9110, 8.6). */
+const EXPECTS_CONTENT: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
 /** Headers are a flat list, or an object with `host` if they come through undici's ProxyAgent. */
-function requestHeaders({ origin, path, headers }: Dispatcher.DispatchOptions): OutgoingHttpHeaders {
+function requestHeaders(options: Dispatcher.DispatchOptions): OutgoingHttpHeaders {
+  const { origin, path, method, headers } = options
+  const body = options.body as Buffer | null
   const given = Array.isArray(headers) ? pairsOf(headers as string[]) : Object.entries(headers ?? {})
   const sent: OutgoingHttpHeaders = {
-    ':method': 'GET',
+    ':method': method,
     ':scheme': 'https',
     ':authority': new URL(origin!).host,
     ':path': path,
   }
   for (const [name, value] of given) if (name !== 'host') sent[name] = value as string
+  if (body !== null || EXPECTS_CONTENT.has(method)) sent['content-length'] = String(body?.byteLength ?? 0)
   return sent
 }
 

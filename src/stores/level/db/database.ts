@@ -46,6 +46,11 @@ export interface Range {
 
 /** LevelDB maps each open table (2 MB) into memory; this limits how much of that counts as the process's own. */
 const OPEN_FILES = 100
+/**
+ * What LevelDB collects in memory, and in its log, before it writes a table. Twice its default: requests with data fill
+ * tables faster than merging keeps up with. The marks of commits are kept for more than two such logs: see `MARKS_KEPT`.
+ */
+const WRITE_BUFFER_BYTES = 8 * 2 ** 20
 /** Entries returned at a time when a long range is read. */
 const CHUNK = 1000
 
@@ -53,6 +58,7 @@ const SETTINGS = {
   keyEncoding: 'utf8',
   valueEncoding: 'utf8',
   maxOpenFiles: OPEN_FILES,
+  writeBufferSize: WRITE_BUFFER_BYTES,
 } as const
 
 export class Database {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -158,6 +159,28 @@ export class OpenFolder {
       // A disk that does not respond has not lost anything yet. A missing folder does not end up here.
       return false
     }
+  }
+}
+
+/** Bits of a mode that let the group or everybody in. */
+const OTHERS = 0o077
+const OWNER_ONLY = 0o700
+
+/**
+ * Closes the folder to everybody but its owner, whatever the umask. LevelDB creates its files with the mode of the
+ * umask, but nobody else can reach a file in a closed folder.
+ *
+ * @throws KumoError `KUMO_STORE_FAILED` if that is not possible.
+ */
+export function closeToOthers(folder: string): void {
+  if (process.platform === 'win32' || (statSync(folder).mode & OTHERS) === 0) return
+  try {
+    chmodSync(folder, OWNER_ONLY)
+  } catch (cause) {
+    const message =
+      `the crawl keeps cookies, but other users may read ${folder} and its mode cannot be changed; ` +
+      'choose a folder that belongs to you'
+    throw new KumoError('KUMO_STORE_FAILED', message, { cause })
   }
 }
 

@@ -8,6 +8,7 @@
  *                                   are due, first come, first served (before format 3: no turn)
  *   q partition due TURN turn host NUL  a second entry of the same host, which wakes it earlier than the other one
  *   w partition host                a host asleep on disk until one of its requests is due: the key of its entry in q
+ *   v partition host                a host on disk got requests for later, which its entry in q does not say
  *   i partition host                a host without requests whose delay is not over
  *   s partition seq                 fingerprints of seen URLs, in the order in which they were added
  *   f partition print               a page of sorted fingerprints, by the first of them
@@ -29,6 +30,7 @@ const KINDS: Readonly<Record<string, string>> = {
   l: 'a pending request',
   q: 'the state of a host',
   w: 'the state of a host',
+  v: 'the state of a host',
   i: 'the state of a host',
   s: 'a list of seen URLs',
   f: 'a list of seen URLs',
@@ -47,6 +49,7 @@ export function kindOf(key: string): string {
 /** Enough for all instants until the year 5138, and for the sequence numbers of any crawl. */
 const DIGITS = 9
 const RADIX = 36
+const LARGEST = RADIX ** DIGITS - 1
 /** Sorts before every character of a host, so that keys of different hosts never interleave. */
 export const NUL = '\0'
 /** Precedes a turn; no host starts with it. */
@@ -82,9 +85,11 @@ export function rangesOf(kind: string, partitions: readonly number[]): { from: s
   return ranges
 }
 
-/** A non-negative integer as text that sorts like the number. */
+/** A non-negative integer as text that sorts like the number. Larger numbers than fit are written as the largest. */
 export function ordered(value: number): string {
-  return Math.max(0, Math.floor(value)).toString(RADIX).padStart(DIGITS, '0')
+  return Math.min(Math.max(0, Math.floor(value)), LARGEST)
+    .toString(RADIX)
+    .padStart(DIGITS, '0')
 }
 
 export function fromOrdered(text: string): number {
@@ -135,6 +140,10 @@ function hasTurn(key: string): boolean {
 
 export function sleeperKey(partition: string, host: string): string {
   return `w${partition}${host}`
+}
+
+export function laterMarkKey(partition: string, host: string): string {
+  return `v${partition}${host}`
 }
 
 export function idleKey(partition: string, host: string): string {

@@ -6,7 +6,7 @@ import { writeCounts } from './counts.js'
 import { META } from './keys.js'
 
 /** Increase it with every change of keys or records, and add a step below. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /** A meta of any format. */
 type AnyMeta = { readonly format: number }
@@ -22,7 +22,7 @@ interface Migrated {
 type Step = (database: Database, meta: AnyMeta) => Promise<Migrated>
 
 /** By the format that they start from. */
-const STEPS: Readonly<Record<number, Step>> = { 1: toWriters, 2: toTurns }
+const STEPS: Readonly<Record<number, Step>> = { 1: toWriters, 2: toTurns, 3: toFields }
 
 export async function migrate(
   database: Database,
@@ -58,5 +58,13 @@ async function toWriters(database: Database, meta: AnyMeta): Promise<Migrated> {
 
 /** From 2 to 3: entries of hosts may have a turn. Those without one can still be read, and get one when rewritten. */
 async function toTurns(): Promise<Migrated> {
+  return { changes: new Map() }
+}
+
+/**
+ * From 3 to 4: requests may have a method, headers, a body, a label and data, and the rare fields of a request are lines
+ * instead of one JSON object, which can still be read.
+ */
+async function toFields(): Promise<Migrated> {
   return { changes: new Map() }
 }

@@ -4,42 +4,32 @@
  */
 
 import type { CrawlRequest, HostTrouble } from '../../../types.js'
+import { type RareFields, readRareFields, writeRareFields } from './request-fields.js'
 
 const LINE = '\n'
 const HTTPS = 'https://'
 const HTTP = 'http://'
 
-/** Fields that hardly any request has. */
-type Rare = Pick<CrawlRequest, 'purpose' | 'via' | 'hint' | 'revisit' | 'extras'> & {
-  priority?: number
-  at?: number
-}
-
 /** `at`: when the request is due, for one that is scheduled for later, on the store's time scale. */
 export function writeRequest(request: CrawlRequest, at?: number): string {
-  const { url, host, depth, attempt, redirects, parent, priority, purpose, via, hint, revisit, extras } =
-    request
-  const isCommon = priority === 0 && at === undefined && !purpose && !via && !hint && !revisit && !extras
+  const { url, host, depth, attempt, redirects, parent } = request
   const counts = attempt === 0 && redirects === 0 ? String(depth) : `${depth} ${attempt} ${redirects}`
   const start = `${counts}${LINE}${shorten(url, host)}${LINE}${parent === undefined ? '' : shorten(parent, host)}`
-  if (isCommon) return start
-  const rare: Rare = {
-    ...(priority !== 0 && { priority }),
-    ...(at !== undefined && { at }),
-    ...(purpose && { purpose }),
-    ...(via && { via }),
-    ...(hint && { hint }),
-    ...(revisit && { revisit }),
-    ...(extras && { extras }),
-  }
-  return `${start}${LINE}${JSON.stringify(rare)}`
+  return start + writeRareFields(request, at)
 }
 
 /** A request, and when it is due if it is scheduled for later. */
 export function readRequest(record: string, host: string): { request: CrawlRequest; at: number | undefined } {
-  const [counts, url, parent, rare] = cut(record)
-  const [depth, attempt = '0', redirects = '0'] = counts.split(' ')
-  const { priority = 0, at, ...more } = rare === undefined ? ({} as Rare) : (JSON.parse(rare) as Rare)
+  const first = record.indexOf(LINE)
+  const second = record.indexOf(LINE, first + 1)
+  if (first < 0 || second < 0) throw notARequest(record)
+  const third = record.indexOf(LINE, second + 1)
+  const url = record.slice(first + 1, second)
+  const parent = record.slice(second + 1, third < 0 ? record.length : third)
+  const [depth, attempt = '0', redirects = '0'] = record.slice(0, first).split(' ')
+  const rare = third < 0 ? NOTHING_RARE : readRareFields(record, third + 1)
+  if (rare === undefined) throw notARequest(record)
+  const { priority = 0, at, ...more } = rare
   const request: CrawlRequest = {
     url: lengthen(url, host),
     host,
@@ -51,20 +41,12 @@ export function readRequest(record: string, host: string): { request: CrawlReque
     ...more,
   }
   // If one of them is NaN, the sum is too.
-  if (url === '' || !Number.isInteger(request.depth + request.attempt + request.redirects))
-    throw notARequest(record)
+  const isValid = Number.isInteger(request.depth + request.attempt + request.redirects)
+  if (url === '' || !isValid || Number.isNaN(priority + (at ?? 0))) throw notARequest(record)
   return { request, at }
 }
 
-function cut(record: string): [counts: string, url: string, parent: string, rare: string | undefined] {
-  const first = record.indexOf(LINE)
-  const second = record.indexOf(LINE, first + 1)
-  const third = record.indexOf(LINE, second + 1)
-  if (first < 0 || second < 0) throw notARequest(record)
-  const end = third < 0 ? record.length : third
-  const rare = third < 0 ? undefined : record.slice(third + 1)
-  return [record.slice(0, first), record.slice(first + 1, second), record.slice(second + 1, end), rare]
-}
+const NOTHING_RARE: RareFields = Object.freeze({})
 
 function notARequest(record: string): Error {
   return new Error(`not a request: ${record.slice(0, 80)}`)

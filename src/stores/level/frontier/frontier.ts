@@ -1,11 +1,13 @@
 import { KumoError, messageOf } from '../../../errors.js'
 import type { Again, Frontier, Politeness, SelectionPolicy, Settlement } from '../../../frontier/contract.js'
+import { mostConnections } from '../../../frontier/politeness.js'
 import { Workbench } from '../../../frontier/workbench.js'
 import type { CrawlRequest } from '../../../types.js'
 import type { Database } from '../db/database.js'
 import type { Journal } from '../db/journal.js'
 import type { Counts } from '../format/counts.js'
 import { partitionText, rangesOf } from '../format/keys.js'
+import { readHost, writeHost } from '../format/records.js'
 import type { TimeScale } from '../format/time-scale.js'
 import { LevelMoves, type MovedFrontier } from '../threads/moves.js'
 import { HostRecords, isActive } from './host-records.js'
@@ -33,6 +35,9 @@ export interface LevelFrontierParts {
   /** A request was added: from the commit that stores it, its URL counts as seen. */
   added(request: CrawlRequest, partition: number): void
 }
+
+/** A host that was never visited, all of whose requests are for later. */
+const ONLY_LATER = writeHost({ ...readHost(''), hasLater: true })
 
 const NO_HOST = { name: '', partition: 0, text: '' }
 
@@ -77,7 +82,8 @@ export class LevelFrontier implements Frontier {
     })
     workbench.onForget = (host) => this.#records.remove(host)
     const failed = (error: unknown) => this.#fail(error)
-    const { connections, growAt } = politeness
+    const connections = mostConnections(politeness)
+    const { growAt } = politeness
     this.#workbench = workbench
     this.#onDisk = new HostsOnDisk(partitions, journal)
     this.#buffers = new RequestBuffers({
@@ -273,7 +279,8 @@ export class LevelFrontier implements Frontier {
   #add(request: CrawlRequest): void {
     const { journal, partitionOf, counts } = this.#parts
     const name = request.host
-    if (name === this.#lastOnDisk.name) {
+    const later = this.#laterOf(request.notBefore)
+    if (name === this.#lastOnDisk.name && later === undefined) {
       this.#addOnDisk(request)
       return
     }
@@ -283,12 +290,8 @@ export class LevelFrontier implements Frontier {
       if (!counts.owns(partition)) throw notOwned(request, partition)
       const isCold = this.#onDisk.has(name, partition)
       if (isCold || this.#window.isFull || this.moves.isLeaving(partition)) {
-        const now = this.#parts.scale.toStore(this.#now)
-        const turn = ++this.#turns
-        if (isCold) this.#onDisk.wake(name, partition, now, turn)
-        else this.#onDisk.add({ host: name, partition, due: now, turn, record: '', sleeps: false })
-        this.#lastOnDisk = { name, partition, text: partitionText(partition) }
-        this.#addOnDisk(request)
+        if (later === undefined) this.#addToHostOnDisk(request, partition, isCold)
+        else this.#addLaterOnDisk(request, partition, isCold, later)
         return
       }
       host = this.#workbench.host(name)
@@ -296,11 +299,41 @@ export class LevelFrontier implements Frontier {
     this.#added(request, host.partitionNumber)
     if (host.turn === 0) host.turn = ++this.#turns
     this.#workbench.activate(host)
-    const stored = new StoredRequest(request, host, request.attempt, this.#seq++)
+    const stored = new StoredRequest(request, host, request.attempt, this.#seq++, false, later)
     journal.putOnce(stored)
     this.#buffers.keep(host, stored)
-    if (!isActive(host)) this.#records.writeActive(host, this.#now)
+    // The record of a host says whether it has requests for later.
+    if (!isActive(host) || later !== undefined) this.#records.writeActive(host, this.#now)
     this.#workbench.place(host, this.#now)
+  }
+
+  /** Undefined: the request may be handed out at once. */
+  #laterOf(notBefore: number | undefined): number | undefined {
+    return notBefore !== undefined && notBefore > this.#now ? notBefore : undefined
+  }
+
+  #addToHostOnDisk(request: CrawlRequest, partition: number, isKnown: boolean): void {
+    const { host } = request
+    const now = this.#parts.scale.toStore(this.#now)
+    const turn = ++this.#turns
+    if (isKnown) this.#onDisk.wake(host, partition, now, turn)
+    else this.#onDisk.add({ host, partition, due: now, turn, record: '', sleeps: false })
+    this.#lastOnDisk = { name: host, partition, text: partitionText(partition) }
+    this.#addOnDisk(request)
+  }
+
+  /** A host that is known is woken: when the first of its requests for later is due, only its requests can tell. */
+  #addLaterOnDisk(request: CrawlRequest, partition: number, isKnown: boolean, later: number): void {
+    const { host } = request
+    const { scale, journal } = this.#parts
+    const at = scale.toStore(later)
+    const turn = ++this.#turns
+    if (isKnown) {
+      this.#onDisk.noteLater(host, partition)
+      this.#onDisk.wake(host, partition, scale.toStore(this.#now), turn)
+    } else this.#onDisk.add({ host, partition, due: at, turn, record: ONLY_LATER, sleeps: true })
+    this.#added(request, partition)
+    journal.putOnce(new RequestOnDisk(request, partitionText(partition), this.#seq++, at))
   }
 
   #addOnDisk(request: CrawlRequest): void {

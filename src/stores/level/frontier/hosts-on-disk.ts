@@ -8,6 +8,7 @@ import {
   END,
   entryKey,
   entryOf,
+  laterMarkKey,
   partitionIn,
   partitionText,
   rangesOf,
@@ -76,6 +77,8 @@ export class HostsOnDisk {
   readonly #names: Names
   /** Hosts that are asleep. */
   readonly #sleepers: Names
+  /** Hosts that got requests for later while they were here: their records do not say so. */
+  readonly #withLater: Names
   readonly #journal: Journal
   /** By partition, the position before which there is nothing. */
   readonly #firstDue: Float64Array
@@ -99,6 +102,7 @@ export class HostsOnDisk {
     const memory = new Slabs()
     this.#names = new Names(partitions, memory)
     this.#sleepers = new Names(partitions, memory)
+    this.#withLater = new Names(partitions, memory)
     this.#firstDue = new Float64Array(partitions).fill(Number.POSITIVE_INFINITY)
     this.#firstTurn = new Float64Array(partitions)
     this.#unread = Array.from({ length: partitions }, (_, i) => firstKey(i))
@@ -153,6 +157,23 @@ export class HostsOnDisk {
     this.#note(partition, key)
   }
 
+  /** A request for later was added to a host. */
+  noteLater(host: string, partition: number): void {
+    if (this.#withLater.has(host, partition)) return
+    this.#withLater.add(host, partition)
+    this.#journal.put(laterMarkKey(partitionText(partition), host), '')
+  }
+
+  /**
+   * Whether requests for later were added to a host since its record was written. If so, the mark is removed, and the
+   * caller must write the record.
+   */
+  takeLater(host: string, partition: number): boolean {
+    if (!this.#withLater.delete(host, partition)) return false
+    this.#journal.remove(laterMarkKey(partitionText(partition), host))
+    return true
+  }
+
   /** The host is in memory now. */
   delete({ host, wake }: HostEntry, partition: number): void {
     this.#names.delete(host, partition)
@@ -187,6 +208,11 @@ export class HostsOnDisk {
         for (const key of keys) this.#sleepers.add(key.slice(5), partitionIn(key))
       }
     }
+    for (const range of rangesOf('v', partitions)) {
+      for await (const keys of database.scanKeys(range)) {
+        for (const key of keys) this.#withLater.add(key.slice(5), partitionIn(key))
+      }
+    }
   }
 
   /** Stops taking from these partitions. */
@@ -204,6 +230,7 @@ export class HostsOnDisk {
     for (const partition of partitions) {
       this.#names.drop(partition)
       this.#sleepers.drop(partition)
+      this.#withLater.drop(partition)
       this.#unread[partition] = firstKey(partition)
       this.#held.delete(partition)
     }

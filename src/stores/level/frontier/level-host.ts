@@ -56,21 +56,25 @@ export class RequestOnDisk implements WriteOnce {
   readonly #request: CrawlRequest
   readonly #partition: string
   readonly #seq: number
+  /** When it is due, if that is later, on the store's time scale. */
+  readonly #at: number | undefined
   commit = 0
 
-  constructor(request: CrawlRequest, partition: string, seq: number) {
+  constructor(request: CrawlRequest, partition: string, seq: number, at?: number) {
     this.#request = request
     this.#partition = partition
     this.#seq = seq
+    this.#at = at
   }
 
   get key(): string {
     const { host, priority } = this.#request
+    if (this.#at !== undefined) return laterPrefix(this.#partition, host) + laterPlaceOf(this.#at, this.#seq)
     return duePrefix(this.#partition, host) + placeOf(priority, false, this.#seq)
   }
 
   write(): string {
-    return writeRequest(this.#request)
+    return writeRequest(this.#request, this.#at)
   }
 }
 

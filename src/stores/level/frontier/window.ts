@@ -162,7 +162,9 @@ export class HostWindow {
   /** A host may have been visited just before a crash: a delay that it asked for starts when the store is opened. */
   #beCautious(host: LevelHost): void {
     const since = this.cautiousSince.get(host.partitionNumber)
-    if (since !== undefined) host.notBefore = Math.max(host.notBefore, since + host.delayMs)
+    if (since === undefined) return
+    const delayMs = Math.max(host.delayMs, host.politeness?.delayMs ?? 0)
+    host.notBefore = Math.max(host.notBefore, since + delayMs)
   }
 
   /** Loads an idle host whose delay may not be over. */
@@ -222,7 +224,9 @@ export class HostWindow {
     host.turn = turnIn(entry.wake ?? entry.key)
     host.isEntering = true
     workbench.activate(host)
-    reading.push(buffers.enter(host, known.hasLater))
+    const gotLater = onDisk.takeLater(entry.host, partition)
+    reading.push(buffers.enter(host, known.hasLater || gotLater))
+    if (gotLater) this.#parts.journal.put(entry.key, host)
     return host
   }
 

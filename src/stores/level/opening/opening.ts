@@ -5,7 +5,7 @@ import type { StoreContext } from '../../contract.js'
 import { examine, type Fault, inWords } from '../check/examine.js'
 import { Database } from '../db/database.js'
 import { damaged, toStoreError } from '../db/errors.js'
-import { CommitCount, holdsDatabase, isUncreated, lacksCurrent } from '../db/folder.js'
+import { CommitCount, closeToOthers, holdsDatabase, isUncreated, lacksCurrent } from '../db/folder.js'
 import { FIRST_WRITER, kindOf, MARKS } from '../format/keys.js'
 import { assertReadable, type Meta, readMeta, storeIdentity } from '../format/meta.js'
 import type { TimeMark } from '../format/time-scale.js'
@@ -40,15 +40,16 @@ export async function openCrawl(settings: Settings, context: StoreContext): Prom
   const expected = new Map([...counts].map(([writer, count]) => [writer, count.read()]))
   const { database, meta, wasRepaired } = await openChecked(settings, context, identity, expected)
   try {
+    if (context.isPrivate) closeToOthers(path)
     checkResume(settings, meta)
     // The lost data may include visits.
-    const crashed = wasRepaired || (meta !== undefined && [...counts.values()].some((count) => count.crashed))
+    const crashed = wasRepaired || [...counts.values()].some((count) => count.crashed)
     const count = counts.get(FIRST_WRITER)!
     counts.delete(FIRST_WRITER)
     return {
       database,
       meta: meta ?? emptyStoreMeta(identity),
-      crashed: crashed,
+      crashed,
       count,
       otherCounts: [...counts.values()],
     }

@@ -3,7 +3,7 @@
 import { KumoError } from '../../../errors.js'
 import type { OpenStore, ShardContext, StoreContext } from '../../contract.js'
 import { Database } from '../db/database.js'
-import { CommitCount } from '../db/folder.js'
+import { CommitCount, closeToOthers } from '../db/folder.js'
 import { Counts, type MoveRecord, readCounts, readMove, writeMove } from '../format/counts.js'
 import { MOVES, moveKey, partitionIn } from '../format/keys.js'
 import type { WriterMeta } from '../format/meta.js'
@@ -31,6 +31,8 @@ export async function openShard(
   const sharing = { barrier: new ReopenBarrier(shared.barrier, writer), clock: context.clock }
   const database = await Database.open(path, durability === 'machine', sharing)
   try {
+    // A module that only this thread has loaded may need cookies.
+    if (context.isPrivate) closeToOthers(path)
     const before = await readWriter(database, writer)
     const { counts, seq, changes } = await partitionsOf(context, shard, database, before)
     const end = before ?? shared.writers[writer] ?? NEW_WRITER

@@ -31,7 +31,7 @@ describe.each([0, 3])('with %i workers', (workers) => {
     const crawler = new Crawler()
       .seeds(url())
       .robots(false)
-      .delay(2)
+      .delay('2ms')
       .workers(workers)
       .store(level(path, { commitEvery: 10 }))
       .on('page', () => void (++pages === page && deed(path)))

@@ -1,11 +1,15 @@
 /** Stores of earlier formats go step by step to the present one; what a step changes is one commit. */
 
+import type { CrawlRequest } from 'kumo'
+import { knownAs } from 'kumo/adapters'
 import type { Level } from 'level'
 import { expect, test } from 'vitest'
+import { leaseSoon } from '../../../../src/conformance/durable/lives.js'
 import { Database } from '../../../../src/stores/level/db/database.js'
 import { readCounts } from '../../../../src/stores/level/format/counts.js'
-import { fromOrdered, META, ordered } from '../../../../src/stores/level/format/keys.js'
-import { migrate } from '../../../../src/stores/level/format/migrations.js'
+import { fromOrdered, hostIn, META, ordered } from '../../../../src/stores/level/format/keys.js'
+import { FORMAT, migrate } from '../../../../src/stores/level/format/migrations.js'
+import { readRequest } from '../../../../src/stores/level/format/records.js'
 import { requestFor } from '../../../fetch/support.js'
 import { folder } from '../folders.js'
 import { openStore, pendingUrls, takeIn, withDatabase } from '../support.js'
@@ -95,6 +99,56 @@ test('hosts of a crawl that had no turns are all found', async () => {
   const second = await openStore(path, { hostsInMemory: 5 })
   expect(await pendingUrls(second.frontier)).toEqual(urls.sort())
 })
+
+test('a crawl of format 3, with rare fields as JSON, goes on and takes requests with extras', async () => {
+  const path = await folder()
+  const now = Date.now()
+  const first = await openStore(path)
+  const urls = Array.from({ length: 6 }, (_, i) => `https://h${i % 3}.example/${i}`)
+  const old: CrawlRequest[] = urls.map((url, i) => ({
+    ...requestFor(url),
+    priority: i,
+    via: ['https://x.example/'],
+  }))
+  await takeIn(first, old)
+  const [lease] = await leaseSoon(first.frontier, 1, now)
+  await first.frontier.settle([{ request: lease!, visitedAt: now, again: { at: now + 60_000, attempt: 1 } }])
+  await first.close()
+  await withDatabase(path, async (database) => {
+    const batch = database.batch()
+    batch.put(META, JSON.stringify({ ...JSON.parse((await database.get(META))!), format: 3 }))
+    for (const range of [
+      { gte: 'l', lt: 'm' },
+      { gte: 'p', lt: 'q' },
+    ]) {
+      for (const [key, record] of await database.iterator(range).all()) batch.put(key, inFormat3(key, record))
+    }
+    await batch.write()
+  })
+  const second = await openStore(path)
+  const extras = { method: 'POST', body: 'q=1\n', label: 'new', data: '{"a":1}' }
+  const posted = { ...requestFor(urls[0]!), extras }
+  await second.seen.addAll([knownAs(posted)])
+  await second.frontier.add([posted])
+  await second.close()
+  expect((await withDatabase(path, async (database) => JSON.parse((await database.get(META))!))).format).toBe(
+    FORMAT,
+  )
+  const third = await openStore(path)
+  expect((await third.seen.addAll([...urls, knownAs(posted)])).some((isNew) => isNew)).toBe(false)
+  expect(third.frontier.pending).toBe(7)
+  expect(await leaseSoon(third.frontier, 6, now + 1000)).toHaveLength(6)
+  const [again] = await leaseSoon(third.frontier, 1, now + 61_000)
+  expect([again!.url, again!.attempt, again!.via]).toEqual([lease!.url, 1, ['https://x.example/']])
+})
+
+/** One JSON object in place of the lines of rare fields. */
+function inFormat3(key: string, record: string): string {
+  const { request, at } = readRequest(record, hostIn(key))
+  const { priority, via } = request
+  const lines = record.split('\n').slice(0, 3)
+  return [...lines, JSON.stringify({ priority, ...(at !== undefined && { at }), via })].join('\n')
+}
 
 /** Totals instead of counts by partition, and lists of fingerprints under the numbers of their commits. */
 async function makeFirstFormat(database: Level): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { CrawlRequest } from 'kumo'
 import { describe, expect, test } from 'vitest'
+import { EXTRAS } from '../../../../src/conformance/frontier/fixtures.js'
 import {
   type HostRecord,
   readHost,
@@ -53,6 +54,8 @@ const REQUESTS: readonly (readonly [string, CrawlRequest])[] = [
   ['a sitemap', of({ purpose: { kind: 'sitemap', nested: 2, of: 'b.example', guessed: true } })],
   ['the rules of another origin', of({ purpose: { kind: 'robots', origin: 'https://b.example' } })],
   ['with a hint', of({ hint: { lastmod: 1e12, changefreq: 'daily', priority: 0.5 } })],
+  ['with an endless priority', of({ priority: Number.POSITIVE_INFINITY })],
+  ...EXTRAS.map((extras) => [`with ${JSON.stringify(extras)}`, of({ extras })] as const),
   [
     'with everything',
     of({
@@ -65,6 +68,14 @@ const REQUESTS: readonly (readonly [string, CrawlRequest])[] = [
       purpose: { kind: 'sitemap', nested: 0, of: 'a.example' },
       via: ['http://a.example/z'],
       hint: { lastmod: 0 },
+      extras: {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: 'one\nd{"two":2}\nx\n',
+        label: '\n',
+        data: '"\\n"',
+        outside: 3,
+      },
     }),
   ],
 ]
@@ -82,9 +93,24 @@ describe('a request', () => {
     expect(writeRequest(request).length).toBeLessThan(20)
   })
 
+  test('a label and data take no more than two bytes each', () => {
+    const extras = { label: 'list', data: '{"a":"\\"quoted\\" and \\n"}' }
+    const more = Buffer.byteLength(writeRequest(of({ extras }))) - Buffer.byteLength(writeRequest(PLAIN))
+    expect(more).toBe(extras.label.length + extras.data.length + 4)
+  })
+
+  test('records of format 3 can be read', () => {
+    const rare = { priority: 5, at: 1_700_000_000_000.5, via: ['https://b.example/'], revisit: true }
+    const { at, ...fields } = rare
+    const request = of({ ...fields, url: 'https://a.example/x', parent: 'https://a.example/' })
+    expect(readRequest(`1\n/x\n/\n${JSON.stringify(rare)}`, 'a.example')).toEqual({ request, at })
+  })
+
   test('what is no request is not taken for one', () => {
     expect(() => readRequest('', 'a.example')).toThrow('not a request')
     expect(() => readRequest('1\n/x', 'a.example')).toThrow('not a request')
+    expect(() => readRequest('1\n/x\n\nz', 'a.example')).toThrow('not a request')
+    expect(() => readRequest('1\n/x\n\npx', 'a.example')).toThrow('not a request')
   })
 })
 

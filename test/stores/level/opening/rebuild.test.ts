@@ -2,9 +2,11 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { inspectCrawl, type LevelOptions } from 'kumo'
+import { type CrawlRequest, inspectCrawl, type LevelOptions } from 'kumo'
+import { knownAs } from 'kumo/adapters'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { leaseSoon } from '../../../../src/conformance/durable/lives.js'
+import { EXTRAS } from '../../../../src/conformance/frontier/fixtures.js'
 import { readTable } from '../../../../src/stores/level/check/table.js'
 import { sizeOf } from '../../../../src/stores/level/db/copy.js'
 import { entryKey } from '../../../../src/stores/level/format/keys.js'
@@ -80,6 +82,38 @@ describe.for([0, 0.2, 0.4, 0.6, 0.8, 0.95, 1])('a bit flipped at %f of a table',
     expect(await inspectCrawl(path)).toMatchObject({ pending: pending.length })
     expect(await contentOf(path)).toMatchObject({ pending, events: [] })
   })
+})
+
+test('repaired requests have what was asked for, are known by it, and wait until their time', async () => {
+  const path = await folder()
+  const now = Date.now()
+  const store = await openStore(path)
+  const form = requestFor('https://a.example/form')
+  const requests: CrawlRequest[] = [
+    ...EXTRAS.map((extras, i) => ({ ...requestFor(`https://h${i}.example/`), extras, priority: i })),
+    form,
+    { ...form, extras: { method: 'POST', body: 'q=1' } },
+    { ...form, extras: { method: 'POST', body: 'q=2' }, notBefore: now + AN_HOUR_MS },
+  ]
+  await store.seen.addAll(requests.map(knownAs))
+  await store.frontier.add(requests)
+  await store.close()
+  await withDatabase(path, async (database) => {
+    // The lists of known names, the hosts, and a mark of a commit.
+    for (const kind of ['s', 'q', 'j']) await database.clear({ gte: kind, lt: `${kind}\x7f` })
+  })
+  const repaired = await openStore(path, { repair: true })
+  expect(repaired.events).toHaveLength(1)
+  expect(await repaired.seen.addAll(requests.map(knownAs))).toEqual(requests.map(() => false))
+  const leases = await leaseSoon(repaired.frontier, requests.length - 1, now + 1000)
+  const [last] = await leaseSoon(repaired.frontier, 1, now + AN_HOUR_MS + 1)
+  const met = new Map([...leases, last!].map((lease) => [knownAs(lease), lease]))
+  expect([leases.length, met.size]).toEqual([requests.length - 1, requests.length])
+  for (const each of requests) {
+    const { extras, priority } = met.get(knownAs(each))!
+    expect({ extras, priority }).toEqual({ extras: each.extras, priority: each.priority })
+  }
+  expect(last!.extras).toEqual({ method: 'POST', body: 'q=2' })
 })
 
 test('a second repair has a folder of its own', async () => {

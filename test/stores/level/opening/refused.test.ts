@@ -145,7 +145,7 @@ test('a crawl that a newer version wrote is refused, and the message says so', a
     openStore(path),
     'KUMO_STORE_MISMATCH',
     path,
-    /newer version of Kumo \(format 4; this version supports up to 3\); update Kumo/,
+    /newer version of Kumo \(format 5; this version supports up to 4\); update Kumo/,
   )
   await expectRefusal(openStore(path, { repair: true }), 'KUMO_STORE_MISMATCH', path)
   await withDatabase(path, async (database) => {

@@ -1,0 +1,174 @@
+import { messageOf } from '../../errors.js'
+import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
+import type { OriginSession, SessionGate } from '../../hooks/session/contract.js'
+import { retryAfterMs } from '../../time.js'
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { EngineParts, EngineRules } from '../parts.js'
+import type { Reporter } from '../stats/reporter.js'
+import type { FetchSettings, FetchStep } from './fetch-step.js'
+import { backOff } from './host-health.js'
+import { isLocalShortage } from './verdict.js'
+import { postponed, repeated, type VisitResult } from './visit-result.js'
+
+/** A login page needs no extractor. */
+const LOGIN_FETCH: FetchSettings = { wants: () => true, cutsBody: false }
+
+/** A page is fetched this often, each time after another login, before it fails. */
+const MAX_REPEATS = 2
+
+const TOO_MANY_REQUESTS = 429
+
+const ABORTED = Symbol('aborted')
+
+/** What it needs of the visits. */
+interface SessionVisits {
+  hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined
+  /** Settles a request that was not sent and failed. */
+  giveUp(request: CrawlRequest): VisitResult
+}
+
+/**
+ * Logs in before the pages of an origin with a session are fetched. As with robots.txt, each request of a login takes the
+ * place of a page's visit, and the page stays pending: so the host's rate limit holds, and nothing else is asked of the
+ * host in the meantime.
+ */
+export class SessionStep {
+  readonly #parts: EngineParts
+  readonly #rules: EngineRules
+  readonly #sessions: SessionGate
+  readonly #fetchStep: FetchStep
+  readonly #reports: Reporter
+  readonly #visits: SessionVisits
+  /** Requests of logins in flight, so that parallel connections to a host do not each log in. */
+  readonly #inFlight = new Map<OriginSession, Promise<unknown>>()
+  /** Visits that wait for a function of the user's. Filled and emptied by `#unlessAborted`. */
+  readonly #waiting = new Set<() => void>()
+
+  constructor(
+    parts: EngineParts,
+    rules: EngineRules,
+    sessions: SessionGate,
+    fetchStep: FetchStep,
+    reports: Reporter,
+    visits: SessionVisits,
+  ) {
+    this.#parts = parts
+    this.#rules = rules
+    this.#sessions = sessions
+    this.#fetchStep = fetchStep
+    this.#reports = reports
+    this.#visits = visits
+  }
+
+  /** Functions of the user are not waited for any longer. */
+  abort(): void {
+    for (const stop of this.#waiting) stop()
+  }
+
+  /** Undefined if the page can be fetched. Otherwise the visit ends: used for a login, postponed or failed. */
+  before(request: CrawlRequest): MaybePromise<VisitResult | undefined> {
+    const session = this.#sessions.of(request.url)
+    if (session === undefined || session.isOpen(this.#parts.clock.now())) return undefined
+    return this.#logIn(request, session)
+  }
+
+  /** Undefined unless the response shows that the session is over. Then the page is fetched again after a login. */
+  after(
+    request: CrawlRequest,
+    outcome: Outcome,
+    startedAt: number,
+    endedAt: number,
+  ): MaybePromise<VisitResult | undefined> {
+    const session = outcome.ok ? this.#sessions.of(request.url) : undefined
+    return session && this.#checkOver(request, outcome as FetchedResponse, session, startedAt, endedAt)
+  }
+
+  #unlessAborted<T>(promise: Promise<T>): Promise<T | typeof ABORTED> {
+    return new Promise((resolve, reject) => {
+      const stop = () => resolve(ABORTED)
+      this.#waiting.add(stop)
+      promise.then(resolve, reject).finally(() => this.#waiting.delete(stop))
+    })
+  }
+
+  async #logIn(request: CrawlRequest, session: OriginSession): Promise<VisitResult | undefined> {
+    const { clock } = this.#parts
+    const inFlight = this.#inFlight.get(session)
+    if (inFlight !== undefined) {
+      await inFlight
+      return postponed(request, clock.now())
+    }
+    const asked = session.next(clock.now())
+    const verdict = asked instanceof Promise ? await asked : asked
+    if (verdict === 'open') return undefined
+    if ('retryAt' in verdict)
+      return { ...postponed(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
+    if ('failed' in verdict) {
+      await this.#reports.failure(request, verdict.failed, true)
+      return this.#visits.giveUp(request)
+    }
+    // While the record of the session was read, another visit may have begun.
+    if (this.#inFlight.has(session)) return postponed(request, clock.now())
+    const step = this.#fetch(request, session, verdict.fetch)
+    this.#inFlight.set(session, step)
+    try {
+      return await step
+    } finally {
+      this.#inFlight.delete(session)
+    }
+  }
+
+  async #fetch(request: CrawlRequest, session: OriginSession, login: CrawlRequest): Promise<VisitResult> {
+    const { clock, random } = this.#parts
+    const startedAt = clock.now()
+    const outcome = await this.#fetchStep.fetch(login, LOGIN_FETCH)
+    const endedAt = clock.now()
+    const isAborted = !outcome.ok && outcome.code === 'aborted' && this.#fetchStep.isAborted
+    if (isAborted || isLocalShortage(outcome)) return repeated(request, endedAt)
+    if ((await this.#unlessAborted(session.learn(outcome, endedAt))) === ABORTED)
+      return repeated(request, endedAt)
+    const hostDelayMs = this.#visits.hostDelayMs(request, endedAt - startedAt)
+    const settlement = { ...repeated(request, endedAt), hostDelayMs }
+    const isHealthy = outcome.ok && outcome.status < 500 && outcome.status !== TOO_MANY_REQUESTS
+    if (isHealthy) {
+      const { hostTrouble } = request
+      return hostTrouble === undefined
+        ? settlement
+        : { ...settlement, hostTrouble: { incidents: 0, since: endedAt } }
+    }
+    const retryAfter = outcome.ok ? retryAfterMs(outcome.headers.get('retry-after'), endedAt) : undefined
+    const visit = { startedAt, endedAt, retryAfterMs: retryAfter }
+    const { trouble, hostNotBefore } = backOff(request.hostTrouble, visit, this.#rules, random.next())
+    return { ...settlement, hostNotBefore, hostTrouble: trouble }
+  }
+
+  async #checkOver(
+    request: CrawlRequest,
+    response: FetchedResponse,
+    session: OriginSession,
+    startedAt: number,
+    endedAt: number,
+  ): Promise<VisitResult | undefined> {
+    const hostDelayMs = this.#visits.hostDelayMs(request, endedAt - startedAt)
+    let at: number | typeof ABORTED | undefined
+    try {
+      const answer = session.over(request, response, startedAt, endedAt)
+      at = answer instanceof Promise ? await this.#unlessAborted(answer) : answer
+    } catch (cause) {
+      const message = `the rule 'over' of the session threw: ${messageOf(cause)}`
+      await this.#reports.failure(request, { code: 'session-failed', message, cause }, true)
+      return { request, visitedAt: endedAt, hostDelayMs }
+    }
+    if (at === undefined) return undefined
+    if (at === ABORTED) return repeated(request, endedAt)
+    const { status } = response
+    const { attempt } = request
+    const isFinal = attempt >= Math.max(this.#rules.retries, MAX_REPEATS)
+    const message = isFinal
+      ? 'the response shows that the session is over, also after new logins'
+      : 'the response shows that the session is over; the page is fetched again after a new login'
+    await this.#reports.failure(request, { code: 'session-over', message, status }, isFinal)
+    const settlement = { request, visitedAt: endedAt, hostDelayMs }
+    return isFinal ? settlement : { ...settlement, again: { at, attempt: attempt + 1 } }
+  }
+}

@@ -1,0 +1,3 @@
+/** A rule for URLs, in a module. */
+
+export default (url) => url.toLowerCase()
