@@ -141,10 +141,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop()
     // Nothing reads on after the block, and a page that waits to be read would keep the run from ending.
-    if (this.#stream.isOpen) {
-      this.#stream.withdraw()
-      this.#stream.end()
-    }
+    if (this.#stream.isOpen) this.#stream.close()
     const isObserved = this.#isObserved
     this.#isThrownElsewhere = true
     try {
