@@ -93,7 +93,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
    * generator or stream is a `failure` with the code `invalid-seed`.
    *
    * Rejects with a KumoError: `KUMO_INVALID_OPTION`, `KUMO_SEEDS_FAILED` if an iterable throws, `KUMO_RUN_ENDED` if the
-   * crawl ends first.
+   * crawl ends first, and the crawl's own error if it fails.
    *
    * @example
    * const run = crawler.keepOpen().start()
