@@ -90,6 +90,11 @@ export function systemClock(like?: TimeOrigin): Clock {
   }
 }
 
+/** The next turn of the event loop: promises that were settled by then have had their callbacks. */
+export function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => void setImmediate(resolve, undefined))
+}
+
 let boot: string | undefined | null = null
 
 /** The monotonic clock starts with the machine, so the boot ID names its scale. Available on Linux only. */

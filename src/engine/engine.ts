@@ -385,7 +385,7 @@ export class Engine {
 
   #end(reason: EndReason, abort: boolean): void {
     this.#ending ??= reason
-    this.#added.end(runEnded())
+    this.#added.end(this.#fatal ?? runEnded())
     if (abort) {
       this.#grace.abort()
       this.#visits.abort()

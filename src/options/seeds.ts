@@ -1,6 +1,7 @@
 import type { AddedSource } from '../engine/admission/added-requests.js'
 import type { Seed } from '../engine/parts.js'
 import { messageOf, optionError, show } from '../errors.js'
+import { nextTurn } from '../time.js'
 import { canonicalizeUrl } from '../url/canonicalize.js'
 import { didYouMeanUrl } from '../url/meant-url.js'
 import { type RequestInput, type RequestSpec, requestSpec } from '../url/request-options.js'
@@ -124,7 +125,7 @@ export async function* readSeeds(
 ): AsyncGenerator<readonly Seed[]> {
   for (const input of inputs) {
     if (!isSource(input)) yield [toSeed(input, option)]
-    else if (isAsync(input)) for await (const seed of input) yield [toSeed(seed, option)]
+    else if (isAsync(input)) yield* asTheyCome(input, option)
     else yield* inBatches(input, option)
   }
 }
@@ -156,6 +157,51 @@ function* inBatches(source: Iterable<unknown>, option: string): Generator<readon
     }
   }
   if (batch.length > 0) yield batch
+}
+
+/**
+ * What a source yields at once is one batch, because a durable store takes its time for each. A slow source delays none
+ * of its seeds: a batch ends when the source lets a turn of the event loop pass.
+ */
+async function* asTheyCome(
+  source: AsyncIterable<unknown>,
+  option: string,
+): AsyncGenerator<readonly Seed[], void> {
+  const iterator = source[Symbol.asyncIterator]()
+  /** Never rejects: an error comes after the seeds before it. */
+  const read = async () => {
+    try {
+      return await iterator.next()
+    } catch (error) {
+      return { error }
+    }
+  }
+  let reading: ReturnType<typeof read> | undefined
+  let isOver = false
+  try {
+    while (!isOver) {
+      const batch: Seed[] = []
+      let failure: { readonly error: unknown } | undefined
+      let turn: Promise<undefined> | undefined
+      while (!isOver && batch.length < BATCH_SIZE) {
+        reading ??= read()
+        const next = await (turn === undefined ? reading : Promise.race([reading, turn]))
+        if (next === undefined) break
+        reading = undefined
+        if ('error' in next) failure = next
+        else if (!next.done) batch.push(toSeed(next.value, option))
+        isOver = failure !== undefined || ('done' in next && next.done === true)
+        turn ??= nextTurn()
+      }
+      if (batch.length > 0) yield batch
+      if (failure !== undefined) throw failure.error
+    }
+  } finally {
+    const closing = isOver ? undefined : (async () => iterator.return?.())()
+    // A source that is being read may be stuck, so it is not waited for.
+    if (reading === undefined) await closing
+    else closing?.catch(() => {})
+  }
 }
 
 function isSource(input: GivenSeeds): input is Exclude<GivenSeeds, RequestInput | CheckedRequest> {

@@ -93,7 +93,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
    * generator or stream is a `failure` with the code `invalid-seed`.
    *
    * Rejects with a KumoError: `KUMO_INVALID_OPTION`, `KUMO_SEEDS_FAILED` if an iterable throws, `KUMO_RUN_ENDED` if the
-   * crawl ends first.
+   * crawl ends first, and the crawl's own error if it fails.
    *
    * @example
    * const run = crawler.keepOpen().start()
@@ -141,10 +141,7 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop()
     // Nothing reads on after the block, and a page that waits to be read would keep the run from ending.
-    if (this.#stream.isOpen) {
-      this.#stream.withdraw()
-      this.#stream.end()
-    }
+    if (this.#stream.isOpen) this.#stream.close()
     const isObserved = this.#isObserved
     this.#isThrownElsewhere = true
     try {

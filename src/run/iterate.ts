@@ -49,7 +49,9 @@ export function iterate(source: IteratedRun | (() => IteratedRun)): PageIterator
       settle()
       const offered = await run.stream.read()
       if (offered !== undefined) {
-        inLoop.push(offered)
+        // Left meanwhile: nobody calls `next` again.
+        if (hasLeft) run.stream.done(offered)
+        else inLoop.push(offered)
         return { value: offered.page, done: false }
       }
       try {

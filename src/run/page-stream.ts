@@ -46,10 +46,10 @@ export class PageStream implements PageReader {
     })
   }
 
+  /** Pages that a loop has stay with it: until it is done with them they may follow, and the crawl may not count them. */
   withdraw(): void {
     this.#isWithdrawn = true
     for (const { settle } of this.#offered.splice(0)) settle(false)
-    for (const page of this.#inLoop) this.done(page)
   }
 
   /** The next page, or undefined once the stream has ended. Call `done` with it. */
@@ -68,6 +68,13 @@ export class PageStream implements PageReader {
   #handOut(page: OfferedPage): OfferedPage {
     this.#inLoop.add(page)
     return page
+  }
+
+  /** Nothing reads on: whoever has pages is done with them, and there are no more. */
+  close(): void {
+    this.withdraw()
+    for (const page of this.#inLoop) this.done(page)
+    this.end()
   }
 
   /** There are no more pages. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Crawler, level, type SeedInput } from 'kumo'
+import { fingerprintTable } from 'kumo/adapters'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { askedPaths, direct, linksTo, pathsOf, rejectionOf, site, sleep, until, WORKERS } from './support.js'
 
@@ -191,6 +192,28 @@ describe('run.add', () => {
     const run = direct.seeds(url()).start()
     await run.done
     expect(await rejectionOf(run.add(url()))).toMatchObject({ code: 'KUMO_RUN_ENDED' })
+  })
+
+  test('a store that fails rejects what still waits with its own error', async () => {
+    const { url } = await site({ '/': linksTo('/a'), '/a': 'end' })
+    const table = fingerprintTable()
+    const seen = {
+      addAll: (urls: readonly string[]) => {
+        if (urls.some((each) => each.endsWith('/a'))) throw new Error('disk full')
+        return table.addAll(urls)
+      },
+      size: 0,
+      close: () => {},
+    }
+    async function* endless() {
+      yield url()
+      await new Promise(() => {})
+    }
+    const run = direct.keepOpen().seenStore(seen).start()
+    const adding = rejectionOf(run.add(endless()))
+    const failure = await rejectionOf(run.done)
+    expect(failure).toMatchObject({ code: 'KUMO_STORE_FAILED' })
+    expect(await adding).toBe(failure)
   })
 
   test('a crawl that cannot start rejects what was added', async () => {

@@ -129,6 +129,35 @@ describe('a loop over a crawler', () => {
   })
 })
 
+describe('an abort while the loop has a page', () => {
+  async function aborted(pause: number) {
+    const { url } = await site({ '/': 'end', '/followed': 'end' })
+    const folder = await mkdtemp(join(tmpdir(), 'kumo-abort-in-loop-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const crawler = direct.seeds(url()).store(level(folder)).workers(WORKERS)
+    const controller = new AbortController()
+    for await (const page of crawler.start({ signal: controller.signal })) {
+      controller.abort()
+      await sleep(pause)
+      page.follow('/followed')
+    }
+    const paths: string[] = []
+    for await (const page of crawler) {
+      if (page.depth === 0) page.follow('/followed')
+      paths.push(new URL(page.url).pathname)
+    }
+    return paths
+  }
+
+  test('it may still follow, and the next run visits that', async () => {
+    expect(await aborted(100)).toEqual(['/followed'])
+  })
+
+  test('a body that takes too long gets its page again in the next run', async () => {
+    expect(await aborted(1500)).toEqual(['/', '/followed'])
+  })
+})
+
 describe('one crawler value', () => {
   test('runs twice with the same result', async () => {
     const { url } = await site({ ...linkedPages(8), '/1': { status: 404 } })

@@ -113,3 +113,68 @@ describe('reading', () => {
     expect(produced).toBe(1000)
   })
 })
+
+describe('an async source', () => {
+  const at = (n: number) => `https://example.com/${n}`
+  const urlsOf = (batch: readonly Seed[]) => batch.map((seed) => ('url' in seed ? seed.url : seed.invalid))
+
+  test('what it yields at once is one batch', async () => {
+    async function* quick() {
+      for (let n = 0; n < 2500; n++) yield at(n)
+    }
+    const read = await batches(quick())
+    expect(read.map((batch) => batch.length)).toEqual([1000, 1000, 500])
+    expect(read.flatMap(urlsOf)).toEqual(Array.from({ length: 2500 }, (_, n) => at(n)))
+  })
+
+  test('a slow one delays none of its seeds', async () => {
+    let go = () => {}
+    async function* slow() {
+      yield at(1)
+      yield at(2)
+      await new Promise<void>((resolve) => {
+        go = resolve
+      })
+      yield at(3)
+    }
+    const reading = readSeeds([slow()])
+    expect(urlsOf((await reading.next()).value!)).toEqual([at(1), at(2)])
+    const last = reading.next()
+    go()
+    expect(urlsOf((await last).value!)).toEqual([at(3)])
+    expect(await reading.next()).toMatchObject({ done: true })
+  })
+
+  test('one that throws has yielded what came before', async () => {
+    async function* broken() {
+      yield at(1)
+      throw new Error('no more lines')
+    }
+    const reading = readSeeds([broken()])
+    expect(urlsOf((await reading.next()).value!)).toEqual([at(1)])
+    await expect(reading.next()).rejects.toThrow('no more lines')
+  })
+
+  test('one that is left is closed, and not waited for if it is stuck', async () => {
+    let closed = 0
+    const source = (next: () => Promise<IteratorResult<string>>) => ({
+      [Symbol.asyncIterator]: () => ({
+        next,
+        return: async () => {
+          closed++
+          return { done: true as const, value: undefined }
+        },
+      }),
+    })
+    let asked = 0
+    const stuck = source(() =>
+      asked++ === 0 ? Promise.resolve({ done: false, value: at(1) }) : new Promise(() => {}),
+    )
+    for (const each of [stuck, source(async () => ({ done: false, value: at(2) }))]) {
+      const reading = readSeeds([each])
+      await reading.next()
+      await reading.return(undefined)
+    }
+    expect(closed).toBe(2)
+  })
+})

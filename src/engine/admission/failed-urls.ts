@@ -7,7 +7,7 @@ import { newRequest } from './requests.js'
 /** URLs that are queued at once. */
 const BATCH = 500
 
-/** What a store remembers about a request that was given up. Its key is the name in the seen-set. */
+/** What a store remembers about a URL that was given up. */
 interface FailedUrl {
   readonly code: FailureCode
   readonly depth: number

@@ -219,13 +219,13 @@ export class WorkerRun {
 
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
-    this.#added.end(runEnded())
+    this.#added.end(this.#fatal ?? runEnded())
     this.#applyControls()
   }
 
   abort(reason: EndReason = 'aborted'): void {
     this.#ending ??= reason
-    this.#added.end(runEnded())
+    this.#added.end(this.#fatal ?? runEnded())
     this.#isAborted = true
     this.#applyControls()
     const { clock } = this.#parts
