@@ -3,6 +3,7 @@ import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { OriginSession, SessionGate } from '../../hooks/session/contract.js'
 import { retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
+import { isIdempotent } from '../../url/methods.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { FetchSettings, FetchStep } from './fetch-step.js'
@@ -163,12 +164,16 @@ export class SessionStep {
     if (at === ABORTED) return repeated(request, endedAt)
     const { status } = response
     const { attempt } = request
-    const isFinal = attempt >= Math.max(this.#rules.retries, MAX_REPEATS)
-    const message = isFinal
-      ? 'the response shows that the session is over, also after new logins'
-      : 'the response shows that the session is over; the page is fetched again after a new login'
+    const isRepeatable = isIdempotent(request.extras?.method) || session.isRefused(request, response)
+    const isFinal = !isRepeatable || attempt >= Math.max(this.#rules.retries, MAX_REPEATS)
+    const message = `the response shows that the session is over${consequence(isRepeatable, isFinal)}`
     await this.#reports.failure(request, { code: 'session-over', message, status }, isFinal)
     const settlement = { request, visitedAt: endedAt, hostDelayMs }
     return isFinal ? settlement : { ...settlement, again: { at, attempt: attempt + 1 } }
   }
+}
+
+function consequence(isRepeatable: boolean, isFinal: boolean): string {
+  if (!isRepeatable) return '; the server may have processed the request, so it is not sent again'
+  return isFinal ? ', also after new logins' : '; the page is fetched again after a new login'
 }

@@ -120,12 +120,15 @@ export class Login implements OriginSession {
     if (this.#isLoginPage(request.url)) return undefined
     const again = (isOver: boolean) => (isOver ? this.#end(startedAt, now) : undefined)
     const { over } = this.#settings
-    if (over === undefined) {
-      const to = targetOf(request.url, response)
-      return again(response.status === UNAUTHORIZED || (to !== undefined && this.#isLoginPage(to)))
-    }
+    if (over === undefined) return again(this.isRefused(request, response))
     const answer = fulfils(over, response, this.#lazyPage(request, response), this.#parts.waits)
     return answer instanceof Promise ? answer.then(again) : again(answer)
+  }
+
+  isRefused(request: CrawlRequest, response: FetchedResponse): boolean {
+    if (response.status === UNAUTHORIZED) return true
+    const to = targetOf(request.url, response)
+    return to !== undefined && this.#isLoginPage(to)
   }
 
   /** A page that was requested before the last login says nothing about the session since. */
