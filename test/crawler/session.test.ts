@@ -134,6 +134,42 @@ describe('a session that is over', () => {
   })
 })
 
+test('a page that had other trouble before is fetched again after a login', async () => {
+  const statuses = [503, 503, 401]
+  const app = await loginSite({
+    more: {
+      '/late': (_, response) =>
+        void response.writeHead(statuses.shift() ?? 200, { 'content-type': 'text/html' }).end(),
+    },
+  })
+  const crawler = quick.retries({ times: 2, backoff: '1ms' }).use(account(app))
+  const { pages, failures } = await crawl(crawler.seeds(app.url('/late')))
+  expect(pathsOf(pages)).toEqual(['/late'])
+  expect(failures.map(({ code, final }) => `${code} ${final}`)).toEqual([
+    'http-status false',
+    'http-status false',
+    'session-over false',
+  ])
+})
+
+test('a page that failed because the session was over is visited again by refresh()', async () => {
+  let asked = 0
+  const app = await loginSite({
+    more: {
+      '/right': (_, response) =>
+        void response.writeHead(asked++ < 3 ? 401 : 200, { 'content-type': 'text/html' }).end(),
+    },
+  })
+  const crawler = quick.refresh({ min: 50, first: 50, max: 100, until: 3000 }).use(account(app))
+  const { pages, failures } = await crawl(crawler.seeds(app.url('/right')).limit({ pages: 1 }))
+  expect(failures.map(({ code, final }) => `${code} ${final}`)).toEqual([
+    'session-over false',
+    'session-over false',
+    'session-over true',
+  ])
+  expect(pathsOf(pages)).toEqual(['/right'])
+})
+
 describe('a form that is sent when the session is over', () => {
   const answers: [string, (response: ServerResponse) => void, number][] = [
     ['by a status 401', (response) => void response.writeHead(401).end(), 2],
