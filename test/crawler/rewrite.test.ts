@@ -43,6 +43,29 @@ test('a directory that redirects to its index page is not lost', async () => {
   }
 })
 
+test('a redirect that is rewritten to another origin takes no headers along, except those of its body', async () => {
+  const { url, requests } = await site({
+    '/': { status: 307, headers: { location: '/next' } },
+    '/next': 'next',
+  })
+  const rewrite = (from: string) => from.replace(/127\.0\.0\.1(:\d+\/next)/, '127.0.0.2$1')
+  const headers = { authorization: 'secret', 'content-type': 'text/x-mine' }
+  const { pages } = await crawl(
+    alone
+      .scope('all')
+      .allowPrivate('127.0.0.2')
+      .urls({ rewrite })
+      .seeds({ url: url(), method: 'POST', headers, body: 'b', label: 'form' }),
+  )
+  expect(pages).toMatchObject([
+    { url: url('/next', '127.0.0.2'), request: { method: 'POST', label: 'form' } },
+  ])
+  expect(requests.map(({ headers: sent }) => [sent.authorization, sent['content-type']])).toEqual([
+    ['secret', 'text/x-mine'],
+    [undefined, 'text/x-mine'],
+  ])
+})
+
 test('a module rewrites in every worker', async () => {
   const { url } = await site({ '/': linksTo('/A', '/b', '/B'), '/a': 'a', '/b': 'b' })
   const { pages } = await crawl(
