@@ -201,7 +201,7 @@ export class Admission {
     from: CrawlRequest,
     left?: RequestExtras,
   ): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#redirectTarget(target, from)
+    const to = this.#redirectTarget(target, from, left)
     if (to === undefined) {
       await this.#filter.reportFailures()
       return []
@@ -355,17 +355,18 @@ export class Admission {
   }
 
   /**
-   * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
-   * `/` to the `/index.html` that a rule rewrites to `/`.
+   * The rewritten target. If that is the request that the redirect came from, the target as the server wrote it: a site
+   * may redirect `/` to the `/index.html` that a rule rewrites to `/`. The GET after a POST is another request.
    */
-  #redirectTarget(target: string, from: CrawlRequest): string | undefined {
-    const { url, via } = from
+  #redirectTarget(target: string, from: CrawlRequest, extras: RequestExtras | undefined): string | undefined {
     const to = this.#filter.rewritten(target, from.depth, from.parent, {
       priority: from.priority,
       extras: from.extras,
     })
     const { rewrite, withoutParameters } = this.#parts
-    if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
+    if (rewrite === undefined || to === undefined) return to
+    const name = redirectName({ url: to, purpose: from.purpose, extras })
+    if (name !== redirectName(from) && !from.via?.includes(name)) return to
     return withoutParameters === undefined ? target : withoutParameters(target)
   }
 
