@@ -134,6 +134,21 @@ describe('a session that is over', () => {
   })
 })
 
+test('a page that sets a cookie and redirects to itself is fetched with the cookie', async () => {
+  const app = await loginSite({
+    more: {
+      '/consent': (request, response) => {
+        if (request.headers.cookie?.includes('consent=1'))
+          return void response.writeHead(200, { 'content-type': 'text/html' }).end('yes')
+        response.writeHead(302, { location: '/consent', 'set-cookie': 'consent=1; Path=/' }).end()
+      },
+    },
+  })
+  const { pages, failures } = await crawl(quick.seeds(app.url('/consent')).use(account(app)))
+  expect(failures).toEqual([])
+  expect(pathsOf(pages)).toEqual(['/consent'])
+})
+
 test('a page that had other trouble before is fetched again after a login', async () => {
   const statuses = [503, 503, 401]
   const app = await loginSite({
