@@ -43,6 +43,44 @@ test('a directory that redirects to its index page is not lost', async () => {
   }
 })
 
+test('a form that redirects to the index page of its own URL leads to that URL', async () => {
+  const { url, ...shop } = await site({
+    '/': (request, response) => {
+      if (request.method === 'POST') response.writeHead(303, { location: '/index.html' }).end()
+      else response.writeHead(200, { 'content-type': 'text/html' }).end('home')
+    },
+    '/index.html': 'home',
+  })
+  const crawler = direct.urls({ rewrite: indexPages() }).seeds({ url: url(), body: 'a=1' })
+  const { pages, failures } = await crawl(crawler)
+  expect(failures).toEqual([])
+  expect(pages.map((page) => page.url)).toEqual([url()])
+  expect(askedPaths({ url, ...shop })).toEqual(['/', '/'])
+})
+
+test('a redirect that is rewritten to another origin takes no headers along, except those of its body', async () => {
+  const { url, requests } = await site({
+    '/': { status: 307, headers: { location: '/next' } },
+    '/next': 'next',
+  })
+  const rewrite = (from: string) => from.replace(/127\.0\.0\.1(:\d+\/next)/, '127.0.0.2$1')
+  const headers = { authorization: 'secret', 'content-type': 'text/x-mine' }
+  const { pages } = await crawl(
+    alone
+      .scope('all')
+      .allowPrivate('127.0.0.2')
+      .urls({ rewrite })
+      .seeds({ url: url(), method: 'POST', headers, body: 'b', label: 'form' }),
+  )
+  expect(pages).toMatchObject([
+    { url: url('/next', '127.0.0.2'), request: { method: 'POST', label: 'form' } },
+  ])
+  expect(requests.map(({ headers: sent }) => [sent.authorization, sent['content-type']])).toEqual([
+    ['secret', 'text/x-mine'],
+    [undefined, 'text/x-mine'],
+  ])
+})
+
 test('a module rewrites in every worker', async () => {
   const { url } = await site({ '/': linksTo('/A', '/b', '/B'), '/a': 'a', '/b': 'b' })
   const { pages } = await crawl(

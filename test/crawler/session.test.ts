@@ -1,6 +1,7 @@
 /** Pages behind a login form: one login, another when the session is over, and a clear end when none works. */
 
 import { readdir, readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -103,7 +104,7 @@ describe('a session that is over', () => {
     ['a status', { over: { statuses: [403] } }, 403],
     ['an element', { over: { selector: 'form' } }, 200],
   ])('is told by %s', async (_, more, status) => {
-    const stranger = (response: import('node:http').ServerResponse) =>
+    const stranger = (response: ServerResponse) =>
       response.writeHead(status, { 'content-type': 'text/html' }).end('<form></form>')
     const app = await loginSite({ pagesPerSession: 5, stranger })
     const { pages } = await crawl(patient.seeds(app.url()).use(account(app, more)))
@@ -130,6 +131,85 @@ describe('a session that is over', () => {
     expect(failures.at(-1)).toMatchObject({ url: app.url('/admin'), code: 'session-over', final: true })
     expect(failures).toHaveLength(3)
     expect(app.logins.length).toBeLessThanOrEqual(3)
+  })
+})
+
+test('a page that sets a cookie and redirects to itself is fetched with the cookie', async () => {
+  const app = await loginSite({
+    more: {
+      '/consent': (request, response) => {
+        if (request.headers.cookie?.includes('consent=1'))
+          return void response.writeHead(200, { 'content-type': 'text/html' }).end('yes')
+        response.writeHead(302, { location: '/consent', 'set-cookie': 'consent=1; Path=/' }).end()
+      },
+    },
+  })
+  const { pages, failures } = await crawl(quick.seeds(app.url('/consent')).use(account(app)))
+  expect(failures).toEqual([])
+  expect(pathsOf(pages)).toEqual(['/consent'])
+})
+
+test('a page that had other trouble before is fetched again after a login', async () => {
+  const statuses = [503, 503, 401]
+  const app = await loginSite({
+    more: {
+      '/late': (_, response) =>
+        void response.writeHead(statuses.shift() ?? 200, { 'content-type': 'text/html' }).end(),
+    },
+  })
+  const crawler = quick.retries({ times: 2, backoff: '1ms' }).use(account(app))
+  const { pages, failures } = await crawl(crawler.seeds(app.url('/late')))
+  expect(pathsOf(pages)).toEqual(['/late'])
+  expect(failures.map(({ code, final }) => `${code} ${final}`)).toEqual([
+    'http-status false',
+    'http-status false',
+    'session-over false',
+  ])
+})
+
+test('a page that failed because the session was over is visited again by refresh()', async () => {
+  let asked = 0
+  const app = await loginSite({
+    more: {
+      '/right': (_, response) =>
+        void response.writeHead(asked++ < 3 ? 401 : 200, { 'content-type': 'text/html' }).end(),
+    },
+  })
+  const crawler = quick.refresh({ min: 50, first: 50, max: 100, until: 3000 }).use(account(app))
+  const { pages, failures } = await crawl(crawler.seeds(app.url('/right')).limit({ pages: 1 }))
+  expect(failures.map(({ code, final }) => `${code} ${final}`)).toEqual([
+    'session-over false',
+    'session-over false',
+    'session-over true',
+  ])
+  expect(pathsOf(pages)).toEqual(['/right'])
+})
+
+describe('a form that is sent when the session is over', () => {
+  const answers: [string, (response: ServerResponse) => void, number][] = [
+    ['by a status 401', (response) => void response.writeHead(401).end(), 2],
+    ['by the login page', (response) => void response.writeHead(302, { location: '/login' }).end(), 2],
+    ['by a page that may come after the work', (response) => void response.writeHead(403).end(), 1],
+  ]
+
+  test.each(answers)('and is answered %s', async (_, refuse, times) => {
+    let isFirst = true
+    const app = await loginSite({
+      more: {
+        '/order': (_request, response) => {
+          if (!isFirst) return void response.writeHead(200, { 'content-type': 'text/html' }).end('done')
+          isFirst = false
+          refuse(response)
+        },
+      },
+    })
+    const over = { statuses: [401, 403], redirect: '/login' }
+    const { pages, failures } = await crawl(
+      patient.seeds({ url: app.url('/order'), body: 'n=1' }).use(account(app, { over })),
+    )
+    expect(app.visits.filter(({ path }) => path === '/order')).toHaveLength(times)
+    expect(failures).toMatchObject([{ code: 'session-over', final: times === 1 }])
+    expect(pathsOf(pages)).toEqual(times === 1 ? [] : ['/order'])
   })
 })
 

@@ -7,6 +7,7 @@ import type { Asked } from '../../url/page-request.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
 import type { EngineParts, EngineRules } from '../parts.js'
+import { forOtherOrigin } from '../visit/redirect.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
 import { AdmissionsInProgress } from './in-progress.js'
@@ -193,18 +194,20 @@ export class Admission {
 
   /**
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
-   * source, and waits for its own host. Undefined if the canonical target has already redirected here.
+   * source, and waits for its own host. `left` is what is left of the source's extras. Undefined if the canonical target has already redirected here.
    */
   async admitRedirect(
     target: string,
     from: CrawlRequest,
-    extras?: RequestExtras,
+    left?: RequestExtras,
   ): Promise<readonly CrawlRequest[] | undefined> {
-    const to = this.#redirectTarget(target, from)
+    const to = this.#redirectTarget(target, from, left)
     if (to === undefined) {
       await this.#filter.reportFailures()
       return []
     }
+    // A rule may have rewritten the target to another origin than the one that `left` was made for.
+    const extras = originOf(to) === originOf(from.url) ? left : forOtherOrigin(left)
     const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), redirectName(from)]
     const { priority, depth, parent, purpose, hint } = from
@@ -352,14 +355,15 @@ export class Admission {
   }
 
   /**
-   * The rewritten target. If that is where the redirect came from, the target as the server wrote it: a site may redirect
-   * `/` to the `/index.html` that a rule rewrites to `/`.
+   * The rewritten target. If that is the request that the redirect came from, the target as the server wrote it: a site
+   * may redirect `/` to the `/index.html` that a rule rewrites to `/`. The GET after a POST is another request.
    */
-  #redirectTarget(target: string, from: CrawlRequest): string | undefined {
-    const { url, via } = from
+  #redirectTarget(target: string, from: CrawlRequest, extras: RequestExtras | undefined): string | undefined {
     const to = this.#filter.rewritten(target, from.depth, from.parent, from)
     const { rewrite, withoutParameters } = this.#parts
-    if (rewrite === undefined || to === undefined || (to !== url && !via?.includes(to))) return to
+    if (rewrite === undefined || to === undefined) return to
+    const name = redirectName({ url: to, purpose: from.purpose, extras })
+    if (name !== redirectName(from) && !from.via?.includes(name)) return to
     return withoutParameters === undefined ? target : withoutParameters(target)
   }
 

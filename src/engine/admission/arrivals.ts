@@ -32,7 +32,10 @@ export class Arrivals {
     const mine = requests.filter((each) => each.purpose?.kind !== 'rules' && this.#isMine(each))
     const checked = mine.filter(needsSeenCheck)
     const isNew = await this.#parts.seen.addAll(checked.map(knownAs))
-    const wanted = checked.filter((each, i) => isNew[i] && !this.#filter.isTrap(each))
+    const wanted = checked.filter((each, i) => {
+      // A seed, which has no parent, is never a trap.
+      return isNew[i] && (each.parent === undefined || !this.#filter.isTrap(each))
+    })
     const unchecked = checked.length === mine.length ? [] : mine.filter((each) => !needsSeenCheck(each))
     if (wanted.length + unchecked.length > 0) await this.#parts.frontier.add([...unchecked, ...wanted])
     this.#inProgress.leave(requests)

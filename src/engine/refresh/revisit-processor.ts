@@ -3,6 +3,7 @@ import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
 import type { Miss, NextVisit } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
+import { isSafe } from '../../url/methods.js'
 import { UNDELIVERED } from '../delivery.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
@@ -54,7 +55,8 @@ export class RevisitProcessor {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
     const reached = this.#settleReached(request, startedAt, timing.fetchedAt)
-    if (!isRepeatable(request))
+    // A request that may change something on the server is sent once.
+    if (!isSafe(request.extras?.method))
       return this.#settle(request, reached, await this.#processor.process(request, response, timing))
     const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs)
     // `process` fails in the same way and reports it.
@@ -112,7 +114,7 @@ export class RevisitProcessor {
     settled: Settlement,
     verdict?: Exclude<Verdict, { kind: 'page' }>,
   ): VisitResult {
-    if (!isRepeatable(request)) return settled
+    if (!isSafe(request.extras?.method)) return settled
     const miss = verdict === undefined ? 'failed' : missOf(verdict)
     return { ...settled, ...this.#knownPages.nextRevisit(this.#knownPages.failed(request, miss)) }
   }
@@ -180,13 +182,6 @@ function withPage(settled: Settlement, { found }: ProcessedPage): VisitResult {
   if (found === undefined) return { ...settled, delivered: true }
   return { ...settled, delivered: true, found: [...(settled.found ?? []), ...found] }
 }
-
-/** Whether sending the request again changes nothing on the server (RFC 9110, safe methods). Others are sent once. */
-function isRepeatable({ extras }: CrawlRequest): boolean {
-  return extras?.method === undefined || SAFE_METHODS.has(extras.method)
-}
-
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 
 /** What a visit without a page says about a known one. A page that redirects does not exist any more. */
 function missOf(verdict: Exclude<Verdict, { kind: 'page' }>): Miss {

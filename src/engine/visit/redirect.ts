@@ -35,6 +35,15 @@ export function afterRedirect(
   return Object.keys(left).length === 0 ? undefined : left
 }
 
+/** What is left of the extras of a request for another origin: its headers stay behind, except those of its body. Pure. */
+export function forOtherOrigin(extras: RequestExtras | undefined): RequestExtras | undefined {
+  if (extras?.headers === undefined) return extras
+  const { headers: _, ...others } = extras
+  const headers = headersAfter(extras, false, false)
+  const left: RequestExtras = { ...others, ...(headers && { headers }) }
+  return Object.keys(left).length === 0 ? undefined : left
+}
+
 function turnsIntoGet(method = 'GET', status: number): boolean {
   if (status === SEE_OTHER) return method !== 'HEAD'
   return method === 'POST' && (status === MOVED_PERMANENTLY || status === FOUND)

@@ -1,8 +1,11 @@
 import { messageOf } from '../../errors.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
+import type { Settlement } from '../../frontier/contract.js'
 import type { OriginSession, SessionGate } from '../../hooks/session/contract.js'
 import { retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
+import { knownAs } from '../../url/known-as.js'
+import { isIdempotent } from '../../url/methods.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Reporter } from '../stats/reporter.js'
 import type { FetchSettings, FetchStep } from './fetch-step.js'
@@ -23,8 +26,8 @@ const ABORTED = Symbol('aborted')
 /** What it needs of the visits. */
 interface SessionVisits {
   hostDelayMs(request: CrawlRequest, fetchMs: number): number | undefined
-  /** Settles a request that was not sent and failed. */
-  giveUp(request: CrawlRequest): VisitResult
+  /** Settles a request that failed for good. `settled` is absent if it was not sent. */
+  giveUp(request: CrawlRequest, settled?: Settlement): VisitResult
 }
 
 /**
@@ -41,6 +44,11 @@ export class SessionStep {
   readonly #visits: SessionVisits
   /** Requests of logins in flight, so that parallel connections to a host do not each log in. */
   readonly #inFlight = new Map<OriginSession, Promise<unknown>>()
+  /**
+   * How often in a row a page has shown that the session is over, by the name of its request. Apart from its attempts,
+   * which other failures count too. An entry is removed when the page answers otherwise or fails.
+   */
+  readonly #repeats = new Map<string, number>()
   /** Visits that wait for a function of the user's. Filled and emptied by `#unlessAborted`. */
   readonly #waiting = new Set<() => void>()
 
@@ -79,8 +87,15 @@ export class SessionStep {
     startedAt: number,
     endedAt: number,
   ): MaybePromise<VisitResult | undefined> {
-    const session = outcome.ok ? this.#sessions.of(request.url) : undefined
-    return session && this.#checkOver(request, outcome as FetchedResponse, session, startedAt, endedAt)
+    const session = this.#sessions.of(request.url)
+    if (session === undefined) return undefined
+    if (outcome.ok) return this.#checkOver(request, outcome, session, startedAt, endedAt)
+    this.#forgetRepeats(request)
+    return undefined
+  }
+
+  #forgetRepeats(request: CrawlRequest): void {
+    if (this.#repeats.size > 0) this.#repeats.delete(knownAs(request))
   }
 
   #unlessAborted<T>(promise: Promise<T>): Promise<T | typeof ABORTED> {
@@ -104,6 +119,7 @@ export class SessionStep {
     if ('retryAt' in verdict)
       return { ...postponed(request, verdict.retryAt), hostNotBefore: verdict.retryAt }
     if ('failed' in verdict) {
+      this.#forgetRepeats(request)
       await this.#reports.failure(request, verdict.failed, true)
       return this.#visits.giveUp(request)
     }
@@ -150,25 +166,39 @@ export class SessionStep {
     endedAt: number,
   ): Promise<VisitResult | undefined> {
     const hostDelayMs = this.#visits.hostDelayMs(request, endedAt - startedAt)
+    const settlement = { request, visitedAt: endedAt, hostDelayMs }
     let at: number | typeof ABORTED | undefined
     try {
       const answer = session.over(request, response, startedAt, endedAt)
       at = answer instanceof Promise ? await this.#unlessAborted(answer) : answer
     } catch (cause) {
       const message = `the rule 'over' of the session threw: ${messageOf(cause)}`
+      this.#forgetRepeats(request)
       await this.#reports.failure(request, { code: 'session-failed', message, cause }, true)
-      return { request, visitedAt: endedAt, hostDelayMs }
+      return this.#visits.giveUp(request, settlement)
     }
-    if (at === undefined) return undefined
     if (at === ABORTED) return repeated(request, endedAt)
+    if (at === undefined) {
+      this.#forgetRepeats(request)
+      return undefined
+    }
     const { status } = response
-    const { attempt } = request
-    const isFinal = attempt >= Math.max(this.#rules.retries, MAX_REPEATS)
-    const message = isFinal
-      ? 'the response shows that the session is over, also after new logins'
-      : 'the response shows that the session is over; the page is fetched again after a new login'
+    const name = knownAs(request)
+    const repeats = this.#repeats.get(name) ?? 0
+    const isRepeatable = isIdempotent(request.extras?.method) || session.isRefused(request, response)
+    const isFinal = !isRepeatable || repeats >= MAX_REPEATS
+    const message = `the response shows that the session is over${consequence(isRepeatable, isFinal)}`
     await this.#reports.failure(request, { code: 'session-over', message, status }, isFinal)
-    const settlement = { request, visitedAt: endedAt, hostDelayMs }
-    return isFinal ? settlement : { ...settlement, again: { at, attempt: attempt + 1 } }
+    if (isFinal) {
+      this.#repeats.delete(name)
+      return this.#visits.giveUp(request, settlement)
+    }
+    this.#repeats.set(name, repeats + 1)
+    return { ...settlement, again: { at, attempt: request.attempt + 1 } }
   }
+}
+
+function consequence(isRepeatable: boolean, isFinal: boolean): string {
+  if (!isRepeatable) return '; the server may have processed the request, so it is not sent again'
+  return isFinal ? ', also after new logins' : '; the page is fetched again after a new login'
 }

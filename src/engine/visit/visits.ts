@@ -76,7 +76,7 @@ export class Visits {
       sessions &&
       new SessionStep(parts, rules, sessions, this.#fetchStep, reports, {
         hostDelayMs: (request, fetchMs) => this.#hostDelayMs(request, fetchMs),
-        giveUp: (request) => this.#giveUp(request),
+        giveUp: (request, settled) => this.#giveUp(request, settled),
       })
     this.#pageFetch = {
       wants: (mediaType) => parts.extraction.wants(mediaType),
@@ -257,9 +257,8 @@ export class Visits {
     return this.#giveUp(request)
   }
 
-  /** The host is in trouble, so no request was sent. */
-  #giveUp(request: CrawlRequest): VisitResult {
-    const settled = notVisited(request)
+  /** The page failed for good: because its host is in trouble no request was sent, or its session is over. */
+  #giveUp(request: CrawlRequest, settled = notVisited(request)): VisitResult {
     const isNewPage = request.purpose === undefined && request.revisit !== true
     const revisits = isNewPage ? this.#revisitsOf(request) : undefined
     return revisits ? revisits.failed(request, settled) : settled

@@ -91,6 +91,8 @@ export interface OriginSession {
     startedAt: number,
     now: number,
   ): MaybePromise<number | undefined>
+  /** Whether the response says that the request was not processed: a status 401, or a redirect to the login page. */
+  isRefused(request: CrawlRequest, response: FetchedResponse): boolean
 }
 
 export type SessionVerdict =

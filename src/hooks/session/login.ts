@@ -19,6 +19,7 @@ import { fulfils, targetOf, withoutQuery } from './rule.js'
 import { isFormValues } from './session.js'
 
 /** Fewer than the number of wrong passwords after which sites lock an account. */
+const TOO_MANY_REQUESTS = 429
 const MAX_TRIES = 3
 /** How long pages fail without another try. Only crawls that revisit their pages run so long. */
 const COOLDOWN_MS = 3_600_000
@@ -120,12 +121,15 @@ export class Login implements OriginSession {
     if (this.#isLoginPage(request.url)) return undefined
     const again = (isOver: boolean) => (isOver ? this.#end(startedAt, now) : undefined)
     const { over } = this.#settings
-    if (over === undefined) {
-      const to = targetOf(request.url, response)
-      return again(response.status === UNAUTHORIZED || (to !== undefined && this.#isLoginPage(to)))
-    }
+    if (over === undefined) return again(this.isRefused(request, response))
     const answer = fulfils(over, response, this.#lazyPage(request, response), this.#parts.waits)
     return answer instanceof Promise ? answer.then(again) : again(answer)
+  }
+
+  isRefused(request: CrawlRequest, response: FetchedResponse): boolean {
+    if (response.status === UNAUTHORIZED) return true
+    const to = targetOf(request.url, response)
+    return to !== undefined && this.#isLoginPage(to)
   }
 
   /** A page that was requested before the last login says nothing about the session since. */
@@ -211,7 +215,11 @@ export class Login implements OriginSession {
         ? this.#refusal(step, response, to)
         : await this.#unfulfilled(success, step, response, to)
     if (problem === undefined) this.#succeed(now)
-    else if (problem !== LATER) this.#fail(`the login was refused: ${problem}${this.#unknown}`, now)
+    else if (problem !== LATER) {
+      // The same answer to the same fields: more tries would only lock the account.
+      if (status < 500 && status !== TOO_MANY_REQUESTS) this.#tries = MAX_TRIES
+      this.#fail(`the login was refused: ${problem}${this.#unknown}`, now)
+    }
   }
 
   #refusal(step: Step, response: FetchedResponse, to: string | undefined): string | undefined {

@@ -283,6 +283,15 @@ describe('an origin', () => {
     ])
     expect(urls()).toEqual([HOME, 'https://site.example/new'])
   })
+
+  test('a trap is not asked about seeds that arrive from other shards', async () => {
+    const { admission, urls } = setUp({ trap: () => 'path-repeats' })
+    await admission.arrivals.admit([
+      page('https://site.example/seed', { parent: undefined }),
+      page('https://site.example/link', { parent: HOME }),
+    ])
+    expect(urls()).toEqual(['https://site.example/seed'])
+  })
 })
 
 describe('links met before', () => {
