@@ -259,6 +259,8 @@ describe('a login that fails', () => {
       expect(JSON.stringify(failure)).not.toMatch(/not the secret|sesame/)
     }
     expect(app.visits.filter(({ path }) => path === '/login').length).toBeLessThanOrEqual(6)
+    if (message.source.startsWith('refused'))
+      expect(app.visits.filter(({ path }) => path === '/login')).toHaveLength(2)
     expect(app.logins.length).toBeLessThanOrEqual(3)
   })
 
