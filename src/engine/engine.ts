@@ -28,6 +28,8 @@ import { WakeSignal } from './wake-signal.js'
 
 /** If a frontier reports a due request but leases none, the loop waits this long instead of spinning. */
 const EMPTY_LEASE_PAUSE_MS = 1
+/** Longer than hosts are made to wait for politeness: what is due after such a wait was asked for later. */
+const LONG_WAIT_MS = 120_000
 /**
  * After this many turns the loop yields to timers and sockets: fetchers that answer at once (a cache, a test) would
  * otherwise keep it in microtasks forever.
@@ -225,6 +227,13 @@ export class Engine {
     })
   }
 
+  /** Nothing is visited now or soon: what is pending is for later, and must not keep other requests waiting. */
+  get isForLater(): boolean {
+    if (this.#inFlight > 0 || this.#closed) return false
+    const due = this.#parts.frontier.nextDue()
+    return Number.isFinite(due) && due > this.#parts.clock.now() + LONG_WAIT_MS + this.#rules.delayMs
+  }
+
   /** Why no page came. */
   noPage(): readonly NoPageReasons[] {
     return [this.#unheard]
@@ -268,7 +277,7 @@ export class Engine {
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    const due = this.knownPages?.due(pending) ?? pending
+    const due = this.isForLater ? 0 : (this.knownPages?.due(pending) ?? pending)
     this.#seeds.refill(due, concurrency)
     this.#added.refill(due, concurrency)
     this.knownPages?.refill(concurrency)

@@ -114,7 +114,13 @@ export type ToWorker =
 export type ToMain =
   /** Everything is open. */
   | { readonly kind: 'ready' }
-  | { readonly kind: 'stats'; readonly stats: Stats; readonly loads?: readonly PartitionLoad[] | undefined }
+  | {
+      readonly kind: 'stats'
+      readonly stats: Stats
+      /** What is pending does not count as work: see `Engine.isForLater`. */
+      readonly isForLater: boolean
+      readonly loads?: readonly PartitionLoad[] | undefined
+    }
   | { readonly kind: 'alive' }
   /** For a replacement, where the shard's store does not outlive its thread. */
   | { readonly kind: 'counts'; readonly counts: PageCounts }

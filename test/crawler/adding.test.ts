@@ -149,6 +149,21 @@ describe('run.add', () => {
     expect(added).toBe(4)
   })
 
+  test('requests for tomorrow do not keep others waiting', async () => {
+    const { url } = await site({ '/seed': 'end', '/now': 'end' })
+    const notBefore = Date.now() + 24 * 3_600_000
+    const later = (from: number) =>
+      Array.from({ length: 3000 }, (_, n) => ({ url: url(`/later?n=${from + n}`), notBefore }))
+    const run = direct.keepOpen().seeds(later(0), url('/seed')).start()
+    await until(() => run.stats()?.pages === 1, 'the seed after those for tomorrow')
+    await run.add(later(3000))
+    await run.add(url('/now'))
+    await until(() => run.stats()?.pages === 2, 'the request after those for tomorrow')
+    expect(run.stats()).toMatchObject({ pending: 6000 })
+    run.stop()
+    await run.done
+  })
+
   test('a wrong request is refused, and nothing of its call is added', async () => {
     const { url, requests } = await site({ '/': 'end' })
     const run = direct.keepOpen().start()

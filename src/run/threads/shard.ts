@@ -275,7 +275,8 @@ export class WorkerShard {
 
   #report(): void {
     const loads = this.#reports++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
-    this.#main.post({ kind: 'stats', stats: this.#engine!.stats(), loads })
+    const engine = this.#engine!
+    this.#main.post({ kind: 'stats', stats: engine.stats(), isForLater: engine.isForLater, loads })
   }
 }
 

@@ -12,6 +12,8 @@ export class WorkerRunStats {
   /** Whether known pages wait in the frontier. */
   readonly #isContinuous: boolean
   readonly #last: (Stats | undefined)[]
+  /** Workers of which nothing that is pending is due soon. */
+  readonly #isForLater: boolean[]
   readonly #replaced: number[]
   /** Counts of workers that died and whose replacements start from zero. */
   readonly #deadWorkers = new Tally()
@@ -24,11 +26,13 @@ export class WorkerRunStats {
     this.#slots = slots
     this.#partitionsOf = partitionsOf
     this.#last = slots.map(() => undefined)
+    this.#isForLater = slots.map(() => false)
     this.#replaced = slots.map(() => 0)
   }
 
-  reported(shard: number, stats: Stats): void {
+  reported(shard: number, stats: Stats, isForLater = false): void {
     this.#last[shard] = stats
+    this.#isForLater[shard] = isForLater
   }
 
   /** A worker died, and `lost` URLs with it. Without a durable store its replacement starts counting from zero. */
@@ -67,10 +71,13 @@ export class WorkerRunStats {
     return this.#last.reduce((sum, stats) => sum + (stats?.pending ?? 0), 0)
   }
 
-  /** The same without known pages that are not due yet. */
+  /** The same without known pages that are not due yet, and without workers that have nothing to do for long. */
   get due(): number {
     const known = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
-    return this.#last.reduce((sum, stats) => sum + (stats ? Math.max(0, stats.pending - known(stats)) : 0), 0)
+    return this.#last.reduce((sum, stats, shard) => {
+      if (stats === undefined || this.#isForLater[shard]) return sum
+      return sum + Math.max(0, stats.pending - known(stats))
+    }, 0)
   }
 
   /** Visits in flight, and a number that grows whenever one ends. */

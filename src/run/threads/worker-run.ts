@@ -325,7 +325,7 @@ export class WorkerRun {
   ): void {
     switch (message.kind) {
       case 'stats':
-        this.#stats.reported(shard, message.stats)
+        this.#stats.reported(shard, message.stats, message.isForLater)
         this.#refill()
         break
       case 'counts':
