@@ -241,3 +241,28 @@ describe('all, any and not', () => {
     ])
   })
 })
+
+test.each<[string, (crawler: Crawler) => Crawler]>([
+  ['once', (crawler) => crawler],
+  ['with refresh()', (crawler) => crawler.refresh({ rounds: 1 })],
+])('a page whose language was detected for the scope is delivered with it, %s', async (_, change) => {
+  let detected = 0
+  const headers = {
+    get(name: string) {
+      if (name === 'content-language') detected++
+      return name === 'content-type' ? 'text/html; charset=utf-8' : undefined
+    },
+    entries: () => [],
+  }
+  const body = Buffer.from(page(JA))
+  const crawler = direct
+    .seeds('https://a.example/')
+    .scope(pageLanguage('ja'))
+    .fetcher(() => ({ ok: true, status: 200, headers, body, wireBytes: body.length, skippedBody: false }))
+  const languages: string[] = []
+  await change(crawler)
+    .on('page', ({ language }) => void languages.push(String(language.code)))
+    .run()
+  expect(languages).toEqual(['ja'])
+  expect(detected).toBe(1)
+})

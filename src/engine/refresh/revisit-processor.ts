@@ -45,20 +45,24 @@ export class RevisitProcessor {
     this.#settleReached = settleReached
   }
 
-  /** The visit got the page, or a 304. How the page has changed decides whether it is extracted and delivered. */
+  /**
+   * The visit got the page, or a 304. How the page has changed decides whether it is extracted and delivered. `made` is
+   * the page if it was made before, for a scope that depends on pages.
+   */
   async compare(
     request: CrawlRequest,
     lookup: RevisitLookup | undefined,
     response: FetchedResponse,
     timing: FetchTiming,
+    made?: Page,
   ): Promise<VisitResult> {
     const knownPages = this.#knownPages
     const startedAt = timing.fetchedAt - timing.fetchMs
     const reached = this.#settleReached(request, startedAt, timing.fetchedAt)
     // A request that may change something on the server is sent once.
     if (!isSafe(request.extras?.method))
-      return this.#settle(request, reached, await this.#processor.process(request, response, timing))
-    const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs)
+      return this.#settle(request, reached, await this.#processor.process(request, response, timing, made))
+    const seen = this.#observe(request, lookup, response, timing, reached.hostDelayMs, made)
     // `process` fails in the same way and reports it.
     if (seen === undefined)
       return this.#settle(request, reached, await this.#processor.process(request, response, timing))
@@ -95,10 +99,11 @@ export class RevisitProcessor {
     response: FetchedResponse,
     timing: FetchTiming,
     delayMs: number | undefined,
+    made: Page | undefined,
   ): { readonly page: Page; readonly next: NextVisit } | undefined {
     const { extraction } = this.#parts
     try {
-      const page = extraction.pageOf(request, response, timing)
+      const page = made ?? extraction.pageOf(request, response, timing)
       const read = response.status === NOT_MODIFIED ? undefined : page
       const next = this.#knownPages.observed(request, lookup, response, timing, read, delayMs)
       extraction.setChange(page, next.change!)

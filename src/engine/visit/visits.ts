@@ -1,5 +1,5 @@
 import { messageOf, pluralize } from '../../errors.js'
-import type { FetchTiming } from '../../extract/contract.js'
+import type { FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse, Outcome } from '../../fetch/contract.js'
 import type { RobotsVerdict } from '../../fetch/robots/contract.js'
 import type { Settlement } from '../../frontier/contract.js'
@@ -208,7 +208,7 @@ export class Visits {
       return this.#revisitProcessor!.compare(request, lookup, outcome, timing)
     }
     const revisits = this.#revisitsOf(request)
-    const verdict = this.#judgePage(request, outcome, timing)
+    const { verdict, page } = this.#judgePage(request, outcome, timing)
     if (verdict.kind !== 'page') {
       const settled = await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
       if (settled.again !== undefined || !revisits) return settled
@@ -216,8 +216,8 @@ export class Visits {
         return verdict.kind === 'failure' ? revisits.failed(request, settled, verdict) : settled
       return revisits.missed(request, lookup, settled, outcome, timing, verdict)
     }
-    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing)
-    const processed = await this.#processor.process(request, outcome as FetchedResponse, timing)
+    if (revisits) return revisits.compare(request, lookup, outcome as FetchedResponse, timing, page)
+    const processed = await this.#processor.process(request, outcome as FetchedResponse, timing, page)
     if (processed === UNDELIVERED) return repeated(request, endedAt)
     return this.#settleReached(request, startedAt, endedAt, processed)
   }
@@ -334,17 +334,22 @@ export class Visits {
     }
   }
 
-  /** Like `#judge`; a page may also be out of a scope that depends on pages. */
-  #judgePage(request: CrawlRequest, outcome: Outcome, timing: FetchTiming): Verdict {
+  /** Like `#judge`; a page may also be out of a scope that depends on pages. `page` is the one that was judged. */
+  #judgePage(
+    request: CrawlRequest,
+    outcome: Outcome,
+    timing: FetchTiming,
+  ): { readonly verdict: Verdict; readonly page?: Page } {
     const verdict = this.#judge(request, outcome)
     const { pageScope } = this.#admission
-    if (verdict.kind !== 'page' || pageScope === undefined) return verdict
+    if (verdict.kind !== 'page' || pageScope === undefined) return { verdict }
     try {
       const page = this.#parts.extraction.pageOf(request, outcome as FetchedResponse, timing)
-      return pageScope.keeps(request, page) ? verdict : { kind: 'skip', reason: 'language' }
+      if (pageScope.keeps(request, page)) return { verdict, page }
+      return { verdict: { kind: 'skip', reason: 'language' } }
     } catch (error) {
       const message = `a scope rule threw: ${messageOf(error)}`
-      return { kind: 'failure', code: 'scope-failed', message, transient: false, final: true }
+      return { verdict: { kind: 'failure', code: 'scope-failed', message, transient: false, final: true } }
     }
   }
 
