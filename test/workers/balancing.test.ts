@@ -47,7 +47,7 @@ describe.each(['memory', 'level'])('with the %s store', (kind) => {
     expect(served.size).toBe(HOSTS * PAGES)
     expect([...served.values()].filter((times) => times > 1)).toEqual([])
     const [first, second] = summary.workers
-    expect(second!.pages).toBeGreaterThan(HOSTS)
+    expect(second!.pages).toBeGreaterThan(0)
     expect(first!.partitions + second!.partitions).toBe(1024)
     expect(second!.partitions).toBeGreaterThan(512)
     for (const [host, log] of visits) {
