@@ -194,7 +194,8 @@ export class Admission {
 
   /**
    * The request for a redirect's target, which the settlement of its source adds to the frontier. It has the depth of its
-   * source, and waits for its own host. `left` is what is left of the source's extras. Undefined if the canonical target has already redirected here.
+   * source, and waits for its own host. `left` is what is left of the source's extras. Undefined if the canonical target
+   * has already redirected here.
    */
   async admitRedirect(
     target: string,
