@@ -43,7 +43,7 @@ const FOLDERS: readonly string[] = [
   'exchange',
   'extract extract/charset extract/digest extract/dom extract/html extract/select extract/sitemap extract/xml',
   'extract/content extract/content/markdown extract/content/meta extract/content/sections extract/content/structured',
-  'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/robots',
+  'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/http/undici fetch/robots',
   'frontier',
   'hooks hooks/session',
   'modules',

@@ -7,11 +7,12 @@
 import type { Socket } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
 import { type Clock, systemClock, type Timer } from '../../time.js'
-import { Dialer, type DialerOptions, type Undici } from './access/dial.js'
+import { Dialer, type DialerOptions } from './access/dial.js'
 import { Allowance } from './allowance.js'
 import type { Connecting, Target } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
 import type { ProxyServer } from './proxy.js'
+import type { Undici } from './undici/load.js'
 
 export interface ConnectionsOptions extends DialerOptions {
   /** Maximum number of connections to one origin. */

@@ -5,7 +5,6 @@
 
 import type { Dispatcher } from 'undici'
 import { invalidOption, sentence } from '../../errors.js'
-import { require } from '../../require.js'
 import { type Clock, systemClock } from '../../time.js'
 import type { CrawlRequest, FailureCode, RequestExtras } from '../../types.js'
 import { isIdempotent } from '../../url/methods.js'
@@ -22,10 +21,11 @@ import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
 import { HTTP_DEFAULTS } from './defaults.js'
 import { CLOSED, type FailureKind, failureKind, isShortage } from './failures.js'
-import { handlerFactory, type ResponseHandler, type ResponseListener } from './handlers.js'
 import { withConditions } from './headers.js'
 import { type ProxyServer, proxyChooser, withHostProxies } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
+import { handlerFactory, type ResponseHandler, type ResponseListener } from './undici/handlers.js'
+import { loadUndici } from './undici/load.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
   /** Sent with every request. Groups of robots.txt are matched with its product token. */
@@ -87,7 +87,7 @@ export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | unde
   const tls = options.tls && tlsSettings(options.tls)
   const proxyFor = proxy === undefined ? undefined : proxyChooser(proxy)
   if (allowsAddress) loadRanges()
-  const undici = require('undici') as typeof import('undici')
+  const undici = loadUndici()
   const access: FetcherContext = {
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),

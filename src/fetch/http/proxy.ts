@@ -10,7 +10,7 @@ import { messageOf, optionError } from '../../errors.js'
 import { originOf } from '../../url/canonicalize.js'
 import { AccessRefused, ProxyError } from './access/failures.js'
 import { basic } from './access/headers.js'
-import { type OriginClientOptions, originClient, type SocketListener } from './origin-client.js'
+import { type OriginClientOptions, originClient, type SocketListener } from './undici/origin-client.js'
 
 /** A proxy's URL, or a function that returns the proxy for a URL (undefined: a direct connection). */
 export type ProxyOption = string | URL | ((url: string) => string | URL | undefined)

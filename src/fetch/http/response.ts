@@ -6,9 +6,9 @@
 import type { FetchContext, FetchedResponse, ResponseHeaders } from '../contract.js'
 import { BodyBlocks } from './body-blocks.js'
 import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
-import type { ResponseListener } from './handlers.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
 import { MAX_INTERIM_RESPONSES } from './response-head.js'
+import type { ResponseListener } from './undici/handlers.js'
 
 /** Receives the result of a response. Exactly one of `answered` and `failed` is called, once. */
 export interface ResponseOwner {

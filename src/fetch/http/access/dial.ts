@@ -10,8 +10,9 @@ import type { Clock } from '../../../time.js'
 import type { Resolver } from '../../dns/resolver.js'
 import { AddressRefusedError, isPublic, isTrustable, type TrustedHosts } from '../address-guard.js'
 import { guardedConnector } from '../connector.js'
-import { type OriginClientOptions, originClient, type SocketListener } from '../origin-client.js'
 import { literalAddress, type ProxyServer, proxiedClient } from '../proxy.js'
+import type { Undici } from '../undici/load.js'
+import { type OriginClientOptions, originClient, type SocketListener } from '../undici/origin-client.js'
 import type { TlsOptions } from './access.js'
 
 /** What undici's connector needs to know of `TlsOptions`. */
@@ -37,9 +38,6 @@ export function tlsSettings({ ca, cert, key, rejectUnauthorized = true }: TlsOpt
     throw new KumoError('KUMO_INVALID_OPTION', message)
   }
 }
-
-/** The parts of undici that are used here; a parameter, because undici is loaded when a fetcher is created. */
-export type Undici = Pick<typeof import('undici'), 'Client' | 'ProxyAgent' | 'buildConnector'>
 
 /** How connections are opened and kept. */
 export interface DialerOptions {

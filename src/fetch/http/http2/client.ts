@@ -11,7 +11,7 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { messageOf } from '../../../errors.js'
 import { Http2Error } from '../access/failures.js'
 import { CLOSED, type FailureKind } from '../failures.js'
-import { CurrentHandler, type ResponseHandler, type ResponseListener } from '../handlers.js'
+import { CurrentHandler, type ResponseHandler, type ResponseListener } from '../undici/handlers.js'
 import { codeName, type Http2Code, WatchedSocket } from './frames.js'
 
 /** undici's defaults: how much of a body a server may send before it is acknowledged. */

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { seededRandom } from 'kumo/adapters'
 import { Level } from 'level'
+import { examine } from '../../../../src/stores/level/check/examine.js'
 import { folder } from '../folders.js'
 
 export interface Made {
@@ -40,18 +41,16 @@ export async function database(lives: number, seed = 1, writeBufferSize = 65_536
     entries = await level.iterator().all()
     await level.close()
   }
-  removeUnfinished(path)
+  await removeUnfinished(path)
   return { path, entries }
 }
 
-/** A compaction that was closed in the middle leaves a table without its end, which no list names. */
-function removeUnfinished(path: string): void {
-  for (const { name, bytes } of files(path, /\.ldb$/)) {
-    if (bytes.length < MAGIC.length || !bytes.subarray(-MAGIC.length).equals(MAGIC)) rmSync(join(path, name))
-  }
+/** A compaction that was closed in the middle leaves tables, whole or not, that the list does not name. */
+async function removeUnfinished(path: string): Promise<void> {
+  const { tables } = await examine(path, false)
+  const listed = new Set(tables.map(({ name }) => name))
+  for (const { name } of files(path, /\.ldb$/)) if (!listed.has(name)) rmSync(join(path, name))
 }
-
-const MAGIC = Buffer.from('57fb808b247547db', 'hex')
 
 export function files(path: string, ending: RegExp): { name: string; bytes: Buffer }[] {
   return readdirSync(path)

@@ -1,8 +1,8 @@
 /** The client of one origin over one socket, direct or through a proxy, in the protocol that both sides support. */
 
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { NegotiatingClient } from './http2/client.js'
-import { mendHeads } from './response-head.js'
+import { NegotiatingClient } from '../http2/client.js'
+import { mendHeads } from '../response-head.js'
 
 export interface OriginClientOptions extends Client.Options {
   readonly maxHeaderSize: number

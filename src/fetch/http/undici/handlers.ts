@@ -5,7 +5,7 @@
  */
 
 import type { Dispatcher } from 'undici'
-import { require } from '../../require.js'
+import { require } from '../../../require.js'
 
 /** What happens to a request, in this order. Exactly one of `onEnd` and `onError` is called, as the last event. */
 export interface ResponseListener {

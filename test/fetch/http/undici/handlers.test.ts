@@ -1,8 +1,8 @@
 import { Client } from 'undici'
 import { expect, it, onTestFinished } from 'vitest'
-import { CurrentHandler, handlerFactory, LegacyHandler } from '../../../src/fetch/http/handlers.js'
-import { RawHeaders } from '../../../src/fetch/http/headers.js'
-import { rawServer } from '../support.js'
+import { RawHeaders } from '../../../../src/fetch/http/headers.js'
+import { CurrentHandler, handlerFactory, LegacyHandler } from '../../../../src/fetch/http/undici/handlers.js'
+import { rawServer } from '../../support.js'
 
 const HANDLERS = [CurrentHandler, LegacyHandler]
 
