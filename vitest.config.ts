@@ -12,20 +12,14 @@ const CRAWLS = ['test/crawler/**/*.test.ts']
 const WITH_WORKERS = crawls(
   ...[
     'adding',
-    'bad-hosts',
     'bad-parts',
     'control',
     'cookies',
     'doors',
     'first-crawl',
-    'handle',
     'hanging-parts',
     'hosts',
-    'iteration',
-    'language',
     'limits',
-    'methods',
-    'no-page',
   ],
   ...[
     'parts',
@@ -57,6 +51,18 @@ const AS_PUBLISHED = crawls(
   'user-code',
 )
 
+/** Tests of pure code: they start no processes and change nothing global, so files can share a process. */
+const PURE = [
+  'engine',
+  'extract',
+  'fetch/robots',
+  'frontier',
+  'options',
+  'partition',
+  'refresh',
+  'seen',
+  'url',
+].map((room) => `test/${room}/**/*.test.ts`)
 export default defineConfig({
   resolve: {
     alias: [
@@ -71,11 +77,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        test: { name: 'pure', include: PURE, isolate: false },
+      },
+      {
+        extends: true,
         test: {
           name: 'one thread',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/package/**'],
-          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'] },
+          exclude: ['test/package/**', ...PURE],
         },
       },
       // What a crawl does must not depend on the number of its threads.
@@ -111,8 +120,8 @@ export default defineConfig({
     // Worker threads cannot run the sources as they are.
     globalSetup: ['test/thread-program.ts'],
     setupFiles: ['test/use-thread-program.ts'],
-    // Many tests wait for pauses and timeouts, so that two cores have room for more than two.
-    maxWorkers: 3,
+    // Many tests wait for pauses and timeouts, so that two cores have room for four.
+    maxWorkers: 4,
     // Concurrent tests are programs that wait for rate limits most of the time.
     maxConcurrency: 16,
   },

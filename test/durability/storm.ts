@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('./storm-program.mjs', import.meta.url))
 
 export interface Storm {
-  /** How many crawls are ended, at least one of each kind if there are twenty. */
+  /** How many crawls are ended, at least one of each kind if there are eleven. */
   readonly ends: number
   readonly seed: number
   /** Told of its progress, line by line. */

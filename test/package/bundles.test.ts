@@ -64,7 +64,7 @@ test.each(['undici', 'ipaddr.js'])('without %s a crawl fails before its first re
   cpSync(INSTALLED, join(app, 'node_modules/kumo'), { recursive: true })
   cpSync(join(fileURLToPath(new URL('.', import.meta.url)), 'one-crawl.mjs'), join(app, 'one-crawl.mjs'))
   mkdirSync(join(app, 'node_modules', name))
-  writeFileSync(join(app, 'node_modules', name, 'package.json'), '{ "main": "gone.js" }')
+  writeFileSync(join(app, 'node_modules', name, 'package.json'), '{ "exports": { ".": "./gone.js" } }')
   expect(await printed(join(app, 'one-crawl.mjs'))).toEqual({
     ...REFUSED,
     message: expect.stringContaining(`Kumo could not load its dependency '${name}'`),
