@@ -10,34 +10,25 @@ const crawls = (...names: string[]) => names.map((name) => `test/crawler/${name}
 const CRAWLS = ['test/crawler/**/*.test.ts']
 /** What several workers share or send each other: control, limits, clocks of hosts, statistics, code of the user's. */
 const WITH_WORKERS = crawls(
-  ...[
-    'adding',
-    'bad-parts',
-    'control',
-    'cookies',
-    'doors',
-    'first-crawl',
-    'hanging-parts',
-    'hosts',
-    'limits',
-  ],
-  ...[
-    'parts',
-    'politeness',
-    'refresh',
-    'requests',
-    'retries',
-    'rewrite',
-    'robots',
-    'routes',
-    'rules',
-    'seeds',
-    'session',
-    'sitemaps',
-    'stats',
-    'trouble',
-    'user-code',
-  ],
+  'adding',
+  'bad-parts',
+  'control',
+  'cookies',
+  'doors',
+  'first-crawl',
+  'hosts',
+  'limits',
+  'parts',
+  'politeness',
+  'refresh',
+  'requests',
+  'retries',
+  'robots',
+  'session',
+  'sitemaps',
+  'stats',
+  'trouble',
+  'user-code',
 )
 /** What the build could break: classes, private fields, lazy dependencies, programs that end, code of the user's. */
 const AS_PUBLISHED = crawls(
@@ -51,16 +42,19 @@ const AS_PUBLISHED = crawls(
   'user-code',
 )
 
-/** Tests of pure code: they start no processes and change nothing global, so files can share a process. */
+/** Tests that change nothing global, so that files can share a process. */
 const PURE = [
+  'conformance',
   'engine',
+  'exchange',
   'extract',
-  'fetch/robots',
+  'fetch',
   'frontier',
   'options',
   'partition',
   'refresh',
   'seen',
+  'stores',
   'url',
 ].map((room) => `test/${room}/**/*.test.ts`)
 export default defineConfig({
