@@ -42,13 +42,13 @@ const AS_PUBLISHED = crawls(
   'user-code',
 )
 
-/** Tests that change nothing global, so that files can share a process. */
+/** Tests that change nothing global and measure no memory, so that files can share a process. */
 const PURE = [
   'conformance',
   'engine',
   'exchange',
   'extract',
-  'fetch',
+  'fetch/robots',
   'frontier',
   'options',
   'partition',
@@ -57,6 +57,10 @@ const PURE = [
   'stores',
   'url',
 ].map((room) => `test/${room}/**/*.test.ts`)
+const MEASURE_MEMORY = ['extract/html/hostile', 'extract/sitemap/large', 'url/resolve'].map(
+  (name) => `test/${name}.test.ts`,
+)
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -71,7 +75,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: PURE, isolate: false },
+        test: { name: 'pure', include: PURE, exclude: MEASURE_MEMORY, isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: 'memory', include: MEASURE_MEMORY },
       },
       {
         extends: true,
