@@ -121,8 +121,6 @@ export type FeedProblem =
   | 'too-large'
   /** More than `maxEntries`. */
   | 'too-many-entries'
-  /** Elements are nested too deeply; those below are ignored. */
-  | 'too-deep'
   /** Its entities would expand beyond the limit; they stay as written. */
   | 'too-many-entities'
   /** Dates that cannot be read, or cannot be true. */
