@@ -21,4 +21,7 @@ export type {
   RecoveredFeed,
   RecoverOptions,
 } from './contract.js'
+export { compareFeed } from './difference/compare.js'
+export { recoverFeed } from './difference/recover.js'
+export { discoverFeeds } from './discover/discover.js'
 export { parseFeed } from './parse/parse.js'
