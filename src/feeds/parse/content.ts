@@ -1,6 +1,7 @@
 /** The content of one element: its text, or its markup if it contains elements. */
 
 import { BANG, GREATER_THAN, isLetter, QUESTION_MARK, SLASH } from '../../extract/html/characters.js'
+import { owned } from '../../owned.js'
 import type { Cursor } from './cursor.js'
 import { MEANINGS } from './vocabulary.js'
 
@@ -137,9 +138,9 @@ export class ContentReader {
     isCut: boolean,
   ): Content {
     const { text, references } = this.cursor
-    if (isMarkup) return { text: unwrapped(text.slice(from, end)).trim(), isMarkup, isCut }
+    if (isMarkup) return { text: owned(unwrapped(text.slice(from, end)).trim()), isMarkup, isCut }
     const rest = references.decode(text.slice(copied, end))
-    return { text: (decoded === '' ? rest : decoded + rest).trim(), isMarkup, isCut }
+    return { text: owned((decoded === '' ? rest : decoded + rest).trim()), isMarkup, isCut }
   }
 }
 

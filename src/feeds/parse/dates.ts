@@ -3,6 +3,7 @@
  * stand: `31. Dezember 2003, 10:14 Uhr MEZ`, `12/31/2003 10:14 PM`, `20031231`.
  */
 
+import { owned } from '../../owned.js'
 import { parseHttpDate, parseW3cDate } from '../../time.js'
 
 const LONGEST = 100
@@ -10,8 +11,16 @@ const LONGEST = 100
 const EARLIEST = 86_400_000
 const LATEST = Date.UTC(2100, 0, 1)
 
+const ISO_LENGTH = '2024-05-01T10:00:00.000Z'.length
+const ISO = /^\d{4}-\d\d-[0-2]\dT[01]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/
+
 /** The instant of a date, in ISO 8601; undefined if it cannot be read or cannot be true. */
 export function isoDate(written: string): string | undefined {
+  if (written.length === ISO_LENGTH && ISO.test(written)) {
+    const known = Date.parse(written)
+    // It is in that form already.
+    if (known >= EARLIEST && known < LATEST) return owned(written)
+  }
   const ms = instantOf(written)
   return ms === undefined || ms < EARLIEST || ms >= LATEST ? undefined : new Date(ms).toISOString()
 }

@@ -8,7 +8,7 @@ const MOST_VALUES = 1000
 const NO_VALUES: readonly never[] = Object.freeze([])
 const UNSET = 99
 
-/** Fields are set in any order; for each, the value with the lowest rank counts. */
+/** Fields are set in any order; for each, the value with the lowest rank counts. Texts must own their memory. */
 export class Draft {
   url: string | undefined
   /** For `url`: the lower, the better. */
@@ -30,7 +30,7 @@ export class Draft {
   /** Of values with the same rank the first counts. */
   setText(field: TextField, value: string, rank: number): void {
     if (value === '' || rank >= (this.#ranks[field] ?? UNSET)) return
-    this.#texts[field] = owned(value)
+    this.#texts[field] = value
     this.#ranks[field] = rank
   }
 

@@ -1,5 +1,6 @@
 /** Makes the relative links of a piece of HTML absolute. */
 
+import { DOUBLE_QUOTE, SINGLE_QUOTE } from '../../extract/html/characters.js'
 import { decodeAttribute } from '../../extract/html/entities.js'
 import { parseUrl } from '../../url/canonicalize.js'
 import { nestedBase } from './links.js'
@@ -11,6 +12,9 @@ const RELATIVE = new RegExp(
   `(\\s(?:${NAMES})\\s*=\\s*)(?:"(?!\\s*(?:[a-z][a-z\\d+.-]*:|#|"))([^"<>]*)"|'(?!\\s*(?:[a-z][a-z\\d+.-]*:|#|'))([^'<>]*)'|(?!["']|[a-z][a-z\\d+.-]*:|#)([^\\s"'<>]+))`,
   'gi',
 )
+/** The end of such a name, before the equals sign. */
+const NAME_BEFORE = new RegExp(`\\s(?:${NAMES})\\s*$`, 'i')
+const LONGEST_NAME = 20
 /** Bounded by the next bracket, so that text without an end costs no more than its length. */
 const TAG = /<(\/?)([a-z][\w:.-]*)((?:[^<>"']|"[^"<>]*"|'[^'<>]*')*)>/gi
 const XML_BASE = /\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')/i
@@ -21,11 +25,24 @@ const MOST_BASES = 100
 /** The markup with absolute links. What is not in a tag stays as it is. */
 export function withAbsoluteLinks(markup: string, base: string | undefined): string {
   if (markup.includes('xml:base')) return withNestedBases(markup, base)
-  if (base === undefined || !markup.includes('<')) return markup
-  RELATIVE.lastIndex = 0
-  if (!RELATIVE.test(markup)) return markup
+  if (base === undefined || !mayHaveRelative(markup)) return markup
   const resolve = resolver(base)
   return markup.replace(TAG, (tag) => tag.replace(RELATIVE, resolve))
+}
+
+/** A quick look at each attribute: nearly all links are absolute, and a regular expression reads the text around them too. */
+function mayHaveRelative(markup: string): boolean {
+  for (let at = markup.indexOf('='); at !== -1; at = markup.indexOf('=', at + 1)) {
+    const quote = markup.charCodeAt(at + 1)
+    const start = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE ? at + 2 : at + 1
+    if (
+      !markup.startsWith('http', start) &&
+      NAME_BEFORE.test(markup.slice(Math.max(0, at - LONGEST_NAME), at))
+    ) {
+      return true
+    }
+  }
+  return false
 }
 
 function resolver(base: string): (...match: string[]) => string {

@@ -1,5 +1,6 @@
 /** Reads feeds in XML: RSS, RDF, Atom, CDF. What an element means is in vocabulary.ts; this file follows the structure. */
 
+import { owned } from '../../owned.js'
 import type { Feed, FeedEntry, FeedKind, FeedProblem, NoFeed } from '../contract.js'
 import { type Content, ContentReader, localName } from './content.js'
 import { Cursor } from './cursor.js'
@@ -161,7 +162,7 @@ class XmlFeed {
     let base = draft.base
     this.#cursor.eachAttribute((name, value) => {
       if (name === 'xml:base') base = nestedBase(value, base)
-      else if (name === 'xml:lang') draft.setText('language', value.trim(), 2)
+      else if (name === 'xml:lang') draft.setText('language', owned(value.trim()), 2)
       else if (name === 'version' && isRoot) this.#version = value.trim() || undefined
       else if (name === 'href') draft.setUrl(absoluteUrl(value, base), URL_RANK.link)
       else if (name === 'lastmod') this.#date(draft, 'updated', value, 0)
@@ -182,7 +183,7 @@ class XmlFeed {
     if (cursor.hasAttributes) {
       cursor.eachAttribute((name, value) => {
         if (name === 'xml:base') base = nestedBase(value, base)
-        else if (localName(name) === 'about') about = value.trim()
+        else if (localName(name) === 'about') about = owned(value.trim())
         else if (name === 'href') href = value
         else if (name === 'lastmod') modified = value
         else this.#declare(name, value)
