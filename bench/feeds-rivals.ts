@@ -26,6 +26,8 @@ export interface RivalTexts {
 /** Throws what the package throws. */
 export interface Rival {
   readonly name: string
+  /** Reads the feed as its users do; fields that are computed on access are accessed. */
+  parse(text: string): unknown
   read(text: string): RivalFeed | Promise<RivalFeed>
 }
 
@@ -97,6 +99,7 @@ function feedsmithTexts(part: Loose): RivalTexts {
 
 export const feedsmith: Rival = {
   name: 'feedsmith',
+  parse: (text) => feedsmithParse(text),
   read(text) {
     const { feed } = feedsmithParse(text) as Loose
     const items: Loose[] = feed.items ?? feed.entries ?? []
@@ -108,6 +111,7 @@ const rssParser = new RssParser<object, object>()
 
 export const rssParserRival: Rival = {
   name: 'rss-parser',
+  parse: (text) => rssParser.parseString(text),
   async read(text) {
     const feed = (await rssParser.parseString(text)) as Loose
     return {
@@ -129,6 +133,7 @@ const rowanPerson = (authors: Loose): string | undefined => first(authors)?.name
 
 export const rowan: Rival = {
   name: '@rowanmanning/feed-parser',
+  parse: (text) => rowan.read(text),
   read(text) {
     const feed = rowanParse(text) as Loose
     return {

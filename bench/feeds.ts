@@ -25,7 +25,7 @@ async function timeFigures(format: string, text: string): Promise<Figure[]> {
   for (const rival of RIVALS) {
     try {
       const { entries } = await rival.read(text)
-      if (entries.length > 0) works.push({ name: rival.name, work: () => rival.read(text), times: [] })
+      if (entries.length > 0) works.push({ name: rival.name, work: () => rival.parse(text), times: [] })
     } catch {
       console.log(`feeds: ${rival.name} does not read ${format}`)
     }
