@@ -7,8 +7,6 @@ import { MEANINGS } from './vocabulary.js'
 
 const CDATA = '<![CDATA['
 const CDATA_END = ']]>'
-/** Elements that are not closed cost a second look each. A feed with more is read without looking ahead. */
-const MOST_UNCLOSED = 100
 /** No element of these names is inside a text, except inside Atom's content, which may hold anything. */
 const ENTRIES: ReadonlySet<string> = new Set(['item', 'entry'])
 const CONTAINERS: ReadonlySet<string> = new Set(['item', 'entry', 'channel', 'rss', 'feed', 'rdf'])
@@ -25,10 +23,8 @@ export interface Content {
 
 const NOTHING: Content = { text: '', isMarkup: false, isCut: false }
 
-/** Reads elements, one after the other, and counts those that are not closed. */
+/** Reads elements, one after the other. */
 export class ContentReader {
-  #unclosed = 0
-
   constructor(readonly cursor: Cursor) {}
 
   /**
@@ -40,7 +36,7 @@ export class ContentReader {
     if (cursor.empty) return NOTHING
     const { text, name } = cursor
     const from = cursor.at
-    const patient = !plain && this.#unclosed < MOST_UNCLOSED
+    const patient = !plain && cursor.isPatient
     let decoded = ''
     let copied = from
     let nested = 0
@@ -100,8 +96,7 @@ export class ContentReader {
 
   /** The element ends at `end` without a tag; what follows is read again. */
   #unclosedAt(end: number, from: number, decoded: string, copied: number, isMarkup: boolean): Content {
-    this.#unclosed++
-    this.cursor.at = end
+    this.cursor.goBack(end)
     const { text } = this.cursor
     // Elements before the end are part of the text; the end itself may have been the first.
     const still = isMarkup && /<[a-z/]/i.test(text.slice(from, end))

@@ -25,6 +25,8 @@ const FIRST_BEYOND_ASCII = 0x80
 /** Declarations of a document type are read up to here. */
 const LONGEST_SUBSET = 100_000
 
+const LEAST_REREAD = 100_000
+
 /** Each `next` replaces what the previous one found. */
 export class Cursor {
   /** Where to continue. */
@@ -36,6 +38,8 @@ export class Cursor {
   closes = false
   /** `<br/>`: there is no end tag. */
   empty = false
+  /** Characters that were read again, because an element was not closed. */
+  #reread = 0
   #nameEnd = 0
   #end = 0
   /** The search for the end of CDATA failed: there is none in the rest of the text. */
@@ -125,9 +129,15 @@ export class Cursor {
     return end === -1 ? text.length : end
   }
 
-  /** True if the text ends within the tag. */
-  get isCut(): boolean {
-    return this.#end >= this.text.length
+  /** Whether there is time to look for an end tag that may be missing: all in all, the text is read about twice. */
+  get isPatient(): boolean {
+    return this.#reread <= Math.max(this.text.length, LEAST_REREAD)
+  }
+
+  /** Goes back to a position, because the end tag was missing. */
+  goBack(to: number): void {
+    this.#reread += Math.max(0, this.at - to)
+    this.at = to
   }
 
   get hasAttributes(): boolean {

@@ -28,8 +28,6 @@ const ABOUT_RANK = 1
 const DESCRIPTION_AS_CONTENT = 4
 const DESCRIPTION_RANK = 1
 const BARE_MAIL_RANK = 5
-/** Unknown elements that are not closed cost a second look each. */
-const MOST_UNCLOSED = 100
 const RELATION = /^http:\/\/www\.iana\.org\/assignments\/relation\//i
 const NO_PREFIX = ''
 
@@ -64,7 +62,6 @@ class XmlFeed {
   readonly #feed: Draft
   #entry: Draft | undefined
   #entryName = ''
-  #unclosed = 0
 
   constructor(text: string, options: XmlOptions) {
     this.#cursor = new Cursor(text, this.#references)
@@ -371,7 +368,7 @@ class XmlFeed {
     const cursor = this.#cursor
     const { name, at } = cursor
     let depth = 1
-    if (this.#unclosed > MOST_UNCLOSED) return
+    if (!cursor.isPatient) return
     while (cursor.next()) {
       if (sameName(cursor.name, name)) {
         if (!cursor.closes && !cursor.empty) depth++
@@ -379,8 +376,7 @@ class XmlFeed {
       } else if (cursor.closes ? this.#isEnclosing(cursor.name) : this.#meaning(cursor.name)?.is === 'entry')
         break
     }
-    this.#unclosed++
-    cursor.at = at
+    cursor.goBack(at)
   }
 
   #isEnclosing(name: string): boolean {
