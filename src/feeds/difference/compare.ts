@@ -10,7 +10,7 @@ import type {
   NamedEntry,
 } from '../contract.js'
 import { type Identified, identify } from './identity.js'
-import { counted, lossSince, UNKNOWN_LOSS } from './loss.js'
+import { clockAhead, counted, lossSince, UNKNOWN_LOSS } from './loss.js'
 import { matchEntries } from './matches.js'
 import {
   capacity,
@@ -38,6 +38,7 @@ const NO_STATE: FeedState = {
   polledAt: 0,
   newestAt: undefined,
   oldestAt: undefined,
+  aheadMs: 0,
   posts: 0,
   observedMs: 0,
   records: [],
@@ -207,7 +208,18 @@ class Comparison {
     if (overlap === 0 && (this.#order === 'none' || unordered >= UNORDERED_POLLS))
       return { ...UNKNOWN_LOSS, overlap }
     const oldestAt = datesOf(this.#entries)?.oldestAt
-    return lossSince(this.#state, { now: this.now, entries: this.#entries.length, overlap, oldestAt })
+    const aheadMs = this.#aheadMs()
+    return lossSince(this.#state, {
+      now: this.now,
+      entries: this.#entries.length,
+      overlap,
+      oldestAt,
+      aheadMs,
+    })
+  }
+
+  #aheadMs(): number {
+    return clockAhead(this.#state.aheadMs, datesOf(this.#window)?.newestAt, this.now)
   }
 
   /** Entries in common with the last window. A pinned entry is always there, and shows nothing. */
@@ -257,6 +269,7 @@ class Comparison {
       polledAt: this.now,
       newestAt: delta ? state.newestAt : dates?.newestAt,
       oldestAt: delta ? state.oldestAt : dates?.oldestAt,
+      aheadMs: this.#aheadMs(),
       ...(this.#first ? { posts: 0, observedMs: 0 } : counted(state, fresh.length + loss.estimate, ms)),
       records,
     })

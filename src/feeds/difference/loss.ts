@@ -17,6 +17,8 @@ export interface WindowFacts {
   readonly overlap: number
   /** Dates of the entries, pinned ones excepted; undefined without dates. */
   readonly oldestAt: number | undefined
+  /** How far the clock of the feed is ahead of ours. */
+  readonly aheadMs: number
 }
 
 export const UNKNOWN_LOSS: FeedLoss = {
@@ -41,19 +43,29 @@ export function lossSince(state: FeedState, facts: WindowFacts): FeedLoss {
   return { overlap, possible: true, estimate, basis: 'rate', gapMs: undefined }
 }
 
-/** From the last poll, at which nothing newer was there, to the oldest entry of now. A feed's clock may be ahead of ours. */
-function gapOf({ polledAt, newestAt }: FeedState, { oldestAt }: WindowFacts): number | undefined {
+/** From the last poll, at which nothing newer was there, to the oldest entry of now. */
+function gapOf({ polledAt, newestAt }: FeedState, { oldestAt, aheadMs }: WindowFacts): number | undefined {
   if (oldestAt === undefined || newestAt === undefined) return undefined
-  return Math.max(0, oldestAt - Math.max(polledAt, newestAt))
+  return Math.max(0, oldestAt - Math.max(polledAt + aheadMs, newestAt))
+}
+
+/** An entry that is dated further ahead announces something; that is not the clock. */
+const FURTHEST_AHEAD_MS = 14 * 3_600_000
+
+/** How far a feed's clock is ahead of ours, from what earlier polls showed and the newest entry of this one. */
+export function clockAhead(knownMs: number, newestAt: number | undefined, now: number): number {
+  const aheadMs = newestAt === undefined ? 0 : newestAt - now
+  return aheadMs > FURTHEST_AHEAD_MS ? knownMs : Math.max(knownMs, aheadMs)
 }
 
 /** From both windows: the last of n entries counted back from now is as old as n intervals, so n − 1 is unbiased. */
-function ratePerMs(state: FeedState, { now, entries, oldestAt }: WindowFacts): number {
+function ratePerMs(state: FeedState, { now, entries, oldestAt, aheadMs }: WindowFacts): number {
   let posts = Math.max(0, entries - 1)
-  let ms = Math.max(1, now - oldestAt!)
-  if (state.oldestAt !== undefined && state.window > 1 && state.polledAt > state.oldestAt) {
+  let ms = Math.max(1, now + aheadMs - oldestAt!)
+  const spanMs = state.oldestAt === undefined ? 0 : state.polledAt + aheadMs - state.oldestAt
+  if (state.window > 1 && spanMs > 0) {
     posts += state.window - 1
-    ms += state.polledAt - state.oldestAt
+    ms += spanMs
   }
   return posts / ms
 }

@@ -12,8 +12,8 @@ const RECORD_BYTES = 36
 /** Entries to remember at most, whatever the window. */
 const MOST_RECORDS = 100_000
 /** Entries that scrolled off are remembered, because some come back: pinned, edited, or from a server that lags behind. */
-const LEAST_HISTORY = 500
-const HISTORY_WINDOWS = 4
+const LEAST_HISTORY = 100
+const HISTORY_WINDOWS = 3
 
 const SECOND_MS = 1000
 const UNKNOWN_DATE = 0
@@ -49,6 +49,8 @@ export interface FeedState {
   /** Dates of the last window, in ms; undefined without dates. */
   readonly newestAt: number | undefined
   readonly oldestAt: number | undefined
+  /** How far the clock of the feed was ahead of ours, in ms. */
+  readonly aheadMs: number
   /** Entries counted, and the time in ms in which they were published; both fade with age. */
   readonly posts: number
   readonly observedMs: number
@@ -72,6 +74,7 @@ export function encodeState(state: FeedState): FeedMemory {
   view.setUint8(2, state.detail)
   view.setUint8(3, Math.min(state.noisyPolls, 255))
   view.setUint8(4, Math.min(state.unorderedPolls, 255))
+  view.setUint16(6, seconds(state.aheadMs), true)
   view.setUint32(8, Math.min(state.window, state.records.length), true)
   view.setFloat64(12, state.polledAt, true)
   view.setUint32(20, seconds(state.newestAt), true)
@@ -122,6 +125,7 @@ export function decodeState(memory: FeedMemory): FeedState | undefined {
     polledAt: view.getFloat64(12, true),
     newestAt: milliseconds(view.getUint32(20, true)),
     oldestAt: milliseconds(view.getUint32(24, true)),
+    aheadMs: view.getUint16(6, true) * SECOND_MS,
     posts: view.getFloat64(28, true),
     observedMs: view.getFloat64(36, true),
     records,
