@@ -109,7 +109,7 @@ export const feedsmith: Rival = {
 
 const rssParser = new RssParser<object, object>()
 
-export const rssParserRival: Rival = {
+const rssParserRival: Rival = {
   name: 'rss-parser',
   parse: (text) => rssParser.parseString(text),
   async read(text) {
@@ -131,7 +131,7 @@ export const rssParserRival: Rival = {
 
 const rowanPerson = (authors: Loose): string | undefined => first(authors)?.name ?? first(authors)?.email
 
-export const rowan: Rival = {
+const rowan: Rival = {
   name: '@rowanmanning/feed-parser',
   parse: (text) => rowan.read(text),
   read(text) {
