@@ -34,8 +34,9 @@ export interface Naming {
   readonly detail: number
 }
 
+/** The key is set once all names are known. */
 interface Traits extends Omit<Identified, 'key'> {
-  readonly id: string | undefined
+  key: string
 }
 
 /** The different entries of a feed; repetitions, and entries with nothing in them, are left out. */
@@ -56,9 +57,9 @@ export function identify(
     full = full.map((name, at) => (shared.has(name) ? detailed(names[at]!, traits[at]!, level) : name))
   }
   const found = new Map<string, Identified>()
-  for (const [at, { id: _, ...rest }] of traits.entries()) {
-    const key = fingerprintText(full[at]!)
-    if (!found.has(key)) found.set(key, { ...rest, key })
+  for (const [at, each] of traits.entries()) {
+    each.key = fingerprintText(full[at]!)
+    if (!found.has(each.key)) found.set(each.key, each)
   }
   return { entries: [...found.values()], naming: { namedBy: naming.namedBy, detail } }
 }
@@ -83,20 +84,23 @@ function traitsOf(entry: FeedEntry): Traits | undefined {
   if (entry.id === undefined && entry.url === undefined && title === '' && text === '') return undefined
   const date = entry.published ?? entry.updated
   const publishedAt = date === undefined ? undefined : Date.parse(date)
+  const words = samplesOf(title)
   return {
+    key: '',
     entry,
-    id: entry.id,
     hasId: entry.id !== undefined,
     link: hash48(entry.url === undefined ? '' : entry.url.replace(SCHEME, '')),
     title: hash48(title),
     content: hash48(`${plain(entry.title ?? '')}\n${text}`) >>> 0,
-    words: samplesOf(title),
+    wordsLow: words[0]!,
+    wordsHigh: words[1]!,
     published: seconds(publishedAt),
     publishedAt,
   }
 }
 
-function nameOf({ id, entry, published, content }: Traits, namedBy: NamedBy): string {
+function nameOf({ entry, published, content }: Traits, namedBy: NamedBy): string {
+  const { id } = entry
   if (id !== undefined && namedBy === NAMED_BY.id) return `id ${id}`
   if (entry.url !== undefined && namedBy <= NAMED_BY.link) return `link ${entry.url.replace(SCHEME, '')}`
   const title = plain(entry.title ?? '')
@@ -126,9 +130,12 @@ function hash48(text: string): number {
   return (print[1]! & 0xffff) * 2 ** 32 + print[0]! || 1
 }
 
-/** For each of eight orders of all words, one byte of the word that comes first (MinHash). */
-function samplesOf(title: string): Uint8Array {
-  const least = new Uint32Array(SAMPLES).fill(0xffffffff)
+const least = new Uint32Array(SAMPLES)
+const packed = new Uint32Array(2)
+
+/** For each of eight orders of all words, one byte of the word that comes first (MinHash), in two numbers. */
+function samplesOf(title: string): Uint32Array {
+  least.fill(0xffffffff)
   for (const word of wordsOf(title)) {
     fingerprint(word, print)
     for (let k = 0; k < SAMPLES; k++) {
@@ -137,7 +144,9 @@ function samplesOf(title: string): Uint8Array {
       if (value < least[k]!) least[k] = value
     }
   }
-  return Uint8Array.from(least, (value) => value & 0xff)
+  packed.fill(0)
+  for (let k = 0; k < SAMPLES; k++) packed[k >> 2]! |= (least[k]! & 0xff) << (8 * (k & 3))
+  return packed
 }
 
 function wordsOf(title: string): readonly string[] {
@@ -153,7 +162,12 @@ function wordsOf(title: string): readonly string[] {
 /** Whether two titles may be those of one article. A missing title says nothing. */
 export function similarTitles(a: EntryRecord, b: EntryRecord): boolean {
   if (a.title === b.title || a.title === 0 || b.title === 0) return true
+  return equalBytes(a.wordsLow ^ b.wordsLow) + equalBytes(a.wordsHigh ^ b.wordsHigh) >= SIMILAR_SAMPLES
+}
+
+/** Bytes of a 32-bit difference that are zero. */
+function equalBytes(difference: number): number {
   let equal = 0
-  for (let k = 0; k < SAMPLES; k++) if (a.words[k] === b.words[k]) equal++
-  return equal >= SIMILAR_SAMPLES
+  for (let shift = 0; shift < 32; shift += 8) if (((difference >>> shift) & 0xff) === 0) equal++
+  return equal
 }

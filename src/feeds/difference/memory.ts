@@ -26,8 +26,9 @@ export interface EntryRecord {
   readonly title: number
   /** Of title and text. */
   readonly content: number
-  /** Samples of the words in its title, to recognize similar titles. */
-  readonly words: Uint8Array
+  /** Samples of the words in its title, to recognize similar titles: eight bytes. */
+  readonly wordsLow: number
+  readonly wordsHigh: number
   /** Seconds since the epoch; 0 if unknown. */
   readonly published: number
 }
@@ -88,7 +89,8 @@ export function encodeState(state: FeedState): FeedMemory {
     setHash(view, at + 8, record.link)
     setHash(view, at + 14, record.title)
     view.setUint32(at + 20, record.content, true)
-    bytes.set(record.words, at + 24)
+    view.setUint32(at + 24, record.wordsLow, true)
+    view.setUint32(at + 28, record.wordsHigh, true)
     view.setUint32(at + 32, record.published, true)
   }
   return bytes
@@ -112,7 +114,8 @@ export function decodeState(memory: FeedMemory): FeedState | undefined {
       link: hashAt(view, at + 8),
       title: hashAt(view, at + 14),
       content: view.getUint32(at + 20, true),
-      words: memory.slice(at + 24, at + 32),
+      wordsLow: view.getUint32(at + 24, true),
+      wordsHigh: view.getUint32(at + 28, true),
       published: view.getUint32(at + 32, true),
     })
   }

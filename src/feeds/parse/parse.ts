@@ -28,7 +28,8 @@ const BEFORE = /^[\s\ufeff\0]+/
  * @example
  * const response = await fetch('https://example.com/feed')
  * const contentType = response.headers.get('content-type') ?? undefined
- * const feed = parseFeed(await response.bytes(), { url: response.url, contentType })
+ * const body = new Uint8Array(await response.arrayBuffer())
+ * const feed = parseFeed(body, { url: response.url, contentType })
  * if (feed.kind === 'none') console.log(`not a feed: ${feed.reason}`)
  * for (const { title, url, published } of feed.entries) console.log(published, title, url)
  */
