@@ -4,6 +4,7 @@ const library = {
   index: 'src/index.ts',
   adapters: 'src/adapters.ts',
   content: 'src/extract/content/index.ts',
+  feeds: 'src/feeds/index.ts',
   conformance: 'src/conformance/index.ts',
   sim: 'src/sim/index.ts',
 }

@@ -48,6 +48,7 @@ const PURE = [
   'engine',
   'exchange',
   'extract',
+  'feeds',
   'fetch/robots',
   'frontier',
   'options',
@@ -67,6 +68,7 @@ export default defineConfig({
       { find: /^kumo$/, replacement: source('index.ts') },
       { find: /^kumo\/adapters$/, replacement: source('adapters.ts') },
       { find: /^kumo\/content$/, replacement: source('extract/content/index.ts') },
+      { find: /^kumo\/feeds$/, replacement: source('feeds/index.ts') },
       { find: /^kumo\/conformance$/, replacement: source('conformance/index.ts') },
       { find: /^kumo\/sim$/, replacement: source('sim/index.ts') },
     ],
@@ -106,6 +108,7 @@ export default defineConfig({
             { find: /^kumo$/, replacement: `${INSTALLED}/dist/index.cjs` },
             { find: /^kumo\/adapters$/, replacement: `${INSTALLED}/dist/adapters.cjs` },
             { find: /^kumo\/content$/, replacement: `${INSTALLED}/dist/content.cjs` },
+            { find: /^kumo\/feeds$/, replacement: `${INSTALLED}/dist/feeds.cjs` },
           ],
         },
         test: {

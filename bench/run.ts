@@ -7,6 +7,7 @@ import { core } from './core.js'
 import { durable } from './durable.js'
 import { exchange } from './exchange.js'
 import { fairness } from './fairness.js'
+import { feeds } from './feeds.js'
 import { frontier } from './frontier.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
@@ -26,6 +27,7 @@ const BENCHES: Record<string, Bench> = {
   core,
   scanner,
   content,
+  feeds,
   robots,
   seen,
   frontier,

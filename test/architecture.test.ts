@@ -43,6 +43,7 @@ const FOLDERS: readonly string[] = [
   'exchange',
   'extract extract/charset extract/digest extract/dom extract/html extract/select extract/sitemap extract/xml',
   'extract/content extract/content/markdown extract/content/meta extract/content/sections extract/content/structured',
+  'feeds feeds/difference feeds/discover feeds/parse',
   'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/http/undici fetch/robots',
   'frontier',
   'hooks hooks/session',
@@ -71,6 +72,8 @@ const ASSEMBLING = ['sim', 'conformance', 'cli']
 const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   // A store's frontier is the workbench over a disk; its seen-set is the table over a disk.
   stores: ['frontier', 'seen'],
+  // Feeds have the charsets and entities of pages, and are found in their tags.
+  feeds: ['extract'],
 }
 
 const MAX_ROOT_FILES = 8

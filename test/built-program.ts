@@ -15,6 +15,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   kumo: 'src/index.ts',
   'kumo/adapters': 'src/adapters.ts',
   'kumo/content': 'src/extract/content/index.ts',
+  'kumo/feeds': 'src/feeds/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 }

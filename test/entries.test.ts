@@ -12,6 +12,7 @@ const ENTRIES = {
   kumo: 'src/index.ts',
   'kumo/adapters': 'src/adapters.ts',
   'kumo/content': 'src/extract/content/index.ts',
+  'kumo/feeds': 'src/feeds/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 } as const

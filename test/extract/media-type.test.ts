@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../src/conformance/page.js'
 import { declaredType, sniffedType } from '../../src/extract/media-type.js'
+import { cpuMs } from '../cpu-time.js'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const PNG = latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')
@@ -92,11 +93,11 @@ describe('sniffedType', () => {
   })
 
   it('takes bounded time for a hostile beginning', () => {
-    const started = performance.now()
+    const started = cpuMs()
     for (const piece of ['<!--', '<?', '<!a', ' ', '<!---->', '<?>', '<!a>'])
       for (const declared of ['text/html', '', 'application/octet-stream'])
         sniffedType(declared, Buffer.from(` ${piece.repeat(2000)}`))
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(cpuMs() - started).toBeLessThan(1000)
   })
 })
 

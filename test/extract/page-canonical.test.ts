@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../src/conformance/page.js'
+import { cpuMs } from '../cpu-time.js'
 
 const URL_OF_PAGE = 'https://example.com/shop/tea.html?cup=1'
 
@@ -67,11 +68,11 @@ describe('page.canonical', () => {
   })
 
   it('takes linear time for a hostile header', () => {
-    const started = performance.now()
+    const started = cpuMs()
     for (const piece of ['<', '<a>;', '<a>;x="', '<a>; ', '<a>;x=']) {
       const given = { 'content-type': 'application/pdf', link: piece.repeat(20_000) }
       expect(pageOf({ url: URL_OF_PAGE, body: '%PDF-1.7', headers: given }).canonical).toBeUndefined()
     }
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(cpuMs() - started).toBeLessThan(2000)
   })
 })

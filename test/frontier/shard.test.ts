@@ -4,6 +4,7 @@ import type { Politeness } from '../../src/frontier/contract.js'
 import { firstCome } from '../../src/frontier/selection.js'
 import { ShardFrontier } from '../../src/frontier/shard.js'
 import type { CrawlRequest } from '../../src/types.js'
+import { cpuMs } from '../cpu-time.js'
 
 const ORDINARY: Politeness = { delayMs: 100, connections: 1, growAt: 1000 }
 
@@ -188,11 +189,11 @@ describe('ShardFrontier', () => {
     const [from, to] = [shard(), shard()]
     const hosts = Array.from({ length: 100_000 }, (_, i) => `${i % 10}-h${i}.example`)
     for (let path = 0; path < 3; path++) from.add(hosts.map((host) => request(host, path)))
-    const before = performance.now()
+    const before = cpuMs()
     await from.hold([1, 3])
     const moved = from.release()
     to.adopt(structuredClone(moved))
-    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(cpuMs() - before).toBeLessThan(10_000)
     expect([from.pending, to.pending, from.hosts, to.hosts]).toEqual([240_000, 60_000, 80_000, 20_000])
     const load = to.load()
     expect(load).toEqual(

@@ -3,6 +3,7 @@ import { seenStoreSuite } from '../../src/conformance/seen.js'
 import { Slabs } from '../../src/seen/slabs.js'
 import { FingerprintSet, fingerprintTable } from '../../src/seen/table.js'
 import { type Random, seededRandom } from '../../src/time.js'
+import { cpuMs } from '../cpu-time.js'
 
 describe('fingerprintTable', () => {
   seenStoreSuite({ it, create: fingerprintTable })
@@ -179,9 +180,9 @@ describe('FingerprintSet', () => {
     const random = seededRandom(9)
     while (one.size < 200_000) add(random.next() * 2 ** 32, random.next() * 2 ** 32)
     adder(other)(1, 2)
-    const before = performance.now()
+    const before = cpuMs()
     one.addTo(other)
-    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(cpuMs() - before).toBeLessThan(10_000)
     expect(other.size).toBe(one.size + 1)
     const prints = one.toArray()
     for (let at = 0; at < prints.length; at += 2) if (!other.has(prints, at)) expect.unreachable(`${at}`)

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { byteOrderMark, declaredEncoding } from '../../../src/extract/charset/charset.js'
 import { metaEncoding, xmlEncoding } from '../../../src/extract/charset/prescan.js'
 import { seededRandom } from '../../../src/time.js'
+import { cpuMs } from '../../cpu-time.js'
 
 const SUITE = fileURLToPath(
   new URL('../../../../shared/suites/charset/html5lib_encoding.json', import.meta.url),
@@ -61,9 +62,9 @@ describe('metaEncoding', () => {
     'reads a long run of %o in linear time',
     (piece) => {
       const text = `charset${piece.repeat(Math.ceil(300_000 / piece.length))}`
-      const started = performance.now()
+      const started = cpuMs()
       metaEncoding(text)
-      expect(performance.now() - started).toBeLessThan(2000)
+      expect(cpuMs() - started).toBeLessThan(2000)
     },
   )
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { detectLanguage } from '../../../src/extract/content/language.js'
+import { cpuMs } from '../../cpu-time.js'
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ar: 'يمكنك قراءة هذا الكتاب في أي وقت، لأن كل صفحة منه مكتوبة بلغة واضحة.',
@@ -62,7 +63,7 @@ it('has no answer without words', () => {
 
 it('takes bounded time for a long text', () => {
   const text = 'ру en '.repeat(5_000_000)
-  const start = performance.now()
+  const start = cpuMs()
   detectLanguage(text)
-  expect(performance.now() - start).toBeLessThan(1000)
+  expect(cpuMs() - start).toBeLessThan(1000)
 })

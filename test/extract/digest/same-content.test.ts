@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { duplicateDigest } from '../../../src/extract/digest/duplicate-digest.js'
 import { sameContent } from '../../../src/extract/digest/same-content.js'
 import { seededRandom } from '../../../src/time.js'
+import { cpuMs } from '../../cpu-time.js'
 
 const HERE = 'https://example.com/dir/page'
 
@@ -96,10 +97,10 @@ describe('duplicateDigest', () => {
     'is quick on %j a million times over',
     (piece) => {
       const body = Buffer.from(piece.repeat(1_000_000))
-      const start = performance.now()
+      const start = cpuMs()
       duplicateDigest(body, HERE, new Uint32Array(2))
       // Takes some milliseconds; squared, it would take minutes.
-      expect(performance.now() - start).toBeLessThan(1000)
+      expect(cpuMs() - start).toBeLessThan(1000)
     },
   )
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalPattern, groupFor, groupText } from '../../../src/fetch/robots/group.js'
 import { Rules } from '../../../src/fetch/robots/rules.js'
 import { seededRandom } from '../../../src/time.js'
+import { cpuMs } from '../../cpu-time.js'
 
 const random = seededRandom(9309)
 const below = (n: number) => Math.floor(random.next() * n)
@@ -135,7 +136,7 @@ describe('a hostile file', () => {
       // The shortest of several, because others use this machine too.
       let fastest = Number.POSITIVE_INFINITY
       for (let i = 0; i < 10; i++) {
-        const before = performance.now()
+        const before = cpuMs()
         expect(rules.allows(`/${tail}`)).toBe(true)
         fastest = Math.min(fastest, performance.now() - before)
       }
@@ -150,9 +151,9 @@ describe('a hostile file', () => {
       rules.set(`/*${word('ab', 14)}*${word('ab', 14)}*${word('ab', 14)}c`, false)
     const path = `/${word('ab', 60_000)}`
     const compiled = new Rules(rules)
-    const before = performance.now()
+    const before = cpuMs()
     expect(compiled.allows(path)).toBe(false)
-    expect(performance.now() - before).toBeLessThan(2000)
+    expect(cpuMs() - before).toBeLessThan(2000)
     expect(compiled.allows('/ab')).toBe(true)
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { KumoError } from '../../../src/errors.js'
 import { compileGlob } from '../../../src/url/scope/glob.js'
+import { cpuMs } from '../../cpu-time.js'
 
 describe('a glob', () => {
   test.each<[pattern: string, fits: string[], fitsNot: string[]]>([
@@ -116,11 +117,11 @@ describe('a glob', () => {
       `/${'**/'.repeat(6)}*a*b`,
     ]
     const urls = [`https://e.com/${'a'.repeat(length)}`, `https://e.com/${'a/'.repeat(length / 2)}`]
-    const start = performance.now()
+    const start = cpuMs()
     for (const pattern of hostile) {
       const matches = compileGlob(pattern)
       for (const url of urls) expect(matches(url)).toBe(false)
     }
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(cpuMs() - start).toBeLessThan(2000)
   })
 })

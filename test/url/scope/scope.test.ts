@@ -12,6 +12,7 @@ import {
   sameSite,
 } from '../../../src/url/scope/rules.js'
 import { type ScopeLike, type ScopeRule, type ScopeTest, scopeTarget } from '../../../src/url/scope/scope.js'
+import { cpuMs } from '../../cpu-time.js'
 
 async function started(like: ScopeLike, ...seeds: string[]): Promise<ScopeTest> {
   const scope = toRule(like).start()
@@ -170,9 +171,9 @@ describe('a scope rule', () => {
     const scope = await started(pathPrefix())
     for (let n = 0; n < 100_000; n++) scope.addSeed?.(`https://e.com/${n}/`)
     expect(asks(scope, 'https://e.com/77777/a/b')).toBe(true)
-    const start = performance.now()
+    const start = cpuMs()
     for (let n = 0; n < 1000; n++) asks(scope, `https://e.com/x${'/a'.repeat(500)}`)
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(cpuMs() - start).toBeLessThan(1000)
   })
 })
 
