@@ -138,7 +138,7 @@ describe('a hostile file', () => {
       for (let i = 0; i < 10; i++) {
         const before = cpuMs()
         expect(rules.allows(`/${tail}`)).toBe(true)
-        fastest = Math.min(fastest, performance.now() - before)
+        fastest = Math.min(fastest, cpuMs() - before)
       }
       console.log(`robots: ${name}: ${rules.size} rules, ${fastest.toFixed(2)} ms a question`)
       expect(fastest).toBeLessThan(20)
