@@ -22,7 +22,6 @@ const WITH_WORKERS = crawls(
   'politeness',
   'refresh',
   'requests',
-  'retries',
   'robots',
   'session',
   'sitemaps',
