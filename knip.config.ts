@@ -5,16 +5,19 @@ const startedByPath = [
   'bench/run.ts',
   'bench/pairs.ts',
   'bench/aborting.ts',
+  'bench/search-memory.ts',
   'bench/micro/*.ts',
   'bench/*.mjs',
+  'bench/web/*.mjs',
   'build/import-meta-url.js',
   'examples/*.{ts,mjs}',
   'examples/demo/picture.ts',
   'test/conformance/under-node-test.ts',
   'test/{crawler,run}/programs/*.ts',
-  'test/durability/*-program.ts',
+  'test/{cluster,durability}/*-program.ts',
   'test/extract/dom/loads-dom-late.ts',
   'test/package/*.{mjs,cjs}',
+  'test/search/index/killed-program.ts',
   'test/stores/level/db/{copies-and-waits,exits-by-itself}.ts',
   'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
 ]
@@ -26,8 +29,8 @@ const startedByPath = [
 const config: KnipConfig = ({ production = false }) => ({
   entry: [...startedByPath, 'test/**/*.test.ts', 'test/**/*.test-d.ts'],
   project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.js'],
-  // Loaded with `require`, because it is CommonJS without types.
-  ignoreDependencies: ['html-encoding-sniffer'],
+  // Loaded with `require`, because they are CommonJS without types, or without types that work.
+  ignoreDependencies: ['html-encoding-sniffer', 'node-warc'],
   // A function that its own file uses may be exported for its unit test, and a type beside the function that takes it.
   ignoreExportsUsedInFile: production || { interface: true, type: true },
 })

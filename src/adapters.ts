@@ -3,7 +3,14 @@
  * type that they mention, and the parts that Kumo itself uses, to build on.
  */
 
-export type { Bottleneck, IdleReason, StageName, StageStats, WorkerStats } from './engine/stats/stats.js'
+export type {
+  Bottleneck,
+  IdleReason,
+  QueueStats,
+  StageName,
+  StageStats,
+  WorkerStats,
+} from './engine/stats/stats.js'
 export type { RetriedFailure, RetryWhen } from './engine/visit/retry.js'
 export type { Exchange } from './exchange/contract.js'
 export type {
@@ -22,9 +29,11 @@ export type {
   FetchedResponse,
   Fetcher,
   FetchFailure,
+  HttpExchange,
   Outcome,
   ResponseHeaders,
   Validators,
+  WireExchange,
 } from './fetch/contract.js'
 export type { Address } from './fetch/dns/query.js'
 export {
@@ -55,12 +64,13 @@ export type {
   Settlement,
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
-export type { Hook, HookContext } from './hooks/contract.js'
+export type { Hook, HookContext, HookQueue } from './hooks/contract.js'
 export type { SessionConditions, SessionOptions, SessionRule } from './hooks/session/contract.js'
 export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
 export type { HostOptions } from './options/hosts.js'
 export type {
   BodyOptions,
+  ConnectionOptions,
   DelayOptions,
   DnsOptions,
   HeaderOptions,
@@ -80,18 +90,23 @@ export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
 export { type FingerprintTable, fingerprintTable } from './seen/table.js'
 export type {
+  CrawlLimits,
   Handover,
   Leftover,
+  Membership,
   OpenStore,
   Outbox,
+  OwnershipListener,
   PartitionLoad,
   ShardContext,
+  SharedLimit,
   SharedStore,
   StateSpace,
   StateStore,
   Store,
   StoreCondition,
   StoreContext,
+  StoreHealth,
   StoreSnapshot,
 } from './stores/contract.js'
 export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
@@ -106,6 +121,7 @@ export {
   type Timer,
 } from './time.js'
 export type {
+  FeedPurpose,
   HostTrouble,
   Link,
   MaybePromise,

@@ -29,18 +29,32 @@ export type KumoErrorCode =
   | 'KUMO_MODULE_FAILED'
   /** With workers: an option that must be a module was given as a value, which cannot be sent to a thread. */
   | 'KUMO_NOT_PORTABLE'
+  /** A sink cannot write, and there is no room for more dead letters; or its file or table cannot be used. */
+  | 'KUMO_SINK_FAILED'
   /** A part could not be closed, e.g. a hook that writes its last lines on close; the crawl itself is complete. */
   | 'KUMO_CLOSE_FAILED'
+  /** A hook could not make durable what it was given, so the crawl ended without committing it. */
+  | 'KUMO_FLUSH_FAILED'
   /** A part violated the contract it implements, e.g. returned a value of the wrong shape. */
   | 'KUMO_CONTRACT_BROKEN'
   /** A worker thread could not be started, or kept crashing; the crawl has ended. */
   | 'KUMO_WORKER_FAILED'
+  /** An archive could not be written, or there is none where one is to be read. */
+  | 'KUMO_ARCHIVE_FAILED'
   /** `page.document` was read, but the page is not markup, or a page is too large for a tree of its elements. */
   | 'KUMO_NO_DOCUMENT'
   /** `page.follow()` was called after the page was settled. */
   | 'KUMO_PAGE_SETTLED'
   /** `routes()` has no handler for a page; reported as a failure with the code `no-route`. */
   | 'KUMO_NO_ROUTE'
+  /** Another process, or another part of this one, writes the search index. */
+  | 'KUMO_INDEX_LOCKED'
+  /** A file of the search index is damaged or missing. */
+  | 'KUMO_INDEX_DAMAGED'
+  /** The search index has other fields, stemmers or segmenters than the program asks for, or a newer format. */
+  | 'KUMO_INDEX_MISMATCH'
+  /** The search index could not be read or written, e.g. because the disk is full, or it was closed. */
+  | 'KUMO_INDEX_FAILED'
   /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
   /** The feature does not run on this runtime, which is not Node.js. */

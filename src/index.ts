@@ -4,7 +4,7 @@
  */
 
 export { Crawler, type RunOptions } from './crawler.js'
-export type { CrawlEvents, Redirect, Skip, WorkerEvent } from './engine/events.js'
+export type { CrawlEvents, WorkerEvent } from './engine/events.js'
 export type { EndReason, Stats, Summary } from './engine/stats/stats.js'
 export { KumoError, type KumoErrorCode } from './errors.js'
 export type { Extractor, Page, PageLink } from './extract/contract.js'
@@ -27,7 +27,7 @@ export type { Store, StoreEvent } from './stores/contract.js'
 export { type Inspection, inspectCrawl } from './stores/level/inspect/inspect.js'
 export { type LevelOptions, level } from './stores/level/level.js'
 export { memory } from './stores/memory.js'
-export type { Change, CrawlRequest, Failure, FailureCode, SkipReason } from './types.js'
+export type { Change, CrawlRequest, Failure, FailureCode, Redirect, Skip, SkipReason } from './types.js'
 export type { RequestOptions } from './url/request-options.js'
 export { indexPages } from './url/rewrite.js'
 export { all, any, not } from './url/scope/combine.js'

@@ -25,6 +25,10 @@ export interface Clock {
    * ago another process did something. Undefined, or absent, if there is no such scale.
    */
   steady?(): { readonly scale: string; readonly ms: number } | undefined
+  /**
+   * The system clock, which may be changed, and which goes on while the machine sleeps. Absent: `now` does that too.
+   */
+  wall?(): number
 }
 
 export interface Timer {
@@ -87,6 +91,7 @@ export function systemClock(like?: TimeOrigin): Clock {
       const scale = bootName()
       return scale === undefined ? undefined : { scale, ms: counterMs() }
     },
+    wall: Date.now,
   }
 }
 

@@ -85,8 +85,8 @@ export interface HostTrouble {
 }
 
 /**
- * Why a URL is fetched if not as a page: it is a sitemap (`nested` is the number of indexes above it), or the
- * robots.txt of another origin redirected here.
+ * Why a URL is fetched if not as a page: it is a sitemap (`nested` is the number of indexes above it), the robots.txt of
+ * another origin redirected here, or it is a feed.
  */
 export type Purpose =
   | {
@@ -99,6 +99,26 @@ export type Purpose =
     }
   | { readonly kind: 'robots'; readonly origin: string }
   | RobotsArrived
+  | FeedPurpose
+
+/**
+ * A poll of a feed. One such request belongs to each feed and waits in the frontier for the next poll; it is a revisit
+ * once the feed is known. If a poll is redirected, what is known about the feed travels with it, so that exactly one shard
+ * has it.
+ */
+export interface FeedPurpose {
+  readonly kind: 'feed'
+  /** The program named the URL: if it is no feed, it is a page. Absent: a page declares it, or links to it. */
+  readonly seed?: true | undefined
+  /** The feed that redirected here. */
+  readonly of?: string | undefined
+  /** All redirects on the way here were permanent. */
+  readonly moved?: boolean | undefined
+  /** What is known about the feed, as `FollowedFeeds` stores it; absent before its first poll. */
+  readonly state?: { readonly record: object; readonly memory?: string | undefined } | undefined
+  /** Not a poll: `state` comes back to the feed that redirected. */
+  readonly returns?: true | undefined
+}
 
 /**
  * Never fetched: the response to a request of kind `robots`, sent to the shard that asked for it. No frontier contains
@@ -206,6 +226,8 @@ export type FailureCode =
   | 'too-many-redirects'
   /** A redirect to a URL that already redirected here. */
   | 'redirect-loop'
+  /** `warcReplay()` or `cache()` has no answer to the request, and nothing was sent. */
+  | 'not-archived'
   /** The crawl was aborted during the fetch; the URL stays pending. */
   | 'aborted'
   /** The fetcher threw instead of returning an outcome. */
@@ -232,6 +254,8 @@ export type FailureCode =
   | 'session-over'
   /** A seed from an iterable is not an http(s) URL. */
   | 'invalid-seed'
+  /** A URL that is followed as a feed answered with something else, usually a page. */
+  | 'not-a-feed'
   /** Worker threads crashed or hung repeatedly while they processed this page. */
   | 'worker-crashed'
 
@@ -253,5 +277,30 @@ export interface Failure {
   /** URLs that redirected here, first to last; empty if none did. */
   readonly redirectedFrom: readonly string[]
   /** The request that failed. */
+  readonly request: PageRequest
+}
+
+/** A URL that was not fetched, or whose response was not used. */
+export interface Skip {
+  readonly url: string
+  readonly reason: SkipReason
+  /** The page with the link, if any. */
+  readonly parent: string | undefined
+  /** The request that was skipped; for a link, the request that it would have been. */
+  readonly request: PageRequest
+}
+
+/** A URL that redirected. */
+export interface Redirect {
+  readonly url: string
+  readonly to: string
+  readonly status: number
+  /** The page that links to `url`; undefined for a seed. */
+  readonly parent: string | undefined
+  /** Number of links followed from a seed. */
+  readonly depth: number
+  /** URLs that redirected to `url`, first to last; empty if none did. */
+  readonly redirectedFrom: readonly string[]
+  /** The request that was redirected. */
   readonly request: PageRequest
 }

@@ -37,26 +37,34 @@ interface Source {
 
 /** Every folder of src/. A new room or subroom gets a line here and a row in docs/architecture.md. */
 const FOLDERS: readonly string[] = [
-  'cli cli/check cli/crawl cli/inspect cli/simulate',
+  'cli cli/check cli/crawl cli/inspect cli/simulate cli/warc',
+  'cli cli/check cli/crawl cli/inspect cli/search cli/simulate',
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
-  'engine engine/admission engine/refresh engine/stats engine/visit',
+  'engine engine/admission engine/hooks engine/refresh engine/stats engine/visit',
+  'cli cli/check cli/crawl cli/feeds cli/inspect cli/simulate',
+  'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
+  'engine engine/admission engine/feeds engine/refresh engine/stats engine/visit',
+  'engine engine/admission engine/feeds engine/hooks engine/refresh engine/stats engine/visit',
   'exchange',
   'extract extract/charset extract/digest extract/dom extract/html extract/select extract/sitemap extract/xml',
   'extract/content extract/content/markdown extract/content/meta extract/content/sections extract/content/structured',
-  'feeds feeds/difference feeds/discover feeds/parse',
+  'feeds feeds/difference feeds/discover feeds/follow feeds/parse feeds/posting feeds/schedule',
   'fetch fetch/dns fetch/http fetch/http/access fetch/http/http2 fetch/http/undici fetch/robots',
   'frontier',
-  'hooks hooks/session',
+  'hooks hooks/graph hooks/graph/query hooks/graph/rank hooks/session hooks/sinks hooks/sinks/databases hooks/sinks/files hooks/sinks/web',
   'modules',
   'options',
   'partition',
   'refresh',
   'run run/threads',
+  'search search/index search/query search/segment search/serve search/words',
   'seen',
-  'sim sim/refresh',
+  'sim sim/feeds sim/refresh',
   'stores stores/level stores/level/check stores/level/db stores/level/format stores/level/frontier',
   'stores/level/inspect stores/level/opening stores/level/seen stores/level/threads',
+  'stores/redis stores/redis/client stores/redis/parts stores/redis/protocol stores/redis/session',
   'url url/scope url/traps',
+  'warc warc/format',
   'workers workers/closures workers/exchange',
 ].flatMap((line) => line.split(' '))
 
@@ -74,6 +82,8 @@ const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   stores: ['frontier', 'seen'],
   // Feeds have the charsets and entities of pages, and are found in their tags.
   feeds: ['extract'],
+  // Archived answers are taken apart and decoded like those of the web.
+  warc: ['fetch'],
 }
 
 const MAX_ROOT_FILES = 8
@@ -352,8 +362,9 @@ describe('time, randomness and packages', () => {
   test.each<[RegExp, string[]]>([
     [/^undici$/, ['fetch/http']],
     [/^(node:)?(http|https|http2|net|tls|dns)(\/|$)/, ['fetch', 'conformance', 'cli']],
-    [/^(node:)?worker_threads$/, ['workers']],
-    [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores/level']],
+    // A graph's ranks are computed in a thread that is no worker of a crawl.
+    [/^(node:)?worker_threads$/, ['workers', 'hooks/graph/rank']],
+    [/^(classic-level|level|abstract-level|lmdb)(\/|$)/, ['stores/level', 'hooks/graph']],
     [/^(ioredis|redis|@redis\/.*)$/, ['stores/redis']],
     [/^(linkedom|htmlparser2)/, ['extract/dom']],
     [/^(ipaddr\.js|tough-cookie)$/, ['fetch/http']],

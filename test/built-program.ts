@@ -16,6 +16,11 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'kumo/adapters': 'src/adapters.ts',
   'kumo/content': 'src/extract/content/index.ts',
   'kumo/feeds': 'src/feeds/index.ts',
+  'kumo/redis': 'src/stores/redis/index.ts',
+  'kumo/search': 'src/search/index.ts',
+  'kumo/warc': 'src/warc/index.ts',
+  'kumo/graph': 'src/hooks/graph/index.ts',
+  'kumo/sinks': 'src/hooks/sinks/index.ts',
   'kumo/conformance': 'src/conformance/index.ts',
   'kumo/sim': 'src/sim/index.ts',
 }

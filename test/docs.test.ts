@@ -157,8 +157,8 @@ describe('docs/page.md', () => {
   test.each<[heading: string, file: string, interfaces: string[]]>([
     ['Page', 'src/extract/contract.ts', ['Page']],
     ['Failure', 'src/types.ts', ['Failure']],
-    ['Skip', 'src/engine/events.ts', ['Skip']],
-    ['Redirect', 'src/engine/events.ts', ['Redirect']],
+    ['Skip', 'src/types.ts', ['Skip']],
+    ['Redirect', 'src/types.ts', ['Redirect']],
     ['Store', 'src/stores/contract.ts', ['StoreEvent']],
     ['Progress and end', 'src/engine/stats/stats.ts', ['Stats', 'Summary']],
   ])('%s: has every field, in order, and no other', (heading, file, interfaces) => {

@@ -14,9 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { durableStoreSuite, seenStoreSuite, storeSuite } from 'kumo/conformance'
+import { parseFeed } from 'kumo/feeds'
+import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { type Route, startSite } from './loopback/site.js'
 import { PROJECT, type RunOptions, runProgram } from './run-program.js'
+import { RedisServer, whyNoRedis } from './stores/redis/server.js'
 
 const FOLDER = join(PROJECT, 'examples')
 const NAMES = readdirSync(FOLDER)
@@ -30,7 +33,16 @@ const MORE_LINES: Record<string, number> = { 'custom-store': 100 }
 /** Everyday tasks take few lines, or the library lacks something. */
 const EVERYDAY = [
   ...['broken-links', 'enqueue', 'host-delay', 'json-lines-and-csv', 'markdown-export', 'pdf-text'],
-  ...['language-scope', 'login', 'priority', 'retry-failed', 'routes', 'search-form', 'structured-data'],
+  ...[
+    'language-scope',
+    'login',
+    'priority',
+    'retry-failed',
+    'routes',
+    'search-form',
+    'site-search',
+    'structured-data',
+  ],
 ]
 const EVERYDAY_LINES = 25
 
@@ -42,6 +54,14 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 const anchor = (href: string) => `<a href="${href}">${href}</a>`
 const html = (title: string, ...hrefs: string[]) =>
   `<title>${title}</title><h1>${title}</h1><p>Some words <img src="x.png">${hrefs.map(anchor).join(' ')}`
+
+const rss = (title: string, ...numbers: number[]) =>
+  `<rss version="2.0"><channel><title>${title.replace('&', '&amp;')}</title>${numbers
+    .map(
+      (n) =>
+        `<item><guid>${n}</guid><link>/${n}</link><title>Post ${n}</title><pubDate>Wed, 01 May 2024 10:0${n}:00 GMT</pubDate></item>`,
+    )
+    .join('')}</channel></rss>`
 
 /** A PDF of one page with one line. */
 function smallPdf(line: string): string {
@@ -77,6 +97,19 @@ async function run(name: string, routes: Record<string, Route>, start = '/', opt
   }
 }
 
+const TWO_PAGES = { '/': html('Home', '/a'), '/a': html('A') }
+
+/** Archives a site of two pages with the example, and returns its URL. */
+async function withArchive(folder: string): Promise<string> {
+  const site = await startSite(TWO_PAGES)
+  const { code, stdout, stderr } = await runProgram('examples/archive.ts', [site.url(), folder])
+  await site.close()
+  expect([code, stderr]).toEqual([0, ''])
+  const lines = stdout.replaceAll(site.url(), '/').trimEnd().split('\n')
+  expect(lines).toEqual(['404 /robots.txt', '200 /', '200 /a'])
+  return site.url()
+}
+
 const CASES: Record<string, () => Promise<void>> = {
   async 'quick-start'() {
     const pages = { '/': html('Home', '/a', '/gone', 'https://elsewhere.example/'), '/a': html('About') }
@@ -97,6 +130,18 @@ const CASES: Record<string, () => Promise<void>> = {
       expect.stringMatching(/^\/a: \(no headings\), read by thread [1-9]\d*$/),
     ])
     expect(lines.at(-1)).toMatch(/^2 pages: \d( \+ \d)*$/)
+  },
+
+  async cluster() {
+    if (whyNoRedis() !== undefined) return
+    const server = await RedisServer.start()
+    try {
+      const pages = { '/': html('Home', '/a'), '/a': html('About') }
+      const { lines } = await run('cluster', pages, '/', { env: { REDIS_URL: server.url } })
+      expect(lines).toEqual(['/', '/a', 'this process read 2 pages; the crawl ended with: done'])
+    } finally {
+      await server.stop()
+    }
   },
 
   async 'async-iteration'() {
@@ -225,6 +270,15 @@ const CASES: Record<string, () => Promise<void>> = {
     expect(text).toContain(`[more](${site.url('/a')})`)
   },
 
+  async 'site-search'() {
+    const folder = newFile()
+    const site = await startSite({ '/': html('Home', '/tea'), '/tea': html('Green tea') })
+    const { code, stdout, stderr } = await runProgram('examples/site-search.ts', [site.url(), 'tea', folder])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.replaceAll(site.url(''), '')).toMatch(/^2 pages\nGreen tea \/tea/)
+    await site.close()
+  },
+
   async 'pdf-text'() {
     const { lines } = await run('pdf-text', {
       '/': html('Home', '/a.pdf'),
@@ -239,16 +293,39 @@ const CASES: Record<string, () => Promise<void>> = {
     const { code, stderr } = await runProgram('examples/json-lines-and-csv.ts', [site.url(), name])
     expect([code, stderr]).toEqual([0, ''])
     const read = (path: string) =>
-      readFileSync(path, 'utf8').replaceAll(site.url(''), '').trimEnd().split('\n')
+      readFileSync(path, 'utf8').replaceAll(site.url(''), '').trimEnd().split(/\r?\n/)
     expect(read(`${name}.jsonl`).map((line) => JSON.parse(line))).toEqual([
       { url: '/', status: 200, title: 'Home' },
       { url: '/a', status: 200, title: 'One, "two"' },
     ])
-    expect(read(`${name}.csv`)).toEqual([
-      '"url","status","title"',
-      '"/","200","Home"',
-      '"/a","200","One, ""two"""',
+    expect(read(`${name}.csv`)).toEqual(['url,status,title', '/,200,Home', '/a,200,"One, ""two"""'])
+    await site.close()
+  },
+
+  async 'link-graph'() {
+    const folder = newFile()
+    const site = await startSite({ '/': html('Home', '/a', '/gone'), '/a': html('A', '/') })
+    const { code, stdout, stderr } = await runProgram('examples/link-graph.ts', [site.url(), folder])
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.replaceAll(site.url(''), '').trimEnd().split('\n')
+    expect(lines[0]).toBe('/gone: 404, on /')
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^0\.\d{3} \/$/),
+      expect.stringMatching(/^0\.\d{3} \//),
+      expect.stringMatching(/^0\.\d{3} \//),
     ])
+    await site.close()
+  },
+
+  async 'to-a-database'() {
+    const path = newFile()
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('Spiders') })
+    const { code, stdout, stderr } = await runProgram('examples/to-a-database.ts', [site.url(), path])
+    expect([code, stderr, stdout]).toEqual([0, '', `2 pages in ${path}\n`])
+    const database = new Database(path)
+    const found = database.prepare("SELECT title FROM pages_search WHERE pages_search MATCH 'spiders'").all()
+    expect(found.map((row) => (row as { title: string }).title)).toEqual(['Spiders'])
+    database.close()
     await site.close()
   },
 
@@ -340,6 +417,31 @@ const CASES: Record<string, () => Promise<void>> = {
     )
     expect(lines.at(-1)).toBe('6 pages from 3 hosts, 0 URLs failed')
     await site.close()
+  },
+
+  async archive() {
+    const folder = mkdtempSync(join(scratch, 'archive-'))
+    await withArchive(folder)
+  },
+
+  async replay() {
+    const folder = mkdtempSync(join(scratch, 'replay-'))
+    const url = await withArchive(folder)
+    // The site is gone by now.
+    const { stdout, stderr } = await runProgram('examples/replay.ts', [url, folder])
+    expect(stderr).toBe('')
+    expect(stdout.replaceAll(url, '/').trimEnd().split('\n')).toEqual(['/ 1', '/a 1'])
+  },
+
+  async cache() {
+    const folder = mkdtempSync(join(scratch, 'cache-'))
+    const site = await startSite(TWO_PAGES)
+    const first = await runProgram('examples/cache.ts', [site.url(), folder])
+    await site.close()
+    const second = await runProgram('examples/cache.ts', [site.url(), folder])
+    expect([first.stderr, second.stderr]).toEqual(['', ''])
+    expect(first.stdout.replaceAll(site.url(), '/').trimEnd().split('\n')).toEqual(['/ 4', '/a 3'])
+    expect(second.stdout).toBe(first.stdout)
   },
 
   async mirror() {
@@ -582,6 +684,72 @@ const CASES: Record<string, () => Promise<void>> = {
     expect(await day()).toEqual(['/4', 'rows 5 to 5: done; 4 pages and 4 URLs so far'])
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/1', '/2', '/3', '/4'])
     await site.close()
+  },
+
+  async 'feed-reader'() {
+    let last = 2
+    const site = await startSite({
+      '/': '<link rel="alternate" type="application/rss+xml" href="/feed">',
+      '/feed': (_, response) => {
+        const numbers = Array.from({ length: last }, (_, n) => last - n)
+        response.setHeader('content-type', 'application/rss+xml').end(rss('News', ...numbers))
+      },
+    })
+    const folder = newFile()
+    const read = (args: string[], onOutput: RunOptions['onOutput']) =>
+      runProgram('examples/feed-reader.ts', [site.url('/'), folder, ...args], {
+        ...(onOutput && { onOutput }),
+      })
+    const killed = await read(['1s'], (stdout, child) => {
+      if (stdout.includes('Post 2')) child.kill('SIGKILL')
+    })
+    last = 4
+    let isStopped = false
+    const second = await read(['1s'], (stdout, child) => {
+      if (!stdout.includes('Post 4') || isStopped) return
+      isStopped = true
+      child.kill('SIGINT')
+    })
+    await site.close()
+    expect(second).toMatchObject({ code: 0, stderr: '' })
+    const lines = `${killed.stdout}${second.stdout}`.trimEnd().split('\n')
+    expect(lines.at(-1)).toMatch(/^1 feeds, \d polls, \d new since the first$/)
+    // What was not stored before the kill comes again, with the same key.
+    const articles = new Set(lines.slice(0, -1).map((line) => line.replaceAll(site.url(''), '')))
+    expect([...articles].sort((a, b) => a.slice(17).localeCompare(b.slice(17)))).toEqual(
+      [1, 2, 3, 4].map((n) => expect.stringMatching(new RegExp(`^[0-9a-f]{16} Post ${n} /${n}$`))),
+    )
+  },
+
+  async 'news-monitor'() {
+    const site = await startSite({
+      '/feed': { headers: { 'content-type': 'application/rss+xml' }, body: rss('News', 2, 1) },
+      '/1': `<title>1</title><p>${'Nothing much happened today. '.repeat(20)}`,
+      '/2': `<title>2</title><p>${'Some say so. '.repeat(20)}The weather was bad. ${'Others do not. '.repeat(20)}`,
+    })
+    const args = ['weather', newFile(), site.url('/feed')]
+    const { code, stdout, stderr } = await runProgram('examples/news-monitor.ts', args)
+    await site.close()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toBe(`2024-05-01T10:02:00.000Z Post 2 ${site.url('/2')} – The weather was bad.\n`)
+  },
+
+  async planet() {
+    const headers = { 'content-type': 'application/rss+xml' }
+    const site = await startSite({
+      '/a': { headers, body: rss('A & B', 1, 3) },
+      '/b': { headers, body: rss('Second', 2) },
+    })
+    const args = [newFile(), site.url('/a'), site.url('/b')]
+    const first = await runProgram('examples/planet.ts', args)
+    // Nothing is due, and the planet is still there.
+    const second = await runProgram('examples/planet.ts', args)
+    await site.close()
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(second).toEqual(first)
+    const { entries } = parseFeed(first.stdout)
+    expect(entries.map(({ title }) => title)).toEqual(['A & B: Post 3', 'Second: Post 2', 'A & B: Post 1'])
+    expect(site.requests.filter(({ path }) => path !== '/robots.txt')).toHaveLength(2)
   },
 
   async 'extractor-plugin'() {

@@ -17,6 +17,7 @@ import {
   type Summary,
 } from 'kumo'
 import type { Module, ModuleRef, PageDocument, ScopeName } from 'kumo/adapters'
+import { csv, jsonl, type PageRecord, sink } from 'kumo/sinks'
 import { assertType, describe, expectTypeOf, test } from 'vitest'
 
 const crawler = new Crawler()
@@ -177,9 +178,18 @@ describe('events', () => {
       .on('end', (summary) => expectTypeOf(summary).toEqualTypeOf<Summary>())
   })
 
-  test('are these nine', () => {
+  test('are these ten', () => {
     expectTypeOf<keyof CrawlEvents>().toEqualTypeOf<
-      'page' | 'failure' | 'skip' | 'redirect' | 'progress' | 'feasibility' | 'store' | 'worker' | 'end'
+      | 'page'
+      | 'feed'
+      | 'failure'
+      | 'skip'
+      | 'redirect'
+      | 'progress'
+      | 'feasibility'
+      | 'store'
+      | 'worker'
+      | 'end'
     >()
     // @ts-expect-error: a typo.
     crawler.on('pages', () => {})
@@ -255,5 +265,27 @@ describe('the builder', () => {
       // @ts-expect-error: read only.
       page.url = 'x'
     })
+  })
+})
+
+describe('sinks', () => {
+  test('get the data that extractors produce, and no other', () => {
+    const prices = jsonl('pages.jsonl', { record: ({ data }: Page<{ price: number }>) => ({ ...data }) })
+    const priced = crawler.extract({ price: () => 3 })
+    priced.use(prices)
+    priced.use(csv('pages.csv', { columns: { price: ({ data }: Page<{ price: number }>) => data.price } }))
+    // @ts-expect-error: nobody extracts a price.
+    crawler.use(prices)
+  })
+
+  test('write what their record returns', () => {
+    sink({ name: 'plain', write: (batch) => void assertType<PageRecord>(batch[0]!.record) })
+    sink({
+      name: 'own',
+      record: ({ url }) => ({ url }),
+      write: (batch) => void assertType<{ url: string }>(batch[0]!.record),
+    })
+    // @ts-expect-error: a rejected item needs a reason.
+    sink({ name: 'own', write: () => [{ index: 3 }] })
   })
 })

@@ -7,7 +7,7 @@
 import { KumoError } from '../errors.js'
 import { VERSION } from '../options/options.js'
 import { closestWord } from './closest-word.js'
-import { COMMANDS, helpText, type Topic } from './help.js'
+import { COMMANDS, helpText, SIMULATE_FEEDS, type Topic } from './help.js'
 import { UsageError } from './usage-error.js'
 
 const FAILED = 1
@@ -16,7 +16,12 @@ const MISUSED = 2
 const TOPICS: Readonly<Record<Topic, (args: readonly string[]) => Promise<number>>> = {
   crawl: async (args) => (await import('./crawl/crawl.js')).crawlCommand(args),
   check: async (args) => (await import('./check/check.js')).checkCommand(args),
+  feeds: async (args) => (await import('./feeds/feeds.js')).feedsCommand(args),
+  index: async (args) => (await import('./search/index-command.js')).indexCommand(args),
+  search: async (args) => (await import('./search/search-command.js')).searchCommand(args),
+  serve: async (args) => (await import('./search/serve-command.js')).serveCommand(args),
   inspect: async (args) => (await import('./inspect/inspect.js')).inspectCommand(args),
+  warc: async (args) => (await import('./warc/warc.js')).warcCommand(args),
   simulate: async (args) => (await import('./simulate/simulate.js')).simulateCommand(args),
 }
 
@@ -28,7 +33,7 @@ void main(process.argv.slice(2)).then((code) => {
 async function main([first, ...rest]: readonly string[]): Promise<number> {
   const topic = isTopic(first) ? first : undefined
   try {
-    if (topic !== undefined) return asksForHelp(rest) ? print(helpText(topic)) : await TOPICS[topic](rest)
+    if (topic !== undefined) return asksForHelp(rest) ? print(helpOf(topic, rest)) : await TOPICS[topic](rest)
     if (first === '--version' || first === '-v' || first === '-V') return print(`${VERSION}\n`)
     if (first === 'help' || first === '--help' || first === '-h') return print(helpText(topicOf(rest[0])))
     if (first !== undefined) throw notACommand(first)
@@ -37,6 +42,10 @@ async function main([first, ...rest]: readonly string[]): Promise<number> {
   } catch (error) {
     return report(error, topic)
   }
+}
+
+function helpOf(topic: Topic, [first]: readonly string[]): string {
+  return topic === 'simulate' && first === 'feeds' ? SIMULATE_FEEDS : helpText(topic)
 }
 
 function isTopic(word: string | undefined): word is Topic {

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from '../extract/contract.js'
+import type { HttpExchange } from '../fetch/contract.js'
 import type { Hook, HookContext } from '../hooks/contract.js'
 import { memoryState } from '../stores/memory-state.js'
-import type { Failure, MaybePromise } from '../types.js'
+import type { Failure, MaybePromise, Redirect, Skip } from '../types.js'
 import { casesOf, type SuiteOptions } from './suite.js'
 import { viewOf } from './view.js'
 
@@ -29,6 +30,54 @@ const FAILURE: Failure = {
   redirectedFrom: [],
   request: { method: 'GET', label: undefined, data: undefined, priority: 0 },
 }
+
+const REDIRECT = {
+  url: 'https://example.com/old',
+  to: 'https://example.com/new',
+  status: 301,
+  parent: 'https://example.com/',
+  depth: 1,
+  redirectedFrom: [] as string[],
+  request: FAILURE.request,
+} satisfies Redirect
+
+const SKIP: Skip = {
+  url: 'https://other.example/',
+  reason: 'scope',
+  parent: 'https://example.com/',
+  request: FAILURE.request,
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\n'
+const BODY = '<title>Hello</title>'
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+const EXCHANGE: HttpExchange = {
+  url: 'https://example.com/',
+  id: '0123456789abcdef',
+  purpose: 'page',
+  method: 'GET',
+  status: 200,
+  protocol: 'http/1.1',
+  request: bytesOf('GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: kumo\r\n\r\n'),
+  response: bytesOf(HEAD + BODY),
+  headBytes: HEAD.length,
+  body: bytesOf(BODY),
+  truncated: false,
+  startedAt: 1_700_000_000_000,
+  durationMs: 12,
+  remoteAddress: '192.0.2.1',
+}
+
+/** An exchange of which the server sent only the status. */
+const NO_ANSWER_BODY = {
+  purpose: 'robots',
+  status: 404,
+  response: bytesOf('HTTP/1.1 404\r\n\r\n'),
+  headBytes: 18,
+  body: new Uint8Array(0),
+  remoteAddress: undefined,
+} satisfies Partial<HttpExchange>
 
 /**
  * Registers the cases that every hook must pass.
@@ -55,6 +104,53 @@ export function hookSuite(options: HookSuiteOptions): void {
     await hook.failure?.(FAILURE)
     await hook.failure?.({ ...FAILURE, code: 'timeout', status: undefined, final: false })
     await hook.close?.()
+  })
+
+  check('it accepts redirects, skips and exchanges', async (hook) => {
+    await hook.open?.(context())
+    await hook.redirect?.(REDIRECT)
+    await hook.redirect?.({ ...REDIRECT, status: 308, parent: undefined, redirectedFrom: [REDIRECT.parent] })
+    await hook.skip?.(SKIP)
+    await hook.skip?.({ ...SKIP, reason: 'robots', parent: undefined })
+    await hook.exchange?.(EXCHANGE)
+    await hook.exchange?.({ ...EXCHANGE, ...NO_ANSWER_BODY })
+    await hook.close?.()
+  })
+
+  check('it can be flushed at any time, also with nothing new', async (hook) => {
+    await hook.open?.(context())
+    await hook.flush?.()
+    await hook.page?.(page())
+    await hook.flush?.()
+    await hook.flush?.()
+    await hook.close?.()
+  })
+
+  check('it accepts pages while it flushes', async (hook) => {
+    await hook.open?.(context())
+    await hook.page?.(page())
+    const flushing = hook.flush?.()
+    const taking = Array.from({ length: AT_ONCE }, async () => hook.page?.(page()))
+    await Promise.all([flushing, ...taking])
+    await hook.flush?.()
+    await hook.close?.()
+  })
+
+  check('it accepts a page again that it was given before, as after a crash', async (hook) => {
+    await hook.open?.(context())
+    const given = page()
+    await hook.page?.(given)
+    await hook.flush?.()
+    await hook.page?.(given)
+    await hook.flush?.()
+    await hook.close?.()
+  })
+
+  check('its queue, if it asks for one, has room', (hook) => {
+    const { parallelism, pages, bytes } = hook.queue ?? {}
+    for (const limit of [parallelism, pages, bytes])
+      assert.ok(limit === undefined || (Number.isSafeInteger(limit) && limit >= 1), `a limit is ${limit}`)
+    assert.ok(hook.queue === undefined || hook.page !== undefined, 'it has a queue, but takes no pages')
   })
 
   check('it accepts many concurrent pages', async (hook) => {

@@ -1,17 +1,16 @@
 import type { EventEmitter } from 'eventemitter3'
 import { messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
+import type { FeedEvent } from '../feeds/follow/contract.js'
+import type { HttpExchange } from '../fetch/contract.js'
 import type { Hook } from '../hooks/contract.js'
 import { type Clock, isThenable, LATE, Waits } from '../time.js'
-import type { Failure, FailureCode, MaybePromise } from '../types.js'
+import type { Failure, FailureCode, MaybePromise, Redirect, Skip } from '../types.js'
 import type { CrawlEvents } from './events.js'
+import { type Delivered, type DeliveryProblem, UNDELIVERED } from './hooks/delivered.js'
+import { Flushes } from './hooks/flushes.js'
+import { PageQueue } from './hooks/page-queue.js'
 import type { Summary } from './stats/stats.js'
-
-export interface DeliveryProblem {
-  readonly code: FailureCode
-  readonly message: string
-  readonly cause: unknown
-}
 
 /** Reads pages one by one. */
 export interface PageReader {
@@ -20,9 +19,6 @@ export interface PageReader {
   /** Declines all pages that were not read yet, and all further ones. */
   withdraw(): void
 }
-
-/** The reader left, or the crawl was aborted, before the page was read: it must be delivered later. */
-export const UNDELIVERED = Symbol('undelivered')
 
 /** When `end` is emitted everything else is closed, so `run()` waits only for its listeners, and not longer than this. */
 const MAX_END_MS = 30_000
@@ -39,38 +35,67 @@ export interface DeliveryOptions {
   readonly advise?: ((message: string) => void) | undefined
 }
 
+/** A hook with a queue of its own. */
+export interface QueuedHook {
+  readonly queue: PageQueue
+  /** Calls the hook; never throws. */
+  call(page: Page): MaybePromise<Delivered>
+}
+
 /**
  * Delivers results: to hooks, then to `page` listeners, then to the reader of a `for await`. If one throws or is late,
- * the others still get the page, and the first problem is reported as the page's failure.
+ * the others still get the page, and the first problem is reported as the page's failure. Hooks with a queue get the page
+ * from there: see `queued`.
  */
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly #waits: Waits
   readonly #endWaits: Waits
+  /** Hooks that get pages at once. */
+  readonly #direct: readonly Hook[]
+  /** Hooks that get pages through a queue. */
+  readonly queued: readonly QueuedHook[]
+  /** Present if a hook must be waited for before a commit. */
+  readonly #flushes: Flushes | undefined
+  readonly #hasSkipHooks: boolean
+  readonly #hasRedirectHooks: boolean
   #closed = false
   #warned = false
   #advised = false
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    const { clock, timeoutMs } = options
+    const { clock, timeoutMs, hooks } = options
     this.#waits = new Waits(clock, timeoutMs)
+    this.#direct = hooks.filter((hook) => hook.page !== undefined && hook.queue === undefined)
+    this.queued = hooks.flatMap((hook) =>
+      hook.page === undefined || hook.queue === undefined
+        ? []
+        : [
+            {
+              queue: new PageQueue(hook.name, hook.queue, clock),
+              call: (page) => this.#callQueued(hook, page),
+            },
+          ],
+    )
+    this.#hasSkipHooks = hooks.some(({ skip }) => skip !== undefined)
+    this.#hasRedirectHooks = hooks.some(({ redirect }) => redirect !== undefined)
+    const isFlushed = this.#hasSkipHooks || hooks.some(({ flush }) => flush !== undefined)
+    this.#flushes = isFlushed ? new Flushes(this.#waits) : undefined
     this.#endWaits = new Waits(clock, Math.min(timeoutMs, MAX_END_MS))
   }
 
   /** Synchronous if no hook or listener returns a promise and nothing reads pages. */
-  deliver(page: Page): MaybePromise<DeliveryProblem | typeof UNDELIVERED | undefined> {
+  deliver(page: Page): MaybePromise<Delivered> {
     if (this.#closed) return UNDELIVERED
-    const { hooks, events, reader } = this.#options
+    const { events, reader } = this.#options
     const running: Promise<DeliveryProblem | undefined>[] = []
     let problem: DeliveryProblem | undefined
     const collect = (answer: MaybePromise<DeliveryProblem | undefined>) => {
       if (answer instanceof Promise) running.push(answer)
       else problem ??= answer
     }
-    for (const hook of hooks) {
-      if (hook.page) collect(this.#call(`hook '${hook.name}'`, () => hook.page?.(page)))
-    }
+    for (const hook of this.#direct) collect(this.#callHook(hook, () => hook.page!(page)))
     if (events.listenerCount('page') > 0) {
       for (const listener of events.listeners('page')) {
         collect(this.#call('a page listener', () => listener(page)))
@@ -84,6 +109,19 @@ export class Delivery {
     })
   }
 
+  /** Delivers what changed in a feed, like `deliver` a page. */
+  deliverFeed(event: FeedEvent): MaybePromise<DeliveryProblem | typeof UNDELIVERED | undefined> {
+    if (this.#closed) return UNDELIVERED
+    const { hooks, events } = this.#options
+    const answers = [
+      ...hooks.flatMap((hook) => (hook.feed ? [this.#callHook(hook, () => hook.feed!(event))] : [])),
+      ...events.listeners('feed').map((listener) => this.#call('a feed listener', () => listener(event))),
+    ]
+    const first = (all: readonly (DeliveryProblem | undefined)[]) => all.find((each) => each !== undefined)
+    if (answers.some((answer) => answer instanceof Promise)) return Promise.all(answers).then(first)
+    return first(answers as readonly (DeliveryProblem | undefined)[])
+  }
+
   /** Calls hooks and listeners with a failure. Errors that they throw belong to no page: see `#warn`. */
   async deliverFailure(failure: Failure): Promise<void> {
     if (this.#closed) return
@@ -94,9 +132,70 @@ export class Delivery {
       )
     for (const hook of hooks) {
       if (!hook.failure) continue
-      this.#warnAbout(await this.#call(`hook '${hook.name}'`, () => hook.failure?.(failure)))
+      this.#warnAbout(await this.#callHook(hook, () => hook.failure!(failure)))
     }
     await this.emit('failure', failure)
+  }
+
+  /** Whether a hook receives exchanges. */
+  get hearsExchanges(): boolean {
+    return this.#options.hooks.some((hook) => hook.exchange !== undefined)
+  }
+
+  /** Calls hooks with an exchange. Errors that they throw belong to no page: see `#warn`. */
+  async deliverExchange(exchange: HttpExchange): Promise<void> {
+    for (const hook of this.#options.hooks) {
+      if (!hook.exchange || this.#closed) continue
+      const answer = this.#callHook(hook, () => hook.exchange!(exchange))
+      this.#warnAbout(answer instanceof Promise ? await answer : answer)
+    }
+  }
+
+  /** Calls hooks and listeners with a redirect. `make` is called only if there are any. */
+  async deliverRedirect(make: () => Redirect): Promise<void> {
+    if (this.#closed || !(this.#hasRedirectHooks || this.hasListeners('redirect'))) return
+    const redirect = make()
+    for (const hook of this.#options.hooks) {
+      if (hook.redirect) this.#warnAbout(await this.#callHook(hook, () => hook.redirect!(redirect)))
+    }
+    await this.emit('redirect', redirect)
+  }
+
+  /** Calls hooks and listeners with a skip. Nothing waits for them but the next flush. */
+  deliverSkip(make: () => Skip): void {
+    if (this.#closed || !this.hearsSkips) return
+    const skip = make()
+    for (const hook of this.#hasSkipHooks ? this.#options.hooks : []) {
+      if (!hook.skip) continue
+      const answer = this.#callHook(hook, () => hook.skip!(skip))
+      if (answer instanceof Promise) this.#flushes!.track(answer.then((problem) => this.#warnAbout(problem)))
+      else this.#warnAbout(answer)
+    }
+    void this.emit('skip', skip)
+  }
+
+  /** Whether a listener or a hook receives skips. */
+  get hearsSkips(): boolean {
+    return this.#hasSkipHooks || this.hasListeners('skip')
+  }
+
+  /** Whether commits must wait for hooks. */
+  get hasFlushes(): boolean {
+    return this.#flushes !== undefined
+  }
+
+  /**
+   * Resolves when hooks have made durable what they were given; undefined if there is nothing to do.
+   *
+   * @throws KumoError `KUMO_FLUSH_FAILED`
+   */
+  flush(): Promise<void> | undefined {
+    return this.#flushes?.flush()
+  }
+
+  /** The crawl was aborted and waits no longer: see `Flushes.giveUp`. */
+  giveUpFlush(): void {
+    this.#flushes?.giveUp()
   }
 
   /** Whether a listener or a hook receives failures. */
@@ -110,7 +209,7 @@ export class Delivery {
   }
 
   /** Calls the listeners of an event; if one throws, the others are still called. */
-  emit<E extends Exclude<keyof CrawlEvents, 'page' | 'end'>>(
+  emit<E extends Exclude<keyof CrawlEvents, 'page' | 'feed' | 'end'>>(
     event: E,
     ...args: Parameters<CrawlEvents[E]>
   ): MaybePromise<void> {
@@ -133,6 +232,7 @@ export class Delivery {
   /** The crawl was aborted: pages that were not read yet stay pending. */
   abort(): void {
     this.#options.reader?.withdraw()
+    for (const { queue } of this.queued) queue.abort()
   }
 
   /** Stops all delivery: hooks are closed, and abandoned visits may still end later. */
@@ -172,6 +272,20 @@ export class Delivery {
     this.#warned = true
     const warn = this.#options.warn ?? emitWarning
     warn(sentence(message))
+  }
+
+  #callQueued(hook: Hook, page: Page): MaybePromise<Delivered> {
+    return this.#closed ? UNDELIVERED : this.#callHook(hook, () => hook.page!(page))
+  }
+
+  #callHook(hook: Hook, call: () => unknown): MaybePromise<DeliveryProblem | undefined> {
+    const answer = this.#call(`hook '${hook.name}'`, call)
+    const flushes = this.#flushes
+    if (flushes === undefined) return answer
+    // When the call has ended and not when it begins: a flush in between need not include it.
+    if (answer instanceof Promise) return answer.finally(() => flushes.gave(hook))
+    flushes.gave(hook)
+    return answer
   }
 
   #call(who: string, call: () => unknown, waits = this.#waits): MaybePromise<DeliveryProblem | undefined> {

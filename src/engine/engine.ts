@@ -1,5 +1,6 @@
 import { asKumoError, type KumoError } from '../errors.js'
-import type { PartitionLoad } from '../stores/contract.js'
+import type { Settlement } from '../frontier/contract.js'
+import type { PartitionLoad, StoreHealth } from '../stores/contract.js'
 import type { Timer } from '../time.js'
 import type { CrawlRequest } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
@@ -7,18 +8,22 @@ import { unusedRules } from '../url/scope/rule-use.js'
 import { ABANDONED, AbortGrace } from './abort-grace.js'
 import { AddedRequests, type AddedSource, runEnded } from './admission/added-requests.js'
 import { Admission } from './admission/admission.js'
+import { retrySink } from './admission/failed-urls.js'
 import { SeedSource } from './admission/seed-source.js'
 import { VisitBudget } from './budget.js'
+import { FollowedFeeds } from './feeds/followed-feeds.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
+import { followOwnership, stillLeased } from './shared-crawl.js'
 import type { Diagnosis } from './stats/diagnosis.js'
+import { idleReason } from './stats/idle-reason.js'
 import { Ledger } from './stats/ledger.js'
 import { Meters } from './stats/meters.js'
 import type { NoPageReasons } from './stats/no-page.js'
 import { admissionReport, Reporter, unvisited } from './stats/reporter.js'
 import { snapshot } from './stats/snapshot.js'
-import type { EndReason, IdleReason, Stats, Summary } from './stats/stats.js'
+import type { EndReason, Stats, Summary } from './stats/stats.js'
 import { Tally } from './stats/tally.js'
 import { endConditions, startProgressTimer, startTimers } from './timers.js'
 import { HostQuota } from './visit/host-quota.js'
@@ -60,9 +65,15 @@ export class Engine {
   readonly #visitBudget: VisitBudget
   /** Revisits of known pages, with `refresh()`. */
   readonly knownPages: KnownPages | undefined
+  /** Feeds, with `feeds()`. */
+  readonly followed: FollowedFeeds | undefined
   #timers: readonly Timer[] = []
   /** Results of visits that have ended. Filled by visits, emptied by the loop before it leases. */
   #settled: VisitResult[] = []
+  /** Visits that have ended while hooks still work on their pages. Filled by visits, emptied by the loop. */
+  #released: Settlement[] = []
+  /** Their requests, until they are settled. They are in flight, but occupy no slot. */
+  readonly #held = new Set<CrawlRequest>()
   #inFlight = 0
   /** Arrivals being admitted: batches from other shards, seeds, partitions. */
   #arriving = 0
@@ -88,20 +99,14 @@ export class Engine {
     this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const hostQuota = new HostQuota(rules.limit.pagesPerHost, rules.hostPages)
-    const siteQuota = new HostQuota(rules.limit.pagesPerSite)
     const { siteOf, storeState: memory } = parts
-    const quotas = { host: hostQuota, site: siteQuota }
-    const { ownership, earlierRuns, reportCounts } = parts
-    this.#ledger = new Ledger(
-      memory.state,
-      this.#tally,
-      quotas,
-      siteOf,
-      ownership.self,
-      earlierRuns,
-      reportCounts,
-    )
+    const quotas = {
+      host: new HostQuota(rules.limit.pagesPerHost, rules.hostPages),
+      site: new HostQuota(rules.limit.pagesPerSite),
+    }
+    const { ownership, earlierRuns: earlier, reportCounts } = parts
+    const { self } = ownership
+    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, self, earlier, reportCounts)
     const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (event, request) =>
       this.#ledger.note(event, request),
     )
@@ -109,10 +114,13 @@ export class Engine {
     this.#admission = new Admission(parts, rules, admissionReport(reports, quotas, siteOf))
     const sink = { changed: this.#wake.wakeUp, failed: (error: unknown) => this.#fail(error) }
     this.knownPages = parts.refresh && new KnownPages(parts.refresh, parts, sink)
+    this.followed = parts.feeds && new FollowedFeeds(parts.feeds, parts, rules.delayMs)
     const counting = { meters: this.#meters, tally: this.#tally, reports }
-    this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, this.knownPages)
+    const { knownPages, followed } = this
+    const release = (settlement: Settlement) => this.#release(settlement)
+    this.#visits = new Visits(parts, rules, this.#admission, counting, quotas, release, knownPages, followed)
     this.#visitBudget = new VisitBudget(this.#tally, rules, parts.budget, parts.requestBudget)
-    this.#moves = new PartitionMoves(parts, hostQuota, siteQuota, this.#admission.inProgress, this.#tally)
+    this.#moves = new PartitionMoves(parts, quotas, this.#admission.inProgress, this.#tally, followed)
     const seeds = {
       admit: (requests: readonly RequestSpec[]) => this.#admission.admitSeeds(requests),
       invalid: (url: string, message: string) =>
@@ -138,16 +146,23 @@ export class Engine {
     try {
       await this.#grace.wait(this.#ledger.open(clock.now()))
       await this.#grace.wait(this.knownPages?.open())
+      await this.#grace.wait(this.followed?.open())
       this.#visitBudget.open(this.#wake.wakeUp)
       exchange.receive((requests) => this.#trackArrival(() => this.#admitArrivals(requests)))
       this.#parts.storeState.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.wakeUp)
-      if (this.#rules.retryFailed) void this.#trackArrival(() => this.#retryFailed())
+      followOwnership(this.#parts, this.#visits, this.#moves, {
+        restoreCounts: () => void this.#trackArrival(() => this.#ledger.restoreCounts()),
+        changed: this.#wake.wakeUp,
+      })
+      if (this.#rules.retryFailed)
+        void this.#trackArrival(async () => this.#ledger.retryFailed(retrySink(this.#parts)))
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
       this.#fail(error)
     }
+    await this.#flushHooks()
     this.#closed = true
     this.#added.close(this.#fatal ?? runEnded())
     delivery.close()
@@ -245,6 +260,11 @@ export class Engine {
     return { noPage: { reasons, more }, rules: this.#parts.ruleUse?.states() ?? [] }
   }
 
+  /** How the store is doing, if other processes share it. */
+  health(): StoreHealth | undefined {
+    return this.#closed ? undefined : this.#parts.membership?.health()
+  }
+
   stats(): Stats {
     // A closed store has no counts.
     return this.#summary ?? this.#statsNow()
@@ -252,7 +272,9 @@ export class Engine {
 
   #statsNow(): Stats {
     const { earlierRuns } = this.#ledger
-    const standing = { inFlight: this.#inFlight, earlierRuns, feasibility: this.knownPages?.feasibility() }
+    const inFlight = this.#inFlight - this.#held.size
+    const feasibility = this.knownPages?.feasibility()
+    const standing = { inFlight, earlierRuns, feasibility, feeds: this.followed?.stats() }
     return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, standing)
   }
 
@@ -268,7 +290,9 @@ export class Engine {
       if (this.#isOver()) return
       if (++this.#turns % TURNS_BETWEEN_YIELDS === 0) await yieldToLoop(clock)
       inFlight?.recordProgress(frontier.pending, this.#ledger.pages)
-      this.#meters.setIdle(this.#idleReason(), this.#rules.concurrency - this.#inFlight, clock.now())
+      const held = { isPaused: this.#paused, isHeld: this.#held.size > 0 }
+      const reason = idleReason(this.#parts, this.#rules, held)
+      this.#meters.setIdle(reason, this.#rules.concurrency - this.#occupied, clock.now())
       await this.#wake.sleep(this.#sleepUntil())
     }
   }
@@ -277,19 +301,35 @@ export class Engine {
   #refill(): void {
     const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
-    const due = this.isForLater ? 0 : (this.knownPages?.due(pending) ?? pending)
+    const pages = this.isForLater ? 0 : (this.knownPages?.due(pending) ?? pending)
+    const due = this.followed?.due(pages) ?? pages
     this.#seeds.refill(due, concurrency)
     this.#added.refill(due, concurrency)
     this.knownPages?.refill(concurrency)
   }
 
   async #settle(): Promise<void> {
-    if (this.#settled.length === 0) return
-    const settlements = this.#settled
+    if (this.#settled.length === 0 && this.#released.length === 0) return
+    const all = this.#settled
     this.#settled = []
+    if (this.#parts.storeState.flushesFirst) {
+      const flushed = await this.#grace.wait(this.#parts.delivery.flush())
+      // They stay pending: nothing is settled before it is flushed.
+      if (flushed === ABANDONED) return
+    }
+    const settlements = stillLeased(all, this.#parts.membership, (request) => {
+      this.#ledger.forget(request)
+      this.#admission.inProgress.leave(request)
+      this.#visitBudget.release(1)
+      this.#inFlight--
+    })
     const { frontier, inFlight } = this.#parts
     const startedAt = this.#parts.clock.now()
-    const settling = frontier.settle(settlements)
+    // First those whose hooks still work: one of them may be among the settled ones by now.
+    const released = this.#released
+    const ended = released.length === 0 ? settlements : [...released, ...settlements]
+    this.#released = []
+    const settling = frontier.settle(ended)
     this.#ledger.settled(settlements)
     this.#visitBudget.settle(settlements)
     // In the same turn: if this thread crashes, each visit is either in flight or settled, never neither or both.
@@ -298,9 +338,11 @@ export class Engine {
       inFlight.recordProgress(frontier.pending, this.#ledger.pages)
     }
     this.knownPages?.settled(settlements)
+    this.followed?.settled(settlements)
     this.#meters.addBusy('frontier', this.#parts.clock.now() - startedAt)
     if (settling instanceof Promise) await this.#grace.wait(settling)
-    for (const { request } of settlements) this.#admission.inProgress.leave(request)
+    for (const { request } of ended) this.#admission.inProgress.leave(request)
+    if (this.#held.size > 0) for (const { request } of settlements) this.#held.delete(request)
     this.#inFlight -= settlements.length
     this.#endedVisits += settlements.length
   }
@@ -325,16 +367,10 @@ export class Engine {
     if (this.#ending === undefined && !this.#paused) {
       for (const request of requests) void this.#runVisit(request)
     } else {
-      this.#returnUnvisited(requests, startedAt)
+      // A store may answer after a stop or a pause; requests leased then are not visited and stay pending.
+      for (const request of requests) this.#settled.push(postponed(request, startedAt))
+      this.#wake.wakeUp()
     }
-  }
-
-  /** A store may answer after a stop or a pause; the requests leased then are not visited and stay pending. */
-  #returnUnvisited(requests: readonly CrawlRequest[], at: number): void {
-    for (const request of requests) {
-      this.#settled.push(postponed(request, at))
-    }
-    this.#wake.wakeUp()
   }
 
   async #runVisit(request: CrawlRequest): Promise<void> {
@@ -348,10 +384,24 @@ export class Engine {
     }
   }
 
+  /** The visit has ended, and hooks still work on its page. Returns whether the frontier takes the settlement. */
+  #release(settlement: Settlement): boolean {
+    this.#held.add(settlement.request)
+    const canHold = this.#parts.frontier.canHold === true
+    if (canHold) this.#released.push(settlement)
+    this.#wake.wakeUp()
+    return canHold
+  }
+
   #slots(): number {
     if (this.#paused) return 0
     const { capacity = Number.POSITIVE_INFINITY } = this.#parts.fetcher
-    return Math.min(this.#rules.concurrency, capacity) - this.#inFlight
+    return Math.min(this.#rules.concurrency, capacity) - this.#occupied
+  }
+
+  /** Slots in use. */
+  get #occupied(): number {
+    return this.#inFlight - this.#held.size
   }
 
   /** Only once: ending wakes the loop, so ending again in every turn would spin until the last visit ends. */
@@ -370,9 +420,11 @@ export class Engine {
     const { frontier, exchange } = this.#parts
     if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
     const isFed = !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
-    const hasWork = isFed || frontier.pending > 0 || this.#visitBudget.isSettling
+    const isWaiting = frontier.pending > 0 && !this.followed?.isDoneForNow(frontier.nextDue())
+    const hasWork = isFed || isWaiting || this.#visitBudget.isSettling
     if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
-    return exchange.rest()
+    // A process that is stopped leaves; it does not wait for the others.
+    return (this.#ending !== undefined && this.#parts.membership !== undefined) || exchange.rest()
   }
 
   #sleepUntil(): number {
@@ -382,14 +434,6 @@ export class Engine {
       return Number.POSITIVE_INFINITY
     const due = frontier.nextDue()
     return this.#leasedNothing ? Math.max(due, this.#parts.clock.now() + EMPTY_LEASE_PAUSE_MS) : due
-  }
-
-  #idleReason(): IdleReason {
-    if (this.#paused) return 'paused'
-    if (this.#parts.storeState.condition().state !== 'ok') return 'store'
-    const { frontier, clock, refresh } = this.#parts
-    if (frontier.pending === 0) return 'discovery'
-    return refresh && frontier.nextDue() > clock.now() + this.#rules.delayMs ? 'schedule' : 'politeness'
   }
 
   #end(reason: EndReason, abort: boolean): void {
@@ -413,14 +457,6 @@ export class Engine {
     await this.#admission.arrivals.admit(requests)
   }
 
-  async #retryFailed(): Promise<void> {
-    const { frontier, ownership, partitioner } = this.#parts
-    await this.#ledger.retryFailed({
-      isMine: (host) => ownership.ownerOf(partitioner.partition(host)) === ownership.self,
-      add: (requests) => frontier.add(requests),
-    })
-  }
-
   /** Keeps the crawl from ending until the arrival is admitted. */
   async #trackArrival(admit: () => Promise<void>): Promise<void> {
     this.#arriving++
@@ -433,9 +469,21 @@ export class Engine {
     this.#wake.wakeUp()
   }
 
+  /** Before hooks are closed, and before the store's last commit. */
+  async #flushHooks(): Promise<void> {
+    const { delivery } = this.#parts
+    try {
+      await this.#grace.wait(delivery.flush())
+    } catch (error) {
+      this.#fail(error)
+    }
+    delivery.giveUpFlush()
+  }
+
   async #close(): Promise<void> {
     for (const timer of this.#timers) timer.cancel()
     this.knownPages?.close()
+    this.followed?.close()
     this.#wake.close()
     this.#visits.close()
     this.#seeds.close()

@@ -1,13 +1,16 @@
 import type { Page } from '../extract/contract.js'
+import type { FeedEvent } from '../feeds/follow/contract.js'
 import type { Feasibility } from '../refresh/contract.js'
 import type { StoreEvent } from '../stores/contract.js'
-import type { Failure, PageRequest, SkipReason } from '../types.js'
+import type { Failure, Redirect, Skip } from '../types.js'
 import type { Stats, Summary } from './stats/stats.js'
 
 /** The events of a crawl. If a listener returns a promise, the crawl waits for it (back-pressure). */
 export interface CrawlEvents<Data extends object = object> {
   /** A page was fetched and extracted. */
   page: (page: Page<Data>) => unknown
+  /** With `feeds()`: a poll found new, changed or missing entries. */
+  feed: (event: FeedEvent) => unknown
   /** A URL failed; `failure.final` is false if it will be retried. */
   failure: (failure: Failure) => unknown
   /** A URL was not fetched, or its response not used. */
@@ -32,6 +35,7 @@ export interface CrawlEvents<Data extends object = object> {
  */
 export const EVENT_SOURCES = {
   page: 'worker',
+  feed: 'worker',
   failure: 'worker',
   skip: 'worker',
   redirect: 'worker',
@@ -55,27 +59,4 @@ export interface WorkerEvent {
   readonly retried: number
   /** URLs that were lost with it: 0 with a durable store. */
   readonly lost: number
-}
-
-export interface Skip {
-  readonly url: string
-  readonly reason: SkipReason
-  /** The page with the link, if any. */
-  readonly parent: string | undefined
-  /** The request that was skipped; for a link, the request that it would have been. */
-  readonly request: PageRequest
-}
-
-export interface Redirect {
-  readonly url: string
-  readonly to: string
-  readonly status: number
-  /** The page that links to `url`; undefined for a seed. */
-  readonly parent: string | undefined
-  /** Number of links followed from a seed. */
-  readonly depth: number
-  /** URLs that redirected to `url`, first to last; empty if none did. */
-  readonly redirectedFrom: readonly string[]
-  /** The request that was redirected. */
-  readonly request: PageRequest
 }

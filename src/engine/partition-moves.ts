@@ -2,6 +2,7 @@ import type { RefreshScheduler, ServerRecord } from '../refresh/contract.js'
 import type { PartitionLoad, StoreSnapshot } from '../stores/contract.js'
 import { hostOf } from '../url/canonicalize.js'
 import type { AdmissionsInProgress } from './admission/in-progress.js'
+import type { FollowedFeeds } from './feeds/followed-feeds.js'
 import type { EngineParts } from './parts.js'
 import type { Tally } from './stats/tally.js'
 import type { HostQuota } from './visit/host-quota.js'
@@ -32,17 +33,19 @@ export class PartitionMoves {
   readonly #siteQuota: HostQuota
   readonly #inProgress: AdmissionsInProgress
   readonly #tally: Tally
+  readonly #followed: FollowedFeeds | undefined
   #releasing = 0
   /** The demand of known pages by partition. Undefined: partitions have moved, so it must be summed again. */
   #demand: { readonly at: number; readonly by: ReadonlyMap<number, number> } | undefined = undefined
 
   constructor(
     parts: EngineParts,
-    hostQuota: HostQuota,
-    siteQuota: HostQuota,
+    { host: hostQuota, site: siteQuota }: { readonly host: HostQuota; readonly site: HostQuota },
     inProgress: AdmissionsInProgress,
     tally: Tally,
+    followed?: FollowedFeeds,
   ) {
+    this.#followed = followed
     this.#parts = parts
     this.#inProgress = inProgress
     this.#hostQuota = hostQuota
@@ -64,11 +67,23 @@ export class PartitionMoves {
     try {
       disown()
       await this.#inProgress.drained()
+      const moving = new Set(partitions)
+      await this.#followed?.release((host) => moving.has(this.#parts.partitioner.partition(host)))
       const stored = await this.#parts.handover!.release(partitions)
       return { partitions, stored, ...this.#engineState(new Set(partitions)) }
     } finally {
       this.#releasing--
     }
+  }
+
+  /** Another process has these partitions now, and the store has nothing of them: forgets the engine's own state. */
+  revoke(partitions: readonly number[]): void {
+    this.#engineState(new Set(partitions))
+  }
+
+  /** Resolves when everything that is being added to the store is there. */
+  drained(): Promise<void> {
+    return this.#inProgress.drained()
   }
 
   /** The load of each partition: what is due now, and what the refresh schedule demands. */
@@ -99,6 +114,7 @@ export class PartitionMoves {
   }
 
   async adopt({
+    partitions,
     stored,
     robots,
     hostPages,
@@ -113,6 +129,8 @@ export class PartitionMoves {
     for (const [host, server] of servers) this.#parts.refresh?.schedule.restore(host, server)
     this.#demand = undefined
     await this.#parts.handover!.adopt(stored)
+    const moved = new Set(partitions)
+    await this.#followed?.adopt((host) => moved.has(this.#parts.partitioner.partition(host)))
   }
 
   #engineState(partitions: ReadonlySet<number>): Omit<PartitionSnapshot, 'partitions' | 'stored'> {

@@ -1,5 +1,7 @@
 import type { Exchange } from '../exchange/contract.js'
 import type { ExtractionStep, Page } from '../extract/contract.js'
+import type { FeedTools, FollowRules } from '../feeds/follow/contract.js'
+import type { PollBudget, PollScheduler } from '../feeds/schedule/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import type { Frontier } from '../frontier/contract.js'
@@ -7,7 +9,7 @@ import type { SessionGate } from '../hooks/session/contract.js'
 import type { HostPartitioner, Ownership } from '../partition/contract.js'
 import type { RefreshScheduler } from '../refresh/contract.js'
 import type { SeenStore } from '../seen/contract.js'
-import type { Handover, OpenStore, StateStore } from '../stores/contract.js'
+import type { Handover, Membership, OpenStore, StateStore } from '../stores/contract.js'
 import type { Clock, Random } from '../time.js'
 import type { CrawlRequest, MaybePromise, SkipReason } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
@@ -69,12 +71,16 @@ export interface EngineParts {
   readonly reportCounts?: ((counts: PageCounts) => void) | undefined
   /** Moves partitions to and from other shards, if the store supports it. */
   readonly handover?: Handover | undefined
+  /** Present if other processes share the crawl: they may take partitions over at any time. */
+  readonly membership?: Membership | undefined
   /** Called when hosts have moved to another shard, so that nothing about them is kept in memory. */
   readonly onHostsLeft?: ((isGone: (host: string) => boolean) => void) | undefined
   /** Logins of origins that need one. Absent: none does. */
   readonly sessions?: SessionGate | undefined
   /** Revisits of known pages. Absent: pages are visited once. */
   readonly refresh?: RefreshParts | undefined
+  /** Feeds that are followed. Absent: none are. */
+  readonly feeds?: FeedParts | undefined
   /** Shows the visits in flight to the thread that supervises this one. */
   readonly inFlight?: InFlightLog | undefined
   /** Requests that were in transit between shards when an earlier run ended. */
@@ -98,6 +104,17 @@ export interface RefreshParts {
   readonly roundsStartedByMain: boolean
   /** Whether this shard replaces one that died. */
   readonly replaces: boolean
+}
+
+/** What the engine needs to follow feeds. */
+export interface FeedParts {
+  readonly schedule: PollScheduler
+  /** Absent: the main thread holds the budget of all shards. */
+  readonly budget?: PollBudget | undefined
+  readonly rules: FollowRules
+  readonly tools: FeedTools
+  /** Stores records and memories of feeds, at least for this run. */
+  readonly state: StateStore
 }
 
 /** Results of earlier runs, for a shard that does not read them itself. */
@@ -140,7 +157,10 @@ export interface InFlightLog {
 
 /** What the engine uses of an open store besides frontier and seen-set. */
 export type StoreAccess = Required<Pick<OpenStore, 'state' | 'condition' | 'onCommit'>> &
-  Pick<OpenStore, 'flush'>
+  Pick<OpenStore, 'flush' | 'beforeCommit'> & {
+    /** Whether hooks are flushed before each settlement, because the store cannot wait for them before a commit. */
+    readonly flushesFirst: boolean
+  }
 
 /** A checked request, or what is wrong with one: `invalid` is its URL, or else the request as text. */
 export type Seed = RequestSpec | { readonly invalid: string; readonly message: string }
@@ -180,5 +200,7 @@ export interface EngineRules extends VerdictRules, HealthRules {
     readonly bytes: number
     readonly timeMs: number
     readonly pagesPerHost: number
+    /** Bytes a second. */
+    readonly bandwidth: number
   }
 }

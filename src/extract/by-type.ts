@@ -73,6 +73,10 @@ class ByType implements ExtractionStep {
     ;(page as FetchedPage).change = change
   }
 
+  takeFollowed(page: Page): readonly RequestSpec[] {
+    return (page as FetchedPage).takeFollowed() ?? []
+  }
+
   settle(page: Page): readonly RequestSpec[] | undefined {
     const settled = page as FetchedPage
     settled.isSettled = true

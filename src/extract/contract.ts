@@ -10,6 +10,7 @@ import type {
 } from '../types.js'
 import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-options.js'
 import type { QueryEncoding } from '../url/resolve.js'
+import type { LinkReach } from '../url/written-link.js'
 import type { PageLanguage, PageMeta } from './content/meta/contract.js'
 import type { PageSection } from './content/sections/contract.js'
 import type { StructuredData } from './content/structured/contract.js'
@@ -290,6 +291,8 @@ export interface ExtractionStep {
   pageOf(request: CrawlRequest, response: FetchedResponse, timing: FetchTiming): Page
   /** Sets `page.change`. */
   setChange(page: Page, change: Change): void
+  /** Removes and returns what `page.follow()` has asked for so far. It can still be called. */
+  takeFollowed(page: Page): readonly RequestSpec[]
   /** Ends `page.follow()`: from now on it throws. Returns what was asked for. */
   settle(page: Page): readonly RequestSpec[] | undefined
   /** Entries of a sitemap, in slices that take a few milliseconds each. */
@@ -337,10 +340,10 @@ export interface WrittenLinks extends Iterable<Link> {
   /** The link at this index. */
   at(index: number): Link
   /**
-   * Writes the fingerprint of a link as written; returns false if it must not be compared with others. On pages of one
-   * origin, links with equal fingerprints lead to the same URL if they start with a slash or a scheme.
+   * Writes the fingerprint of a link as written, and tells where links with an equal fingerprint lead to the same URL: on
+   * pages of one origin, directory or document, or nowhere.
    */
-  fingerprint(index: number, into: Uint32Array): boolean
+  fingerprint(index: number, into: Uint32Array): LinkReach
 }
 
 /** Why extraction failed. */

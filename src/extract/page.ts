@@ -42,6 +42,8 @@ const XHTML = 'application/xhtml+xml'
 const MARKUP = new Set(['text/html', XHTML, ''])
 /** Keeps links in XML from having the fingerprints of links in HTML, where character references may differ. */
 const SALT_OF_XML = 0x584d4c
+/** The same for pages that are scanned as text: elsewhere the codes of links are bytes. */
+const SALT_OF_DECODED = 0x554e49
 
 /** Whether a media type is HTML or XHTML, or unknown and therefore treated as HTML. */
 export function isMarkup(mediaType: string): boolean {
@@ -366,10 +368,16 @@ export class FetchedPage implements Page {
 
   #scanContent(): Scan {
     if (!isMarkup(this.mediaType)) return NO_SCAN
-    const { text, ascii } = this.#decoded
-    const { queries } = this
-    if (this.mediaType !== XHTML) return scan(text, ascii ? this.body : undefined, this.#product, queries)
-    const salt = (queries?.salt ?? 0) ^ SALT_OF_XML
+    const decoded = this.#decoded
+    const ofQueries = this.queries?.salt ?? 0
+    if (this.mediaType !== XHTML) {
+      if (!decoded.hasAsciiMarkup)
+        return scan(decoded.text, undefined, this.#product, { salt: ofQueries ^ SALT_OF_DECODED })
+      const encoded = decoded.ascii ? undefined : decoded
+      return scan(decoded.latin1, this.body, this.#product, { salt: ofQueries, encoded })
+    }
+    const { text } = decoded
+    const salt = ofQueries ^ SALT_OF_XML
     this.#xmlScan = scanXml(text, this.#product, salt)
     return this.#xmlScan?.scan ?? scan(text, undefined, this.#product, { salt, isXhtml: true })
   }
@@ -388,7 +396,6 @@ export class FetchedPage implements Page {
     const links = this.found
     const base = this.#linkBase
     const texts = this.#xmlScan && this.#linkTexts()
-    const html = links.length === 0 ? '' : this.content
     const byUrl = new Map<string, PageLink>()
     let textsLeft = MOST_TEXTS
     for (let index = 0; index < links.length; index++) {
@@ -398,7 +405,7 @@ export class FetchedPage implements Page {
       const known = byUrl.get(url)
       // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
       if (known !== undefined && known.text !== '') continue
-      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index, html))
+      const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index))
       if (known === undefined)
         byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
       else if (text !== '') byUrl.set(url, { ...known, text })

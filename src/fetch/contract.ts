@@ -26,6 +26,10 @@ export interface FetchContext {
   readonly cutsBody?: boolean | undefined
   /** Validators of the known version of the page: the server may answer 304 if it has not changed. */
   readonly known?: Validators | undefined
+  /** Whether the outcome should have its `exchange`. */
+  readonly records?: boolean | undefined
+  /** True: the exchange has secrets, e.g. of a login, and must not be kept. */
+  readonly isPrivate?: boolean | undefined
   /** Aborted when the deadline passes or the crawl is aborted. Created on first access. */
   readonly signal: AbortSignal
   /** A cheaper way to learn of the abort: called at most once. Set it before the first `await`. */
@@ -57,6 +61,10 @@ export interface FetchedResponse {
   readonly truncated?: boolean | undefined
   /** How often the request was resent at once, because a kept-alive connection closed before the server received it. */
   readonly resent?: number | undefined
+  /** What went over the wire, if the context asks for it and the server has answered. */
+  readonly exchange?: WireExchange | undefined
+  /** True: this is the answer of an archive. The host was not contacted, so it need not rest. */
+  readonly archived?: boolean | undefined
 }
 
 export interface FetchFailure {
@@ -74,6 +82,10 @@ export interface FetchFailure {
   readonly cause?: unknown
   /** How often the request was resent at once, because a kept-alive connection closed before the server received it. */
   readonly resent?: number | undefined
+  /** What went over the wire, if the context asks for it and the server has answered. */
+  readonly exchange?: WireExchange | undefined
+  /** True: this is the answer of an archive. The host was not contacted, so it need not rest. */
+  readonly archived?: boolean | undefined
 }
 
 /** Header names are lower case. */
@@ -83,4 +95,38 @@ export interface ResponseHeaders {
   entries(): Iterable<readonly [name: string, value: string]>
   /** A copy that does not keep the received bytes in memory, for users who keep headers. */
   detached?(): ResponseHeaders
+}
+
+/** One request and its response as they went over the wire, as far as the fetcher knows. Plain data. */
+export interface WireExchange {
+  /** HTTP/2 has no text: `request` and `response` say the same as HTTP/1.1 would, with header names in lower case. */
+  readonly protocol: 'http/1.1' | 'h2'
+  /** As sent: request line, headers and body. */
+  readonly request: Uint8Array
+  /** As received: status line, headers, and as much of the body as was read, with its transfer and content coding. */
+  readonly response: Uint8Array
+  /** Where the body begins in `response`. */
+  readonly headBytes: number
+  /** The body after transfer decoding (chunks are joined) and before content decoding (it may be gzip). */
+  readonly body: Uint8Array
+  /** True if the body is only the beginning of what the server sent: it was too large, or not wanted. */
+  readonly truncated: boolean
+  /** When the request was sent, in ms since the epoch, and how long the exchange took. */
+  readonly startedAt: number
+  readonly durationMs: number
+  /** IP address of the server; undefined if unknown, e.g. behind a proxy. */
+  readonly remoteAddress: string | undefined
+}
+
+/** An exchange and what it was for, for archives. Plain data: it can be posted to another thread. */
+export interface HttpExchange extends WireExchange {
+  /** The URL that was requested, canonical. */
+  readonly url: string
+  /** `page.id` of the request: the same for the page that the exchange led to. */
+  readonly id: string
+  /** Why it was sent. */
+  readonly purpose: 'page' | 'robots' | 'sitemap'
+  /** In upper case. */
+  readonly method: string
+  readonly status: number
 }

@@ -52,6 +52,8 @@ export interface Frontier {
   readonly leased: number
   /** Hosts with something pending or leased. */
   readonly hosts: number
+  /** True: `settle` understands `held`. Absent: it does not, and the engine never sets it. */
+  readonly canHold?: boolean | undefined
 
   /** Releases memory, files and connections. Closing twice is allowed. */
   close(): MaybePromise<void>
@@ -63,6 +65,13 @@ export interface Settlement {
   readonly request: CrawlRequest
   /** When the contact with the host ended. Undefined: the host was never contacted, so no pause is needed. */
   readonly visitedAt: number | undefined
+  /**
+   * True: only the visit has ended. The host is released and everything else here is applied, but the request stays
+   * leased, because something still works on its page; after a crash it is pending again. A second settlement, without
+   * `held`, ends the lease: its `again` and `found` count, and what it says about the host is ignored. Never with
+   * `again`.
+   */
+  readonly held?: true | undefined
   /**
    * Present: the request becomes pending again, ahead of others of its priority, and is not handed out before `at`.
    * Absent: it is done.

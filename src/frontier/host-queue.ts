@@ -40,7 +40,8 @@ export class PendingRequest implements CrawlRequest {
   readonly #rare: RareFields | RequestExtras | undefined
   /** The next request in the queue; meaningless while leased. */
   next: PendingRequest | undefined = undefined
-  leased = false
+  /** `held`: still leased, although its visit has ended: see `Settlement.held`. One field, because there are millions. */
+  leased: boolean | 'held' = false
 
   constructor(request: CrawlRequest, owner: RequestOwner, attempt: number, revisit = request.revisit) {
     this.url = request.url

@@ -37,6 +37,8 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
     return this.waiting
   }
 
+  readonly canHold = true
+
   get leased(): number {
     return this.#leased
   }
@@ -77,22 +79,20 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
 
   settle(settlements: readonly Settlement[]): void {
     for (const settlement of settlements) {
-      const { request, again, visitedAt } = settlement
+      const { request, again } = settlement
       if (!(request instanceof PendingRequest) || !request.leased) continue
       const host = request.owner as H
       // Leased before `close`, or by another frontier.
       if (host.workbench !== this.workbench) continue
-      request.leased = false
-      this.#leased--
-      if (visitedAt !== undefined && visitedAt > this.now) this.now = visitedAt
-      if (settlement.hostDelayMs !== undefined) host.delayMs = settlement.hostDelayMs
-      if (settlement.hostNotBefore !== undefined) {
-        host.notBefore = Math.max(host.notBefore, settlement.hostNotBefore)
+      if (request.leased === true) this.#endVisit(host, settlement)
+      if (settlement.held === true) {
+        if (request.leased === true) host.held++
+        request.leased = 'held'
+      } else {
+        if (request.leased === 'held') host.held--
+        request.leased = false
+        this.#leased--
       }
-      if (settlement.hostTrouble !== undefined) {
-        host.trouble = settlement.hostTrouble.incidents > 0 ? settlement.hostTrouble : undefined
-      }
-      this.workbench.release(host, visitedAt)
       if (again !== undefined) {
         this.waiting++
         const waiting = new PendingRequest(request, host, again.attempt, again.revisit || request.revisit)
@@ -103,6 +103,14 @@ export class MemoryFrontier<H extends Host = Host> implements Frontier {
       this.workbench.place(host, this.now)
       if (settlement.found !== undefined) this.add(settlement.found)
     }
+  }
+
+  #endVisit(host: H, { visitedAt, hostDelayMs, hostNotBefore, hostTrouble }: Settlement): void {
+    if (visitedAt !== undefined && visitedAt > this.now) this.now = visitedAt
+    if (hostDelayMs !== undefined) host.delayMs = hostDelayMs
+    if (hostNotBefore !== undefined) host.notBefore = Math.max(host.notBefore, hostNotBefore)
+    if (hostTrouble !== undefined) host.trouble = hostTrouble.incidents > 0 ? hostTrouble : undefined
+    this.workbench.release(host, visitedAt)
   }
 
   nextDue(): number {

@@ -105,7 +105,7 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
     for (const host of this.workbench.all()) {
       if (!leaving.has(host.partition)) continue
       host.isHeld = true
-      if (host.acquired > 0) busy.push(host)
+      if (host.isLeased) busy.push(host)
       this.workbench.place(host, this.now)
     }
     return new Promise((idle, fail) => {
@@ -163,7 +163,7 @@ export class ShardFrontier extends MemoryFrontier<ShardHost> {
   }
 
   #checkIdle({ busy, idle }: Leaving): void {
-    if (busy.every(({ acquired }) => acquired === 0)) idle()
+    if (busy.every(({ isLeased }) => !isLeased)) idle()
   }
 
   /** Requests of this host that are already here are newer than those that arrive with it, so they stay behind them. */

@@ -13,6 +13,8 @@ export class Host implements ReadyHost {
   readonly queue = new HostQueue()
   /** Connections that are acquired and not released yet. */
   acquired = 0
+  /** Requests whose visit has ended and that are still leased: see `Settlement.held`. */
+  held = 0
   /**
    * When each resting connection may be used again, ascending, at most one entry per connection; 0 stands for a pause
    * that is over. Updated in place, so that visits do not allocate.
@@ -42,6 +44,11 @@ export class Host implements ReadyHost {
   /** Requests that wait: those in the queue and, for hosts of a durable store, those on disk. */
   get pending(): number {
     return this.queue.size
+  }
+
+  /** Whether any of its requests is leased. */
+  get isLeased(): boolean {
+    return this.acquired > 0 || this.held > 0
   }
 
   /** The number of requests that are due at `now`, without those whose due time is in the future. */
@@ -136,10 +143,10 @@ export class Workbench<H extends Host = Host> {
 
   /** Must be called before the first request is added to an idle host. */
   activate(host: H): void {
-    if (host.pending === 0 && host.acquired === 0) this.#active++
+    if (host.pending === 0 && !host.isLeased) this.#active++
   }
 
-  /** Removes a host that has requests, because they are on disk. It must have no acquired connections. */
+  /** Removes a host that has requests, because they are on disk. It must have no leased requests. */
   remove(host: H): void {
     this.#dequeue(host)
     this.#hosts.delete(host.host)
@@ -152,8 +159,8 @@ export class Workbench<H extends Host = Host> {
   }
 
   /**
-   * Removes hosts, with and without requests, because another workbench continues with them. They must have no acquired
-   * connections. Their entries in the queues become stale.
+   * Removes hosts, with and without requests, because another workbench continues with them. They must have no leased
+   * requests. Their entries in the queues become stale.
    */
   removeWhere(isLeaving: (host: H) => boolean): H[] {
     const left: H[] = []
@@ -199,7 +206,7 @@ export class Workbench<H extends Host = Host> {
    */
   place(host: H, now: number, since = now): void {
     if (host.pending === 0) {
-      if (host.acquired > 0) this.#dequeue(host)
+      if (host.isLeased) this.#dequeue(host)
       else this.#placeIdle(host, now)
       return
     }
@@ -219,7 +226,7 @@ export class Workbench<H extends Host = Host> {
 
   /** Counts a host as idle if its last request is settled. */
   deactivate(host: H): void {
-    if (host.pending === 0 && host.acquired === 0) this.#active--
+    if (host.pending === 0 && !host.isLeased) this.#active--
   }
 
   /** When `acquire` may next return something. */

@@ -29,6 +29,11 @@ export interface RefreshOptions {
   /** Whether unchanged pages are delivered too. Default false. */
   unchanged?: boolean | undefined
   /**
+   * With `rounds`: fetches every known page anew, without conditions, and delivers it as `changed` even if it is the same,
+   * e.g. to build a lost index again. Default false: only what has changed is fetched in full and delivered.
+   */
+  complete?: boolean | undefined
+  /**
    * Identifies the content of a page: a different result means that the page has changed. The default, `contentDigest`,
    * ignores parts that change with every request. With workers it must be a module that exports the function.
    */
@@ -64,6 +69,7 @@ const CHECKS = {
   rounds: checkRounds,
   until: checkEnd,
   unchanged: boolean,
+  complete: boolean,
   digest: (_: string, value: unknown) => accept('digest', value),
 } satisfies { [Key in keyof RefreshOptions]-?: Check<unknown> }
 
@@ -74,6 +80,9 @@ export function refreshOptions(value: unknown): CheckedRefresh {
   if (minMs > maxMs) {
     throw invalidOption('refresh.min', (value as RefreshOptions).min, 'at most refresh.max')
   }
+  // A schedule fetches pages when they have probably changed; fetching all of them anew has no end.
+  if (given.complete && (given.rounds ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY)
+    throw invalidOption('refresh.complete', true, 'true only with rounds, e.g. { rounds: 1, complete: true }')
   return {
     refresh: {
       minMs,
@@ -88,6 +97,7 @@ export function refreshOptions(value: unknown): CheckedRefresh {
       untilAt: Number.POSITIVE_INFINITY,
       ...given.until,
       unchanged: given.unchanged ?? false,
+      complete: given.complete ?? false,
     },
     digest: given.digest,
   }

@@ -30,6 +30,19 @@ export function count(option: string, value: unknown, least: number): number {
   throw invalidOption(option, value, `a whole number, ${least} or more, or Infinity`)
 }
 
+const BANDWIDTH = /^(\d+(?:\.\d+)?) ?([kMG]?)(bps|bit\/s|B\/s)$/
+const PREFIXES: Readonly<Record<string, number>> = { '': 1, k: 1e3, M: 1e6, G: 1e9 }
+const BITS_PER_BYTE = 8
+
+/** Bytes a second. `Infinity` means no bound. */
+export function bandwidth(option: string, value: unknown): number {
+  if (value === Number.POSITIVE_INFINITY) return value
+  const [, number, prefix, unit] = typeof value === 'string' ? (BANDWIDTH.exec(value) ?? []) : []
+  const bytes = (Number(number) * PREFIXES[prefix ?? '']!) / (unit === 'B/s' ? 1 : BITS_PER_BYTE)
+  if (bytes >= 1) return bytes
+  throw invalidOption(option, value, "a text such as '50Mbps' or '6MB/s', or Infinity")
+}
+
 export function boolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   throw invalidOption(option, value, 'true or false')

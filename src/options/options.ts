@@ -2,6 +2,7 @@ import type { CrawlEvents } from '../engine/events.js'
 import type { HealthRules } from '../engine/visit/host-health.js'
 import type { RetryWhen } from '../engine/visit/retry.js'
 import type { Extractor, Page } from '../extract/contract.js'
+import type { FollowRules } from '../feeds/follow/contract.js'
 import type { Fetcher } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import type { TlsOptions } from '../fetch/http/access/access.js'
@@ -18,6 +19,7 @@ import type { MaybePromise } from '../types.js'
 import type { UrlRewriteRule } from '../url/rewrite.js'
 import type { ScopeRule } from '../url/scope/scope.js'
 import type { TrapOptions } from '../url/traps/traps.js'
+import type { CacheSettings } from '../warc/cache.js'
 import type { HostRule } from './hosts.js'
 import type { GivenSeeds } from './seeds.js'
 
@@ -41,6 +43,8 @@ export interface CrawlOptions {
   /** Lengthens the pause in proportion to the duration of the last visit. */
   readonly adaptive: { readonly factor: number; readonly maxMs: number } | undefined
   readonly perHost: { readonly connections: number; readonly growAt: number }
+  /** Over all hosts and workers. `most` undefined: what the system's limit on open files allows. */
+  readonly connections: { readonly most: number | undefined; readonly keepMs: number }
   readonly userAgent: string
   /** Sent to the origins of the seeds only. */
   readonly headers: Readonly<Record<string, string>>
@@ -71,7 +75,11 @@ export interface CrawlOptions {
     readonly timeMs: number
     readonly pagesPerHost: number
     readonly pagesPerSite: number
+    /** Bytes a second. */
+    readonly bandwidth: number
   }
+  /** Memory in which the threads of a crawl share its bandwidth. Undefined: there is one thread. */
+  readonly line: SharedArrayBuffer | undefined
   readonly timeout: { readonly fetchMs: number; readonly extractMs: number; readonly hookMs: number }
   readonly maxBodyBytes: number
   /** Whether a larger body is truncated instead of failing. */
@@ -98,6 +106,8 @@ export interface CrawlOptions {
   }
   /** How known pages are revisited. Undefined: they are not. */
   readonly refresh: RefreshRules | undefined
+  /** How feeds are followed. Undefined: they are not. */
+  readonly feeds: FollowRules | undefined
   /** Identifies the content of a page. Undefined: `contentDigest`. */
   readonly digest: ((page: Page) => string) | undefined
   readonly store: Store | undefined
@@ -105,6 +115,8 @@ export interface CrawlOptions {
   readonly seenStore: SeenStore | undefined
   readonly partitioner: HostPartitioner | undefined
   readonly fetcher: Fetcher | undefined
+  /** Where answers are kept and served again. */
+  readonly cache: CacheSettings | undefined
   readonly fields: Fields
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
@@ -189,6 +201,14 @@ export interface PerHostOptions {
   growAt?: number | undefined
 }
 
+/** Options of `connections()`. */
+export interface ConnectionOptions {
+  /** Most open connections over all hosts and workers, idle ones included. Default: by the limit on open files. */
+  most?: number | undefined
+  /** How long an idle connection is kept for the next visit. Default `'10s'`. */
+  keepFor?: Duration | undefined
+}
+
 /** Options of `headers()`. */
 export interface HeaderOptions {
   /** Sends the headers to every host, not only to the origins of the seeds. Default false. */
@@ -242,6 +262,11 @@ export interface LimitOptions {
   pagesPerHost?: number | undefined
   /** Pages to deliver from one site (registrable domain); exact. */
   pagesPerSite?: number | undefined
+  /**
+   * What all connections may receive together, in bits (`'50Mbps'`) or bytes (`'6MB/s'`) a second. It ends nothing: the
+   * crawl goes on more slowly.
+   */
+  bandwidth?: string | number | undefined
 }
 
 /** Options of `timeout()`. */
@@ -312,6 +337,7 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   adaptive: undefined,
   // Beyond 16 parallel downloads a server has been measured to give no more.
   perHost: { connections: 1, growAt: 100 },
+  connections: { most: undefined, keepMs: HTTP_DEFAULTS.keepAliveMs },
   // Tells the operator who reads it in a log that the crawler's owner left no contact.
   userAgent: `Kumo/${VERSION} (no contact given: set userAgent)`,
   headers: {},
@@ -345,7 +371,9 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
     timeMs: Number.POSITIVE_INFINITY,
     pagesPerHost: Number.POSITIVE_INFINITY,
     pagesPerSite: Number.POSITIVE_INFINITY,
+    bandwidth: Number.POSITIVE_INFINITY,
   },
+  line: undefined,
   timeout: { fetchMs: HTTP_DEFAULTS.connectTimeoutMs, extractMs: 30_000, hookMs: 300_000 },
   maxBodyBytes: HTTP_DEFAULTS.maxBodyBytes,
   truncateBodies: false,
@@ -366,12 +394,14 @@ export const DEFAULTS = Object.freeze<CrawlOptions>({
   redirects: 10,
   robots: { obey: true, nofollow: true, maxDelayMs: 60_000 },
   refresh: undefined,
+  feeds: undefined,
   digest: undefined,
   store: undefined,
   frontier: undefined,
   seenStore: undefined,
   partitioner: undefined,
   fetcher: undefined,
+  cache: undefined,
   fields: {},
   extractors: [],
   hooks: [],

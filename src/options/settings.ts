@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { invalidOption } from '../errors.js'
+import type { FeedsOptions } from '../feeds/follow/contract.js'
 import type { FetchContext, Fetcher, Outcome } from '../fetch/contract.js'
 import type { Resolver } from '../fetch/dns/resolver.js'
 import type { Credentials, TlsOptions } from '../fetch/http/access/access.js'
@@ -10,14 +11,18 @@ import type { SeenStore } from '../seen/contract.js'
 import type { Store, StoreContext } from '../stores/contract.js'
 import type { Duration } from '../time.js'
 import type { CrawlRequest, MaybePromise } from '../types.js'
+import { cacheSettings } from '../warc/cache.js'
+import type { CacheOptions } from '../warc/contract.js'
 import * as check from './check.js'
 import * as access from './check-access.js'
+import { feedOptions } from './check-feeds.js'
 import { type RefreshOptions, refreshOptions } from './check-refresh.js'
 import { retryOptions } from './check-retries.js'
 import { type HostOptions, hostRule } from './hosts.js'
 import { meantKey } from './meant.js'
 import {
   type BodyOptions,
+  type ConnectionOptions,
   DEFAULTS,
   type DelayOptions,
   type DnsOptions,
@@ -129,6 +134,29 @@ export abstract class Settings extends RuleSettings {
     }
     const given = check.keys('perHost', options, checks, meantKey('perHost', options, 'connections'))
     return this.with({ perHost: { ...this.options.perHost, ...given } })
+  }
+
+  /**
+   * Connections over all hosts, idle ones included. `most` is 1 to 100,000, by default three quarters of the files that
+   * the system lets the process open. An idle connection is kept for `keepFor` (default `'10s'`), or for as long as its
+   * server announces if that is shorter.
+   *
+   * @example
+   * new Crawler().connections({ most: 500, keepFor: '30s' })
+   */
+  connections(options: ConnectionOptions): this {
+    const checks = {
+      most: (option: string, value: unknown) => check.integer(option, value, 1, MOST_CONCURRENT),
+      keepFor: (option: string, value: unknown) => check.duration(option, value, 1),
+    }
+    const { connections } = this.options
+    const { most = connections.most, keepFor: keepMs = connections.keepMs } = check.keys(
+      'connections',
+      options,
+      checks,
+      meantKey('connections', options, 'most'),
+    )
+    return this.with({ connections: { most, keepMs } })
   }
 
   /**
@@ -276,7 +304,7 @@ export abstract class Settings extends RuleSettings {
   }
 
   /**
-   * When the crawl ends, or a host or site is done. Several calls combine; `Infinity` lifts a limit. With a durable store
+   * When the crawl ends, or a host or site is done, and how much it may receive a second (`bandwidth`). Several calls combine; `Infinity` lifts a limit. With a durable store
    * the counts include earlier runs; `time` is for each run.
    *
    * @example
@@ -291,6 +319,7 @@ export abstract class Settings extends RuleSettings {
       pagesPerHost: atLeastOne,
       pagesPerSite: atLeastOne,
       requests: atLeastOne,
+      bandwidth: check.bandwidth,
     }
     const hint = meantKey('limit', limits, 'pages')
     const { time = before.timeMs, ...counts } = check.keys('limit', limits, checks, hint)
@@ -380,6 +409,22 @@ export abstract class Settings extends RuleSettings {
   }
 
   /**
+   * Follows feeds: seeds that are feeds, and with `discover: true` those that pages name. Each is polled when that is worth
+   * most, within the budget, and the event `feed` reports what is new. The run continues until it is stopped, or with
+   * `once: true` until everything that is due was polled. docs/feeds.md explains the options.
+   *
+   * @example
+   * new Crawler()
+   *   .seeds('https://example.com/feed.xml')
+   *   .store(level('./feeds'))
+   *   .feeds({ budget: '2000/day' })
+   *   .on('feed', (event) => event.new.forEach(({ title, url }) => console.log(title, url)))
+   */
+  feeds(options: FeedsOptions = {}): this {
+    return this.with({ feeds: feedOptions(options) })
+  }
+
+  /**
    * Where the crawl keeps its state: `memory()` (default), `level(path)` to resume after a restart, your own store, or a
    * module that exports one or a function that makes one. With workers your own store must be in a module.
    *
@@ -412,6 +457,17 @@ export abstract class Settings extends RuleSettings {
    */
   partitioner(partitioner: HostPartitioner | Module): this {
     return this.with({ partitioner: accept('partitioner', partitioner) })
+  }
+
+  /**
+   * Keeps answers in a folder, as WARC files, and serves them again: work on an extractor costs the web nothing, and a
+   * test needs no network. What is served from the cache is no visit, so its host needs no rest.
+   *
+   * @example
+   * new Crawler().seeds('https://example.com/').cache('./http', { mode: 'use' })
+   */
+  cache(folder: string, options: CacheOptions = {}): this {
+    return this.with({ cache: cacheSettings(folder, options) })
   }
 
   /**

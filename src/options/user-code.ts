@@ -20,7 +20,9 @@ import { needsPage, remake, toRule } from '../url/scope/combine.js'
 import { isFileName } from '../url/scope/file-names.js'
 import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
-import { frontierPart, integer, naming, part } from './check.js'
+import { warc } from '../warc/hook.js'
+import { warcReplay } from '../warc/replay.js'
+import { type Check, frontierPart, integer, keys, naming, part } from './check.js'
 import { checked } from './check-access.js'
 import { meantField, meantPartitioner, meantStore } from './meant.js'
 import type { CodeOption, CrawlOptions, Fields, GivenOptions, PartOption, RuleOption } from './options.js'
@@ -112,6 +114,7 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'fetcher',
     check: checkFetcher,
     mayBeFunction: true,
+    remake: remakeBy({ warcReplay }),
     example: 'async (request, context) => …',
   },
   retryWhen: {
@@ -140,10 +143,11 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'use',
     check: checkHook,
     mayBePackage: true,
-    remake: remakeBy({ session }),
-    describe: ({ name, page, failure, session }) => {
-      if (session !== undefined) throw sessionWithFunctions(name)
-      return { name, page: page !== undefined, failure: failure !== undefined }
+    remake: remakeBy({ session, warc }),
+    describe: (hook) => {
+      if (hook.session !== undefined) throw sessionWithFunctions(hook.name)
+      const calls = HOOK_CALLS.filter((call) => hook[call] !== undefined)
+      return { name: hook.name, calls, queue: hook.queue && { ...hook.queue } }
     },
     example: "{ name: 'mine', page: (page) => … }",
   },
@@ -298,14 +302,25 @@ function checkExtractor(value: Extractor): Extractor {
 }
 
 function checkHook(value: unknown): Hook {
-  const { name, page, failure, session } = (value ?? {}) as Partial<Hook>
+  const hook = (value ?? {}) as Partial<Hook>
+  const { name, session, queue } = hook
+  const isGiven = session !== undefined || GIVEN_TO_HOOKS.some((call) => hook[call] !== undefined)
   // A hook whose methods are all misspelled would never be called.
-  if (typeof name !== 'string' || name === '' || (page ?? failure ?? session) === undefined) {
-    throw invalidOption('use', value, 'a hook: an object with a name, and page() or failure()')
+  if (typeof name !== 'string' || name === '' || !isGiven) {
+    throw invalidOption('use', value, 'a hook: an object with a name, and page(), failure() or feed()')
   }
-  checkOptionalMethods(`use('${name}')`, value as object, ['open', 'page', 'failure', 'close'])
+  const option = `use('${name}')`
+  checkOptionalMethods(option, value as object, ['open', ...HOOK_CALLS, 'close'])
+  if (queue !== undefined) keys(`${option}.queue`, queue, QUEUE_CHECKS)
   return value as Hook
 }
+
+/** What a hook may be given, and with `flush` all calls between opening and closing. */
+const GIVEN_TO_HOOKS = ['page', 'failure', 'redirect', 'skip', 'feed', 'exchange'] as const
+const HOOK_CALLS = [...GIVEN_TO_HOOKS, 'flush'] as const
+
+const atLeastOne: Check<number> = (option, value) => integer(option, value, 1, Number.MAX_SAFE_INTEGER)
+const QUEUE_CHECKS = { parallelism: atLeastOne, pages: atLeastOne, bytes: atLeastOne }
 
 /** Pages are judged in the thread that fetches them, so a session cannot stay in the program's thread. */
 function sessionWithFunctions(name: string): KumoError {

@@ -36,6 +36,8 @@ export interface RefreshRules {
   readonly untilAt: number
   /** Whether pages that have not changed are delivered too. */
   readonly unchanged: boolean
+  /** In rounds: whether every known page is fetched anew and delivered, whether or not it has changed. */
+  readonly complete: boolean
 }
 
 /** One visit, as the estimator sees it. */

@@ -65,6 +65,7 @@ export class RefreshSchedule implements RefreshScheduler {
   }
 
   conditionOf(record: PageRecord, chance: number): Validators | undefined {
+    if (this.rules.complete) return undefined
     // For a gone page there is no content to compare with.
     return record.gone === undefined ? conditionOf(record, chance) : undefined
   }

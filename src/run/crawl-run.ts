@@ -5,6 +5,7 @@ import { messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { GivenOptions } from '../options/options.js'
 import type { SeedInput } from '../options/seeds.js'
+import type { StoreHealth } from '../stores/contract.js'
 import { iterate, type PageIterator } from './iterate.js'
 import { PageStream } from './page-stream.js'
 import { Run } from './run.js'
@@ -81,6 +82,18 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
   /** Statistics of the run; undefined until everything is opened. After the run they are final and have a `reason`. */
   stats(): Stats | undefined {
     return this.#run.stats()
+  }
+
+  /**
+   * How this process is doing in a crawl that several share: the time left of its lease, the age of its last commit, its
+   * partitions. Undefined with any other store, before everything is opened, and after the run.
+   *
+   * @example
+   * const health = run.health()
+   * if (health?.isReachable === false) console.warn(health.message)
+   */
+  health(): StoreHealth | undefined {
+    return this.#run.health()
   }
 
   /**

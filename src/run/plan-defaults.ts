@@ -2,6 +2,7 @@
 
 import { contentDigest } from '../extract/digest/content-digest.js'
 import { cachingResolver, type Resolver } from '../fetch/dns/resolver.js'
+import { Bandwidth } from '../fetch/http/bandwidth.js'
 import { Cookies } from '../fetch/http/cookies.js'
 import { fetcherWith, type HttpFetcher, type HttpFetcherOptions } from '../fetch/http/http.js'
 import type { SessionSettings } from '../hooks/session/contract.js'
@@ -19,8 +20,13 @@ import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import type { Closer } from './closing.js'
 import { hostAccess } from './host-rules.js'
+import { openFilesLimit } from './open-files.js'
 
-/** Idle connections beyond those in use, so that the next visit to a host finds its connection open. */
+/** The share of the files which the process may open that are connections. The store, DNS and the program need some, too. */
+const SHARE_OF_FILES = 0.75
+/** Each takes some 20 KB of memory, also while it is idle. */
+const MOST_CONNECTIONS = 20_000
+/** Idle connections beyond those in use where the limit on open files is not known. */
 const SPARE_CONNECTIONS = 500
 
 /** As many as a sitemap may have. Real pages have hundreds of links; the index of a large handbook has 17,000. */
@@ -96,14 +102,26 @@ export function httpFetcherOf(
     hosts: hostAccess(options, (origin) => trusted.hasOrigin(origin)),
     maxBodyBytes: options.maxBodyBytes,
     connectionsPerHost: options.perHost.connections,
-    maxConnections: options.concurrency + SPARE_CONNECTIONS,
+    maxConnections: connectionsOf(options),
+    keepAliveMs: options.connections.keepMs,
     connectTimeoutMs: options.timeout.fetchMs,
     resolver,
     clock,
     allowsAddress: (hostname) => allowed === undefined || allowed.has(hostname),
     trusted,
   }
-  return fetcherWith(fetching, cookies)
+  const { bandwidth } = options.limit
+  const isLimited = bandwidth < Number.POSITIVE_INFINITY
+  return fetcherWith(fetching, cookies, isLimited ? new Bandwidth(bandwidth, options.line) : undefined)
+}
+
+/** How many connections this thread may have: all threads of a process share its files. */
+function connectionsOf({ connections, concurrency, workers }: CrawlOptions): number {
+  const threads = Math.max(1, workers.count)
+  const files = openFilesLimit()
+  if (connections.most === undefined && files === undefined) return concurrency + SPARE_CONNECTIONS
+  const most = connections.most ?? Math.min(Math.floor(files! * SHARE_OF_FILES), MOST_CONNECTIONS)
+  return Math.max(1, Math.floor(most / threads))
 }
 
 /** The cookies of the crawl. They end with the run if the store keeps nothing. */

@@ -11,7 +11,7 @@ import type { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import type { OpenStore, Outbox, StoreCondition, StoreContext } from '../stores/contract.js'
 import { forgetful } from '../stores/memory-state.js'
 import type { Clock } from '../time.js'
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, MaybePromise } from '../types.js'
 import { rewriteIdentity } from '../url/rewrite.js'
 import { readBatch } from '../workers/exchange/codec.js'
 import type { Closer } from './closing.js'
@@ -78,7 +78,7 @@ export async function openStore(
   context: StoreContext,
   closers: Closer[],
 ): Promise<
-  Pick<EngineParts, 'frontier' | 'seen' | 'storeState' | 'handover' | 'leftovers'> & {
+  Pick<EngineParts, 'frontier' | 'seen' | 'storeState' | 'handover' | 'leftovers' | 'membership'> & {
     outbox: Outbox | undefined
   }
 > {
@@ -93,11 +93,13 @@ export async function openStore(
       state: open.state ?? forgetful,
       condition: () => open.condition?.() ?? OK,
       onCommit: (write: () => void) => open.onCommit?.(write),
+      beforeCommit: (prepare: () => MaybePromise<void>) => open.beforeCommit?.(prepare),
+      flushesFirst: open.flush !== undefined && open.beforeCommit === undefined && hasFlushes(options),
       flush: () => open.flush?.(),
     }
-    const { handover, outbox } = open
+    const { handover, outbox, membership } = open
     const parts = { frontier: frontier ?? open.frontier, seen: options.seenStore ?? open.seen, storeState }
-    return { ...parts, handover, outbox, leftovers: leftoversOf(open) }
+    return { ...parts, handover, outbox, leftovers: leftoversOf(open), membership }
   } catch (error) {
     if (error instanceof KumoError) throw error
     const message = `the ${store.name} store could not be opened: ${messageOf(error)}`
@@ -115,6 +117,10 @@ async function* leftoversOf(store: OpenStore): AsyncGenerator<readonly CrawlRequ
     yield readBatch(text)
     store.dropLeftover?.(id)
   }
+}
+
+function hasFlushes({ hooks }: CrawlOptions): boolean {
+  return hooks.some(({ flush, skip }) => flush !== undefined || skip !== undefined)
 }
 
 const OK: StoreCondition = Object.freeze({ state: 'ok' })

@@ -3,6 +3,7 @@ import { AbortGrace } from '../engine/abort-grace.js'
 import { WELL_KNOWN_SITEMAP } from '../engine/admission/admission.js'
 import { Delivery, type PageReader } from '../engine/delivery.js'
 import type { CrawlEvents } from '../engine/events.js'
+import { assertNotFollowed } from '../engine/feeds/followed-feeds.js'
 import type { EngineParts, EngineRules } from '../engine/parts.js'
 import { assertNotRefreshed } from '../engine/refresh/known-pages.js'
 import { KumoError, messageOf } from '../errors.js'
@@ -22,7 +23,14 @@ import { soleOwner } from '../partition/ownership.js'
 import type { RefreshRules } from '../refresh/contract.js'
 import { RefreshSchedule } from '../refresh/refresh-schedule.js'
 import { NameSet, TrustedNames } from '../seen/trusted-names.js'
-import type { Outbox, ShardContext, StateStore, StoreContext, StoreEvent } from '../stores/contract.js'
+import type {
+  Membership,
+  Outbox,
+  ShardContext,
+  StateStore,
+  StoreContext,
+  StoreEvent,
+} from '../stores/contract.js'
 import { type Clock, type Random, Waits } from '../time.js'
 import type { MaybePromise } from '../types.js'
 import { hostOf, originOf } from '../url/canonicalize.js'
@@ -35,6 +43,7 @@ import type { ScopeRule } from '../url/scope/scope.js'
 import { loadSiteOf } from '../url/site.js'
 import { parameterFilter } from '../url/tracking.js'
 import { traps } from '../url/traps/traps.js'
+import { openCache } from '../warc/cache.js'
 import { type Closer, closeAll } from './closing.js'
 import {
   hostAgents,
@@ -58,7 +67,9 @@ import {
   scopeOf,
   sessionsOf,
   stateOf,
+  storeOf,
 } from './plan-defaults.js'
+import { feedPartsOf } from './plan-feeds.js'
 import { openStore, storeContext } from './plan-store.js'
 
 export interface Plan {
@@ -102,6 +113,9 @@ export async function plan(
   const clock = overrides?.clock ?? clockOf(options)
   const random = randomOf(options)
   const closers: Closer[] = []
+  const { unsupported } = storeOf(options)
+  if (options.refresh !== undefined && unsupported?.refresh !== undefined)
+    throw new KumoError('KUMO_INVALID_OPTION', `refresh: ${unsupported.refresh}`)
   try {
     let delivery: Delivery | undefined
     // Events of a store that is still opening wait for the listeners.
@@ -119,6 +133,7 @@ export async function plan(
     const { state } = stored.storeState
     const hookState = stateOf(state)
     if (schedule === undefined) await assertNotRefreshed(state)
+    if (options.feeds === undefined) await assertNotFollowed(state)
     const ruleUse = new RuleUse()
     const scope = wholeScope(options, ruleUse).start()
     const blocked =
@@ -132,8 +147,11 @@ export async function plan(
       for (const url of new Set([seed, spelled(seed)])) trusted.add(hostOf(url), originOf(url))
     }
     const cookies = cookiesOf(options, state)
-    const fetcher =
+    const web =
       options.fetcher ?? httpFetcherOf(options, trusted, clock, resolverOf(options, clock, closers), cookies)
+    const fetcher = options.cache
+      ? await openCache(web, options.cache, overrides?.shard.index ?? 0, clock)
+      : web
     closers.push(['the fetcher', () => fetcher.close?.()])
     const robots = withHostDelays(options.robots.obey ? gateOf(options, random) : OPEN_GATE, options)
     const step = extraction({
@@ -145,8 +163,8 @@ export async function plan(
     closers.push(['an extractor', () => step.close()])
     await openPart('an extractor', () => step.open())
     for (const hook of options.hooks) {
-      const memory = { state: hookState.space(`hook ${hook.name}`) }
-      await openPart(`hook '${hook.name}'`, () => hook.open?.(memory))
+      const context = { state: hookState.space(`hook ${hook.name}`), worker: overrides?.shard.index ?? 0 }
+      await openPart(`hook '${hook.name}'`, () => hook.open?.(context))
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
     await openPart('the scope', () => scope.open?.())
@@ -168,7 +186,8 @@ export async function plan(
       trust(String(seed))
     }
     const sessions = openSessions(options, hookState, clock, closers)
-    const exchange = overrides?.exchange(outbox) ?? soleExchange()
+    const { membership } = stored
+    const exchange = overrides?.exchange(outbox) ?? membership?.exchange ?? soleExchange()
     closers.push(['the exchange', () => exchange.close()])
     delivery = new Delivery({
       clock,
@@ -180,12 +199,15 @@ export async function plan(
       advise: overrides?.advise,
     })
     for (const event of early) void delivery.emit('store', event)
+    const hooks = delivery
+    if (hooks.hasFlushes) stored.storeState.beforeCommit?.(() => hooks.flush())
     const parts: EngineParts = {
       clock,
       random,
       ...stored,
       partitioner,
       ownership: soleOwner(),
+      ...(membership && withOthers(membership, options)),
       ...(overrides && partsOf(overrides)),
       exchange,
       robots,
@@ -214,6 +236,7 @@ export async function plan(
         roundsStartedByMain: overrides !== undefined,
         replaces: overrides?.shard.replaces === true,
       },
+      feeds: feedPartsOf(options, hookState, overrides === undefined),
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
       sessions,
@@ -262,6 +285,14 @@ function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions)
 function partsOf(overrides: ShardOverrides): Partial<EngineParts> {
   const { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight } = overrides
   return { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight }
+}
+
+/** The parts that differ when other processes share the crawl. */
+function withOthers(membership: Membership, { limit }: CrawlOptions): Partial<EngineParts> {
+  const { ownership, joinedAfter } = membership
+  const { pages, requests } = membership.limit(limit)
+  const earlierRuns = joinedAfter === undefined ? undefined : { runs: joinedAfter, wasDone: false }
+  return { ownership, budget: pages, requestBudget: requests, earlierRuns }
 }
 
 /** @throws KumoError `KUMO_OPEN_FAILED`, naming the part. */

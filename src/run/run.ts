@@ -8,7 +8,7 @@ import { KumoError } from '../errors.js'
 import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
 import { type OpenSeeds, openAdded, openSeeds, type SeedInput } from '../options/seeds.js'
-import type { StoreEvent } from '../stores/contract.js'
+import type { StoreEvent, StoreHealth } from '../stores/contract.js'
 import type { Clock } from '../time.js'
 import { plan } from './plan.js'
 import { clockOf } from './plan-defaults.js'
@@ -27,6 +27,8 @@ interface Runner {
   finish(): void
   add(source: AddedSource): Promise<void>
   stats(): Stats | undefined
+  /** Absent: the crawl is shared with nobody. */
+  health?(): StoreHealth | undefined
   noPage(): readonly NoPageReasons[]
 }
 
@@ -109,6 +111,10 @@ export class Run {
 
   stats(): Stats | undefined {
     return this.#runner?.stats() ?? this.#last
+  }
+
+  health(): StoreHealth | undefined {
+    return this.#runner?.health?.()
   }
 
   async #open(): Promise<Runner> {

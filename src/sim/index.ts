@@ -1,5 +1,11 @@
 export { checkRun, type Finding, type FindingKind, type RunRecord } from './checks.js'
 export type { ExpectedCrawl } from './expected.js'
+export type { FeedForecast, FeedSimulation, FeedWorld, SimulatedFeed } from './feeds/contract.js'
+export { feedsOf, type RecordedFeeds } from './feeds/crawled.js'
+export { describeFeeds, type FeedDescription } from './feeds/described.js'
+export { feedHistory, type HistoryOptions } from './feeds/history.js'
+export type { PostingHabits } from './feeds/posting.js'
+export { simulateFeeds } from './feeds/run.js'
 export type {
   RefreshForecast,
   RefreshSimulation,

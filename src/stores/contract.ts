@@ -1,7 +1,9 @@
+import type { Exchange } from '../exchange/contract.js'
 import type { Frontier, Politeness, SelectionPolicy } from '../frontier/contract.js'
+import type { Ownership } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
 import type { Clock } from '../time.js'
-import type { MaybePromise } from '../types.js'
+import type { CrawlRequest, MaybePromise } from '../types.js'
 
 /**
  * A bundle of adapters that share one database: `.store(memory())`.
@@ -20,6 +22,8 @@ export interface Store {
   /** Used in messages: `memory`, `level`. */
   readonly name: string
   open(context: StoreContext): MaybePromise<OpenStore>
+  /** Options that do not work with this store: why, and what to do instead. */
+  readonly unsupported?: { readonly workers?: string; readonly refresh?: string } | undefined
   /**
    * Called once, before the shards open the store, each in its own thread. Absent: shards share nothing, and each opens
    * a store of its own.
@@ -36,6 +40,13 @@ export interface OpenStore {
   flush?(): MaybePromise<void>
   /** Registers a function to call before each commit. What it puts into `state` becomes part of that commit. */
   onCommit?(write: () => void): void
+  /**
+   * Registers the function that each commit waits for before it is written. It is called when the content of the commit
+   * is fixed; what changes while it runs belongs to the next one. If it throws, that commit is not written, nor any later
+   * one, and the store has failed with that error. Absent in a durable store: the engine waits before each settlement
+   * instead, which is slower.
+   */
+  beforeCommit?(prepare: () => MaybePromise<void>): void
   /** Store health. Absent: always `ok`. */
   condition?(): StoreCondition
   /** Present in a store that can release partitions to another shard and adopt them. */
@@ -45,7 +56,91 @@ export interface OpenStore {
   /** As in `SharedStore`, for a crawl that used to have shards and now has none. */
   leftovers?(): AsyncIterable<Leftover>
   dropLeftover?(id: string): void
+  /** Present in a store that several processes share, each with its own part of the crawl. */
+  readonly membership?: Membership | undefined
   close(): MaybePromise<void>
+}
+
+/**
+ * One process among several that share a crawl. The store gains and loses partitions by itself.
+ *
+ * Invariants:
+ * - At any time, at most one process leases requests of a partition, or has visits to its hosts in flight.
+ * - A request whose partition belongs to another process is added to the store all the same, by `Frontier.add`, as
+ *   `found` or through `exchange`: the store passes it on. None is lost if a process dies.
+ * - `exchange.rest()` returns true only if nothing is left to do in any process.
+ */
+export interface Membership {
+  /** Which partitions this process has. Its version changes when one comes or goes. */
+  readonly ownership: Ownership
+  /** Leads to the other processes, whatever shard is named. */
+  readonly exchange: Exchange
+  /** Runs of the crawl before this one, if others were at work when this process joined. Undefined: it was the first. */
+  readonly joinedAfter: number | undefined
+  /** Sets the limits of the whole crawl. Called once, before the first visit. */
+  limit(limits: CrawlLimits): { readonly pages: SharedLimit; readonly requests: SharedLimit }
+  /** Sets the listener. There is one. */
+  onOwnership(listener: OwnershipListener): void
+  /** Whether the request is leased. False after its partition was revoked: its settlement would have no effect. */
+  isLeased(request: CrawlRequest): boolean
+  health(): StoreHealth
+}
+
+/** What the engine does when partitions come and go. */
+export interface OwnershipListener {
+  /** They are here, with their requests and records. */
+  gained(partitions: readonly number[]): void
+  /**
+   * They may belong to another process already. Visits to their hosts in flight must be aborted at once, and nothing of
+   * them is settled.
+   */
+  revoked(partitions: readonly number[]): void
+  /** No host may be visited for now. Visits in flight must be aborted at once, and are settled as usual. */
+  suspended(): void
+  /**
+   * They are about to move to another process; nothing of them is leased any more. Resolves when every request that was
+   * being added to them is in the store.
+   */
+  leaving(partitions: readonly number[]): Promise<void>
+}
+
+/** Limits of the whole crawl; Infinity for none. */
+export interface CrawlLimits {
+  /** Pages delivered. */
+  readonly pages: number
+  /** Requests sent. */
+  readonly requests: number
+  /** Bytes received. */
+  readonly bytes: number
+}
+
+/** One limit, shared by all processes: each visit claims a share before it starts. See `Budget`. */
+export interface SharedLimit {
+  claim(visits: number): number
+  release(visits: number): void
+  spend(count: number, bytes: number): void
+  readonly isUsedUp: boolean
+  readonly isSettling: boolean
+  watch(onChange: () => void, earlier: number): void
+}
+
+/** How a process that shares a crawl is doing. */
+export interface StoreHealth {
+  /** Whether hosts may be visited: the server answers, and the lease is valid. */
+  readonly isReachable: boolean
+  /** Milliseconds until the lease ends, unless it is renewed before. */
+  readonly leaseLeftMs: number
+  /** Milliseconds since the last commit. */
+  readonly lastCommitMs: number
+  /** Partitions that this process has, and those of the crawl. */
+  readonly partitions: number
+  readonly partitionsOfCrawl: number
+  /** Processes that share the crawl. */
+  readonly nodes: number
+  /** Requests left in the whole crawl, as of the last commit. */
+  readonly left: number
+  /** What is wrong, and what to do about it. */
+  readonly message?: string | undefined
 }
 
 /**

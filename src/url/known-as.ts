@@ -1,8 +1,9 @@
-import type { CrawlRequest } from '../types.js'
+import type { CrawlRequest, Purpose } from '../types.js'
 import { fingerprintText } from './fingerprint.js'
 
 const SITEMAP = 'sitemap '
 const ROBOTS = 'robots '
+const FEED = 'feed '
 const NO_URLS: readonly string[] = Object.freeze([])
 /** Distinguishes bytes, which are written in base64, from the same text. */
 const BYTES = '\0'
@@ -14,11 +15,16 @@ const METHOD = /^[!#-'*+.0-9A-Z^-z|~-]+ [0-9a-f]{16} /
  * with a body, is something else and has another key.
  */
 export function knownAs({ url, purpose, extras }: Pick<CrawlRequest, 'url' | 'purpose' | 'extras'>): string {
-  if (purpose !== undefined) return purpose.kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
+  if (purpose !== undefined) return nameFor(purpose, url)
   if (extras === undefined) return url
   const { method = 'GET', body = '', binary } = extras
   if (method === 'GET' && body === '') return url
   return `${method} ${fingerprintText(binary ? BYTES + body : body)} ${url}`
+}
+
+function nameFor({ kind }: Purpose, url: string): string {
+  if (kind === 'feed') return feedName(url)
+  return kind === 'sitemap' ? sitemapName(url) : ROBOTS + url
 }
 
 /** The name of a request in the `via` of the requests that it redirects to. */
@@ -35,8 +41,13 @@ export function sitemapName(url: string): string {
   return SITEMAP + url
 }
 
+export function feedName(url: string): string {
+  return FEED + url
+}
+
 /** The URL in a key. */
 export function urlIn(name: string): string {
+  if (name.startsWith(FEED)) return name.slice(FEED.length)
   if (name.startsWith(SITEMAP)) return name.slice(SITEMAP.length)
   if (name.startsWith(ROBOTS)) return name.slice(ROBOTS.length)
   return name.startsWith('http') ? name : name.replace(METHOD, '')

@@ -11,6 +11,7 @@ import type {
   Summary,
 } from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
+import type { PollReport } from '../feeds/schedule/contract.js'
 import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
 import type { Change, CrawlRequest, Link, RequestExtras } from '../types.js'
@@ -32,6 +33,8 @@ export interface WorkerData {
   /** Memory of the shared budget of pages and bytes, and of that of requests. */
   readonly budget: SharedArrayBuffer
   readonly requestBudget: SharedArrayBuffer
+  /** Memory in which the workers share the bandwidth. */
+  readonly line: SharedArrayBuffer
   /** Memory in which the worker logs what it is doing: see in-flight-log.ts. */
   readonly inFlight: SharedArrayBuffer
   /** What earlier runs, or a predecessor that died, have left. */
@@ -82,6 +85,8 @@ export type ToWorker =
     }
   /** All shards have finished a round over the known pages; the next one starts. */
   | { readonly kind: 'nextRound' }
+  /** What a poll of a feed must be worth from now on. */
+  | { readonly kind: 'price'; readonly price: number }
   /** These partitions have moved. */
   | {
       readonly kind: 'moved'
@@ -120,6 +125,8 @@ export type ToMain =
       /** What is pending does not count as work: see `Engine.isForLater`. */
       readonly isForLater: boolean
       readonly loads?: readonly PartitionLoad[] | undefined
+      /** With `feeds()`, from time to time. */
+      readonly polls?: PollReport | undefined
     }
   | { readonly kind: 'alive' }
   /** For a replacement, where the shard's store does not outlive its thread. */
@@ -162,7 +169,12 @@ export type ToMain =
 export type ClosureCall =
   | { readonly part: 'extractor'; readonly closure: number }
   | { readonly part: 'hook'; readonly closure: number }
-  | { readonly part: 'hook-failure'; readonly closure: number; readonly failure: unknown }
+  | {
+      readonly part: 'hook-call'
+      readonly closure: number
+      readonly method: 'failure' | 'redirect' | 'skip' | 'feed' | 'exchange' | 'flush'
+      readonly argument?: unknown
+    }
   | { readonly part: 'listener'; readonly event: string; readonly argument?: unknown }
   | { readonly part: 'reader' }
 

@@ -35,12 +35,12 @@ describe('kumo', { timeout: 60_000 }, () => {
     [['crwal'], "kumo: 'crwal' is not a command; did you mean crawl?", 'kumo'],
     [
       ['make', 'tea'],
-      "kumo: 'make' is not a command; commands are crawl, check, inspect, simulate, help",
+      "kumo: 'make' is not a command; commands are crawl, check, feeds, index, search, serve, inspect, simulate, warc, help",
       'kumo',
     ],
     [
       ['help', 'tea'],
-      "kumo: 'tea' is not a command; commands are crawl, check, inspect, simulate, help",
+      "kumo: 'tea' is not a command; commands are crawl, check, feeds, index, search, serve, inspect, simulate, warc, help",
       'kumo',
     ],
     [['https://a.example/'], 'kumo: no command given; did you mean: kumo crawl https://a.example/', 'kumo'],

@@ -163,6 +163,8 @@ const MUTANTS: Record<string, Flaws> = {
   },
   'does not ask before a commit': { onCommit: 'never' },
   'asks after a commit': { onCommit: 'late' },
+  'does not wait before a commit': { unprepared: 'early' },
+  'writes what could not be prepared': { unprepared: 'failed' },
 }
 
 /** More than the default: half a commit is on disk for some milliseconds only. */

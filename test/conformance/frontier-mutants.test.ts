@@ -26,6 +26,7 @@ function changed(inner: Sound, change: (inner: Sound) => Partial<Frontier>): Fro
     settle: (settlements: readonly Settlement[]) => inner.settle(settlements),
     nextDue: () => inner.nextDue(),
     close: () => inner.close(),
+    canHold: true,
   }
   const counts = Object.fromEntries(
     (['pending', 'leased', 'hosts'] as const).map((name) => [
@@ -113,6 +114,10 @@ const MUTANTS: Record<string, Create> = {
       },
     }))
   },
+  'ends the lease of a held request': settling(({ held: _, ...each }) => each),
+  'keeps the host of a held request': mutant((inner) => ({
+    settle: (settlements) => inner.settle(settlements.filter(({ held }) => held !== true)),
+  })),
   'forgets what is to be tried again': settling(({ again: _, ...each }) => each),
   'tries again at once': settling((each) =>
     each.again ? { ...each, again: { ...each.again, at: 0 } } : each,

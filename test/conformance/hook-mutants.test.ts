@@ -92,6 +92,60 @@ const MUTANTS: Record<string, () => Hook> = {
       sharedLife.open = 0
     },
   }),
+  'cannot be flushed before it had a page': () => {
+    const rows: string[] = []
+    return {
+      name: 'mutant',
+      page: (given) => void rows.push(given.url),
+      flush: () => void rows.at(0)!.length,
+    }
+  },
+  'can be flushed only once': () => {
+    let rows: string[] | undefined = []
+    return {
+      name: 'mutant',
+      page: () => {},
+      flush() {
+        rows!.push('end')
+        rows = undefined
+      },
+    }
+  },
+  'takes no pages while it flushes': () => {
+    let isFlushing = false
+    return {
+      name: 'mutant',
+      page() {
+        if (isFlushing) throw new Error('flushing')
+      },
+      async flush() {
+        isFlushing = true
+        await Promise.resolve()
+        isFlushing = false
+      },
+    }
+  },
+  'refuses a page that it has had': () => {
+    const had = new WeakSet<Page>()
+    return {
+      name: 'mutant',
+      page(given) {
+        if (had.has(given)) throw new Error('known')
+        had.add(given)
+      },
+    }
+  },
+  'does not take redirects': () => ({
+    name: 'mutant',
+    redirect: ({ parent }) => void parent!.length,
+  }),
+  'does not take skips': () => ({ name: 'mutant', skip: ({ parent }) => void parent!.length }),
+  'does not take exchanges without an address': () => ({
+    name: 'mutant',
+    exchange: ({ remoteAddress }) => void remoteAddress!.length,
+  }),
+  'asks for a queue without room': () => ({ name: 'mutant', page: () => {}, queue: { pages: 0 } }),
+  'asks for a queue and takes no pages': () => ({ name: 'mutant', failure: () => {}, queue: {} }),
   'does not take failures': () => ({
     name: 'mutant',
     failure: ({ status }) => void status!.toFixed(),

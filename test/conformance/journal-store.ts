@@ -9,7 +9,7 @@ import { memoryFrontier } from '../../src/frontier/memory.js'
 import { fingerprintTable } from '../../src/seen/table.js'
 import type { OpenStore, StateStore, Store, StoreContext } from '../../src/stores/contract.js'
 import { memoryState } from '../../src/stores/memory-state.js'
-import type { CrawlRequest } from '../../src/types.js'
+import type { CrawlRequest, MaybePromise } from '../../src/types.js'
 import { knownAs } from '../../src/url/known-as.js'
 
 export type Entry =
@@ -45,6 +45,8 @@ export interface Flaws {
   noFlush?: 'at all' | 'done'
   noClose?: boolean
   onCommit?: 'never' | 'late'
+  /** It does not wait for what is registered, or writes although that failed. */
+  unprepared?: 'early' | 'failed'
   restingOnly?: boolean
 }
 
@@ -90,8 +92,28 @@ function open(disk: Disk, flaws: Flaws, { politeness, policy, clock }: StoreCont
     if (stage.length > 0) arm()
     if (flaws.onCommit === 'late') for (const write of writers) write()
   }
+  let prepare: (() => MaybePromise<void>) | undefined
+  let failure: Error | undefined
+  /** Its content is fixed before it is prepared. */
+  const commitPrepared = async () => {
+    timer?.cancel()
+    timer = undefined
+    const batch = stage
+    stage = []
+    if (flaws.unprepared === 'early') disk.push(batch)
+    try {
+      if (failure !== undefined) throw failure
+      await prepare!()
+    } catch (error) {
+      failure ??= error as Error
+      if (flaws.unprepared === 'failed') disk.push(batch)
+      throw error
+    }
+    if (flaws.unprepared !== 'early') disk.push(batch)
+  }
+  const commitInTime = () => (prepare === undefined ? commit() : void commitPrepared().catch(() => {}))
   const arm = () => {
-    timer ??= clock.wakeAt(clock.now() + COMMIT_MS, () => commit())
+    timer ??= clock.wakeAt(clock.now() + COMMIT_MS, commitInTime)
   }
   const record = (...entries: Entry[]) => {
     for (const entry of structuredClone(entries)) stage.push(...(flaws.entry?.(entry) ?? [entry]))
@@ -145,13 +167,20 @@ function open(disk: Disk, flaws: Flaws, { politeness, policy, clock }: StoreCont
     ...(flaws.noFlush !== 'at all' && {
       async flush() {
         await Promise.resolve()
-        if (flaws.noFlush === undefined) commit(true)
+        if (flaws.noFlush !== undefined) return
+        if (prepare === undefined) commit(true)
+        else if (flaws.unprepared === 'early') void commitPrepared().catch(() => {})
+        else await commitPrepared()
       },
     }),
+    beforeCommit: (register) => {
+      prepare = register
+    },
+    condition: () => (failure === undefined ? { state: 'ok' } : { state: 'paused', failure }),
     onCommit: (write) => void (flaws.onCommit !== 'never' && writers.push(write)),
     close() {
       timer?.cancel()
-      if (flaws.noClose !== true && stage.length > 0) commit(true)
+      if (flaws.noClose !== true && stage.length > 0 && failure === undefined) commit(true)
     },
   }
 }

@@ -313,6 +313,51 @@ describe('passes', () => {
     expect(third.changes).toEqual({ unchanged: 3 })
   })
 
+  test('a complete pass fetches and delivers everything again, without conditions', async () => {
+    const pages: Record<string, Changing> = {
+      '/': { content: '<a href="/a">a</a> <a href="/b">b</a> <a href="/gone">c</a>', etag: '"1"' },
+      '/a': { content: 'a', modified: 'Mon, 01 Jan 2024 00:00:00 GMT' },
+      '/b': { content: 'b' },
+      '/gone': { content: 'c' },
+    }
+    const { url, requests } = await changing(pages)
+    const crawler = stored(folder()).seeds(url()).refresh({ rounds: 1 })
+    await crawler.run()
+    pages['/b'] = { content: 'b, with news' }
+    pages['/gone'] = { content: '', status: 410 }
+    requests.length = 0
+    const seen: [string, Change, string][] = []
+    const second = await crawler
+      .refresh({ rounds: 1, complete: true })
+      .on('page', (page) => {
+        seen.push([new URL(page.url).pathname, page.change, page.content])
+      })
+      .run()
+    expect(seen.sort()).toEqual([
+      ['/', 'changed', pages['/']!.content],
+      ['/a', 'changed', 'a'],
+      ['/b', 'changed', 'b, with news'],
+      ['/gone', 'gone', ''],
+    ])
+    for (const { headers } of requests) {
+      expect(headers['if-none-match']).toBeUndefined()
+      expect(headers['if-modified-since']).toBeUndefined()
+    }
+    // The counts say what really happened, and so does the history of each page.
+    expect(second.changes).toEqual({ unchanged: 2, changed: 1, gone: 1 })
+    expect((await crawler.run()).changes).toEqual({ unchanged: 3 })
+    // A page that is gone is otherwise left out of most passes.
+    requests.length = 0
+    await crawler.refresh({ rounds: 1, complete: true }).run()
+    expect(visits(requests, '/gone')).toBe(1)
+  })
+
+  test('a complete pass needs passes', () => {
+    expect(() => direct.refresh({ complete: true })).toThrow(
+      expect.objectContaining({ code: 'KUMO_INVALID_OPTION' }),
+    )
+  })
+
   test('the next pass asks for what failed at first, later ones ever more rarely', async () => {
     const pages: Record<string, Changing> = {
       '/': { content: '<a href="/back">a</a> <a href="/never">b</a>' },

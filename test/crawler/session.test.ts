@@ -130,7 +130,8 @@ describe('a session that is over', () => {
     expect(pathsOf(pages)).toEqual(ALL)
     expect(failures.at(-1)).toMatchObject({ url: app.url('/admin'), code: 'session-over', final: true })
     expect(failures).toHaveLength(3)
-    expect(app.logins.length).toBeLessThanOrEqual(3)
+    // The first, and one after each failure: pages may still be waiting after the last.
+    expect(app.logins.length).toBeLessThanOrEqual(1 + failures.length)
   })
 })
 

@@ -66,7 +66,12 @@ async function shardWith(everyMs: number) {
   return {
     frontier,
     tally,
-    moving: new PartitionMoves(parts as unknown as EngineParts, none, none, inProgress, tally),
+    moving: new PartitionMoves(
+      parts as unknown as EngineParts,
+      { host: none, site: none },
+      inProgress,
+      tally,
+    ),
   }
 }
 

@@ -399,7 +399,7 @@ describe('loadModules', () => {
       undefined,
       ['its exported function threw: x'],
     ],
-    ['use', 'export default { name: "h" }', undefined, ['page() or failure()']],
+    ['use', 'export default { name: "h" }', undefined, ['page(), failure() or feed()']],
     ['use', 'export default class Hook {}', undefined, ['Class constructor Hook']],
     ['use', `export default ${HOOK}`, 5, ['`with` is given, but its export is not a function']],
     ['scope', 'export default "sites"', undefined, ["scope: got 'sites'", "'site'"]],

@@ -45,10 +45,10 @@ const proxies: Parameters<typeof fromPortable>[1] = {
     ...(mediaTypes && { mediaTypes }),
     extract: () => {},
   }),
-  hook: ({ closure, name, page, failure }) => ({
+  hook: ({ closure, name, calls }) => ({
     name: `${closure} ${name}`,
-    ...(page && { page: () => {} }),
-    ...(failure && { failure: () => {} }),
+    ...(calls.includes('page') && { page: () => {} }),
+    ...(calls.includes('failure') && { failure: () => {} }),
   }),
 }
 
@@ -147,6 +147,8 @@ const everything = crawler
   .prioritize('/a/**', 5)
   .prioritize(elsewhere, -5)
   .urls({ drop: ['utm_*'], canonical: 'follow', rewrite: [elsewhere, elsewhere] })
+  .connections({ most: 50, keepFor: '2s' })
+  .cache('./http', { mode: 'refresh' })
   .traps({ pathDepth: 5, identifiers: ['id'], sameContent: Number.POSITIVE_INFINITY })
   .sitemaps({ wellKnown: true, urlsPerHost: 5 })
   .depth(4)
@@ -159,6 +161,7 @@ const everything = crawler
   .redirects(3)
   .robots({ nofollow: false, maxDelay: '5s' })
   .refresh({ min: '1m', rounds: 2, digest: elsewhere })
+  .feeds({ budget: '10/day', discover: true, articles: 'fetch', once: true })
   .store(level('./crawl', { commitEvery: '1s', resume: 'must' }))
   .frontier(elsewhere)
   .seenStore(elsewhere)
@@ -180,7 +183,7 @@ describe('toPortable and fromPortable', () => {
     const unset = Object.keys(DEFAULTS).filter(
       (key) => given[key as keyof GivenOptions] === DEFAULTS[key as keyof GivenOptions],
     )
-    expect(unset).toEqual(['clock', 'random'])
+    expect(unset).toEqual(['line', 'clock', 'random'])
   })
 
   test('data arrives unchanged', () => {
@@ -225,9 +228,9 @@ describe('toPortable and fromPortable', () => {
     const mine = { closure: 1, name: 'mine', mediaTypes: ['image/*'] }
     expect(extractors).toEqual([fields, elsewhere, mine])
     expect(hooks).toEqual([
-      { closure: 0, name: 'first', page: true, failure: false },
+      { closure: 0, name: 'first', calls: ['page'], queue: undefined },
       elsewhere,
-      { closure: 1, name: 'third', page: false, failure: true },
+      { closure: 1, name: 'third', calls: ['failure'], queue: undefined },
     ])
     const closures = closuresOf(optionsOf(everything))
     expect(closures.extractors.map(({ name }) => name)).toEqual(['fields title', 'mine'])

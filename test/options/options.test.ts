@@ -67,6 +67,23 @@ const mistakes: Mistake[] = [
   ['delay(null)', () => crawler.delay(null), ['delay: got null;', DURATION]],
   ['delay({ ms: 1 })', () => crawler.delay({ ms: 1 }), ['delay: got {"ms":1};', DURATION]],
 
+  [
+    "limit({ bandwidth: '50Mb' })",
+    () => crawler.limit({ bandwidth: '50Mb' }),
+    ["limit.bandwidth: got '50Mb';", "'50Mbps' or '6MB/s'"],
+  ],
+  [
+    'limit({ bandwidth: 50 })',
+    () => crawler.limit({ bandwidth: 50 }),
+    ['limit.bandwidth: got 50;', "'50Mbps' or '6MB/s'"],
+  ],
+  ['connections(4)', () => crawler.connections(4), ['connections: got 4;', 'most, keepFor', '{ most: 4 }']],
+  [
+    'connections({ most: 0 })',
+    () => crawler.connections({ most: 0 }),
+    ['connections.most: got 0;', '1 to 100000'],
+  ],
+  ['connections({ keepFor: 0 })', () => crawler.connections({ keepFor: 0 }), ['connections.keepFor: got 0;']],
   ['perHost(4)', () => crawler.perHost(4), ['perHost: got 4;', 'connections, growAt']],
   [
     'perHost({ connection })',
@@ -409,12 +426,16 @@ const mistakes: Mistake[] = [
     ["extract('e').open: got 1;"],
   ],
 
-  ['use(undefined)', () => crawler.use(undefined), ['use: got undefined;', 'a name', 'page() or failure()']],
-  ['use(function)', () => crawler.use(() => {}), ['use: got a function;', 'page() or failure()']],
+  [
+    'use(undefined)',
+    () => crawler.use(undefined),
+    ['use: got undefined;', 'a name', 'page(), failure() or feed()'],
+  ],
+  ['use(function)', () => crawler.use(() => {}), ['use: got a function;', 'page(), failure() or feed()']],
   [
     'a hook with a misspelt method',
     () => crawler.use({ name: 'h', pages: () => {} }),
-    ['use: got', '"name":"h"', 'page() or failure()'],
+    ['use: got', '"name":"h"', 'page(), failure() or feed()'],
   ],
   ['a hook without a name', () => crawler.use({ page: () => {} }), ['use: got {};', 'a name']],
   [
@@ -426,7 +447,10 @@ const mistakes: Mistake[] = [
   [
     "on('pages')",
     () => crawler.on('pages', () => {}),
-    ["on: event: got 'pages';", 'page, failure, skip, redirect, progress, feasibility, store, worker, end'],
+    [
+      "on: event: got 'pages';",
+      'page, feed, failure, skip, redirect, progress, feasibility, store, worker, end',
+    ],
   ],
   ["on('page')", () => crawler.on('page'), ["on('page'): got undefined;", 'a function']],
   ["on('toString')", () => crawler.on('toString', () => {}), ["got 'toString';"]],

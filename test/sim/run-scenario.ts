@@ -99,6 +99,8 @@ function crawlerOf(
     .fetcher(web)
     .use({
       name: 'observer',
+      // Of every second run the hook has a small queue, which fills up.
+      queue: seed % 2 === 0 ? { parallelism: 1 + (seed % 3), pages: 1 + (seed % 5) } : undefined,
       // When hooks are opened all modules are loaded: from here on nothing happens but in virtual time.
       open: () => setMoments(scenario, clock, seen),
       page(page) {

@@ -16,7 +16,8 @@ export async function inspectCommand(args: readonly string[]): Promise<number> {
   if (another !== undefined) throw new UsageError(`expected one folder, got '${path}' and '${another}'`)
   const hosts = rows('hosts', options.get('hosts')?.at(-1))
   const failures = rows('failures', options.get('failures')?.at(-1))
-  const inspection = await inspectCrawl(path, { hosts, failures })
+  const feeds = rows('feeds', options.get('feeds')?.at(-1))
+  const inspection = await inspectCrawl(path, { hosts, failures, feeds })
   const details = { now: systemClock().now(), width: DEFAULT_WIDTH }
   const text = options.has('json') ? JSON.stringify(inspection) : reportLines(inspection, details).join('\n')
   process.stdout.write(`${text}\n`)

@@ -22,6 +22,7 @@ export function reportLines(inspection: Inspection, details: ReportDetails): str
     counts('Failures by code', failures, width),
     counts('Skipped by reason', skips, width),
     hosts(inspection, details),
+    feeds(inspection, details),
     recentFailures(inspection, details),
   ]
   return sections
@@ -72,6 +73,29 @@ function hosts({ hosts: { total, withMostPending } }: Inspection, { now, width }
     `Hosts with the most pending URLs (${count(withMostPending.length)} of ${count(total)})`,
     ...rows.map((row) => cut(row, width)),
   ]
+}
+
+function feeds({ feeds }: Inspection, { now, width }: ReportDetails): string[] {
+  if (feeds === undefined) return []
+  const { followed, failing, ended, total, listed } = feeds
+  const { polls, fresh, futile, notModified, lostByDates, lostByRate } = total
+  const lines = [
+    `${counted(followed, 'feed')} followed, ${count(failing)} failing, ${count(ended)} ended`,
+    `${counted(polls, 'poll')}: ${counted(fresh, 'new article')}, about ${count(Math.round(lostByDates + lostByRate))} lost, ` +
+      `${count(futile)} polls in vain and ${count(notModified)} not modified`,
+  ]
+  const rows = listed.flatMap((feed) => [
+    `  ${printable(feed.url)}`,
+    `    ${decimal(feed.perDay)} a day, window ${count(feed.window)}, ${counted(feed.account.polls, 'poll')}, ` +
+      `${count(feed.account.fresh)} new, ${count(Math.round(feed.lost))} lost; ` +
+      `next ${feed.nextAt > now ? `in ${duration(feed.nextAt - now)}` : 'now'} (${feed.why})`,
+    ...(feed.failure ? wrap(printable(feed.failure.message), width, '    ') : []),
+  ])
+  return ['Feeds', ...lines.flatMap((line) => wrap(line, width, '  ')), ...rows]
+}
+
+function decimal(value: number): string {
+  return value >= 10 ? count(Math.round(value)) : value.toFixed(2)
 }
 
 function recentFailures({ recentFailures }: Inspection, { width }: ReportDetails): string[] {

@@ -1,4 +1,4 @@
-/** `kumo simulate`: forecasts a revisit schedule without sending a request. */
+/** `kumo simulate`: forecasts a revisit schedule, or with `feeds` polls of feeds, without sending a request. */
 
 import { writeFile } from 'node:fs/promises'
 import { type RefreshForecast, simulateRefresh } from '../../sim/index.js'
@@ -11,6 +11,7 @@ const DAY_MS = 86_400_000
 
 /** Resolves with the exit code. */
 export async function simulateCommand(args: readonly string[]): Promise<number> {
+  if (args[0] === 'feeds') return (await import('./simulate-feeds.js')).simulateFeedsCommand(args.slice(1))
   const { sockets: numbers, days, learningDays, svg, isJson, ...commandLine } = readSimulateCommandLine(args)
   // Fail before the simulation, which may take minutes, if the chart cannot be written.
   if (svg !== undefined) await writeChart(svg, '')

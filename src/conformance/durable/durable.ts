@@ -2,6 +2,7 @@
 
 import type { MaybePromise } from '../../types.js'
 import type { It } from '../suite.js'
+import { commitCases } from './commits.js'
 import { factCases } from './facts.js'
 import { hostCases } from './hosts.js'
 import { lifeCases } from './life.js'
@@ -58,6 +59,7 @@ export function durableStoreSuite(options: DurableStoreSuiteOptions): void {
   requestCases(check)
   hostCases(check)
   factCases(check)
+  commitCases(check)
   lifeCases(check)
   for (const seed of SEEDS) {
     check(`${rounds} crashes at random moments, seed ${seed}`, (lives) => crashWalk(lives, seed, rounds))

@@ -8,6 +8,7 @@ import { extrasCases, laterCases } from './extras.js'
 import { fairnessCases } from './fairness.js'
 import { GENEROUS, HURRIED, ORDINARY, START } from './fixtures.js'
 import { foundCases } from './found.js'
+import { heldCases } from './held.js'
 import { orderCases, politenessCases } from './politeness.js'
 import { randomWalk } from './walk.js'
 
@@ -50,6 +51,7 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   fairnessCases(check)
   settlementCases(check)
   foundCases(check)
+  heldCases(check)
   extrasCases(check)
   laterCases(check)
 

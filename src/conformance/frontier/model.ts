@@ -22,6 +22,8 @@ interface ModelHost {
   readonly name: string
   waiting: Waiting[]
   acquired: number
+  /** Leased requests whose visit has ended. */
+  held: number
   resting: number[]
   notBefore: number
   delayMs: number
@@ -31,6 +33,7 @@ export class FrontierModel {
   readonly #politeness: Politeness
   readonly #hosts = new Map<string, ModelHost>()
   readonly #leased = new Map<CrawlRequest, Waiting>()
+  readonly #held = new Set<CrawlRequest>()
   #arrivals = 0
 
   constructor(politeness: Politeness) {
@@ -46,7 +49,8 @@ export class FrontierModel {
   }
 
   get hosts(): number {
-    return [...this.#hosts.values()].filter((host) => host.waiting.length + host.acquired > 0).length
+    const hosts = [...this.#hosts.values()]
+    return hosts.filter(({ waiting, acquired, held }) => waiting.length + acquired + held > 0).length
   }
 
   added(requests: readonly CrawlRequest[]): void {
@@ -73,19 +77,29 @@ export class FrontierModel {
   }
 
   settled(settlements: readonly Settlement[]): void {
-    for (const { request, visitedAt, again, found, hostNotBefore, hostDelayMs } of settlements) {
+    for (const settlement of settlements) {
+      const { request, again, found, held } = settlement
       const lease = this.#leased.get(request)
       if (lease === undefined) continue
-      this.#leased.delete(request)
       const host = this.#host(request.host)
-      host.acquired--
-      host.delayMs = hostDelayMs ?? host.delayMs
-      host.notBefore = Math.max(host.notBefore, hostNotBefore ?? 0)
-      const pauseMs = Math.max(host.delayMs, this.#politeness.delayMs)
-      if (visitedAt !== undefined) host.resting.push(visitedAt + pauseMs)
+      const wasHeld = this.#held.delete(request)
+      if (wasHeld) host.held--
+      else this.#endVisit(host, settlement)
+      if (held === true) {
+        this.#held.add(request)
+        host.held++
+      } else this.#leased.delete(request)
       if (again !== undefined) host.waiting.push({ ...lease, ...again, again: true })
       this.added(found ?? [])
     }
+  }
+
+  #endVisit(host: ModelHost, { visitedAt, hostNotBefore, hostDelayMs }: Settlement): void {
+    host.acquired--
+    host.delayMs = hostDelayMs ?? host.delayMs
+    host.notBefore = Math.max(host.notBefore, hostNotBefore ?? 0)
+    const pauseMs = Math.max(host.delayMs, this.#politeness.delayMs)
+    if (visitedAt !== undefined) host.resting.push(visitedAt + pauseMs)
   }
 
   /** Fails if counts are not exact or `nextDue` is too late. */
@@ -142,7 +156,7 @@ export class FrontierModel {
   #host(name: string): ModelHost {
     let host = this.#hosts.get(name)
     if (host === undefined) {
-      host = { name, waiting: [], acquired: 0, resting: [], notBefore: 0, delayMs: 0 }
+      host = { name, waiting: [], acquired: 0, held: 0, resting: [], notBefore: 0, delayMs: 0 }
       this.#hosts.set(name, host)
     }
     return host

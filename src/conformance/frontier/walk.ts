@@ -73,7 +73,13 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
     return leases
   }
 
-  const settlementOf = (request: CrawlRequest): Settlement => ({
+  const settlementOf = (request: CrawlRequest): Settlement => {
+    if (frontier.canHold !== true || !chance(0.25)) return finalOf(request)
+    const { again: _, ...settlement } = finalOf(request)
+    return { ...settlement, held: true }
+  }
+
+  const finalOf = (request: CrawlRequest): Settlement => ({
     request,
     visitedAt: chance(0.8) ? now - upTo(20) : undefined,
     ...(chance(0.2) && { again: { at: now + upTo(chance(0.5) ? 5 : 3000), attempt: request.attempt + 1 } }),
@@ -86,7 +92,8 @@ export async function randomWalk({ frontier, politeness, seed, operations, start
   const settle = async (settlements: readonly Settlement[]) => {
     await frontier.settle(settlements)
     model.settled(settlements)
-    past.push(...settlements.filter(({ again }) => again === undefined).map(({ request }) => request))
+    const ended = settlements.filter(({ again, held }) => again === undefined && held !== true)
+    past.push(...ended.map(({ request }) => request))
   }
 
   const settleSome = () => {

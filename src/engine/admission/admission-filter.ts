@@ -9,6 +9,8 @@ import type { OriginFacts } from './origin-cache.js'
 export interface AdmissionReport {
   /** `asked` is the request, or the link that would have become one. */
   skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void
+  /** Counts a link that is skipped for a reason, if its URL is of no use; otherwise false. */
+  skippedAgain(reason: SkipReason): boolean
   scopeFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
   rewriteFailed(url: string, message: string, cause: unknown, from: LinkOrigin): MaybePromise<void>
   /** Which limit the host, or its site, has reached. */

@@ -6,12 +6,15 @@ import { knownAs, redirectName, sitemapName } from '../../url/known-as.js'
 import type { Asked } from '../../url/page-request.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import { baseFor, resolve, withQueriesIn } from '../../url/resolve.js'
+import { ABSOLUTE, NOT_COMPARABLE } from '../../url/written-link.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import { forOtherOrigin } from '../visit/redirect.js'
 import { AdmissionFilter, type AdmissionReport, isNofollow, leadsToPage } from './admission-filter.js'
 import { Arrivals } from './arrivals.js'
+import { Batch, RequestBatch } from './batch.js'
+import { FeedAdmission } from './feed-admission.js'
 import { AdmissionsInProgress } from './in-progress.js'
-import { MINE, OriginCache, type OriginFacts } from './origin-cache.js'
+import { MINE, OriginCache } from './origin-cache.js'
 import { FAR, PageScope } from './page-scope.js'
 import { type PriorityOf, priorityOf } from './priority-rules.js'
 import { RecentLinks } from './recent-links.js'
@@ -51,6 +54,8 @@ export class Admission {
   readonly #report: AdmissionReport
   readonly #origins: OriginCache
   readonly #recentLinks = new RecentLinks()
+  /** Links that are out of scope, whatever page they are on: the same few external ones are on every page of a site. */
+  readonly #recentOutside = new RecentLinks()
   /** The version of the ownership table when the recent links were collected. */
   #ownershipVersion = 0
   readonly #sitemapQuota: SitemapQuota
@@ -63,6 +68,8 @@ export class Admission {
   readonly inProgress = new AdmissionsInProgress()
   /** Requests from other shards. */
   readonly arrivals: Arrivals
+  /** What `feeds()` adds. Undefined: it was not called. */
+  readonly feeds: FeedAdmission | undefined
 
   constructor(parts: EngineParts, rules: AdmissionRules, report: AdmissionReport) {
     this.#parts = parts
@@ -74,6 +81,9 @@ export class Admission {
     this.pageScope = parts.scope.testPage && new PageScope(parts.scope, parts.languageOf)
     this.arrivals = new Arrivals(parts, this.#origins, this.#filter, this.inProgress)
     this.#sitemapQuota = new SitemapQuota(rules.sitemapEntriesPerHost)
+    this.feeds =
+      parts.feeds &&
+      new FeedAdmission(parts, this.#origins, this.#filter, this.inProgress, (batch) => this.#newIn(batch))
   }
 
   /** Admits seeds, whatever the scope. `all` are the URLs of the seeds that define the scope, by default these. */
@@ -84,6 +94,7 @@ export class Admission {
     if (scope.addSeed !== undefined) {
       for (const url of all ?? seeds.map((seed) => seed.url)) scope.addSeed(this.#spelled(url))
       this.#origins.clear()
+      this.#recentOutside.clear()
     }
     for (const url of all ?? []) onSeed?.(url, false)
     const batch = new RequestBatch()
@@ -92,8 +103,9 @@ export class Admission {
       const url = this.#filter.rewritten(seed.url, seed.depth, undefined, seed)
       if (url === undefined) continue
       const facts = this.#origins.of(originOf(url))
-      if (!this.#filter.isBlocked(url, facts, seed.depth, undefined, seed))
-        batch.put(requestOf(seed, url, facts.host, seed.depth, undefined), facts)
+      if (this.#filter.isBlocked(url, facts, seed.depth, undefined, seed)) continue
+      const made = requestOf(seed, url, facts.host, seed.depth, undefined)
+      batch.put(this.feeds === undefined ? made : this.feeds.asSeed(made), facts)
     }
     this.inProgress.enter(batch)
     const added = this.#add(await this.#newIn(batch))
@@ -117,18 +129,25 @@ export class Admission {
     let priorities: Map<string, number> | undefined
     const rules = this.#priorityOf
     const recent = this.#currentRecentLinks()
-    recent.setOrigin(base.origin)
+    recent.setBase(base)
+    const outside = this.#recentOutside
     const { links } = extracted
     const { maxLinksPerPage } = this.#rules
     if (links.length > maxLinksPerPage || links.isCut)
       this.#report.skipped(from.url, 'too-many-links', from.parent, from)
     const count = Math.min(links.length, maxLinksPerPage)
     for (let i = 0; i < count; i++) {
-      const comparable = links.fingerprint(i, recent.link)
-      if (comparable && recent.has()) continue
+      const reach = links.fingerprint(i, recent.link)
+      const comparable = reach !== NOT_COMPARABLE
+      if (comparable && recent.has(reach)) continue
+      const isAbsolute = reach === ABSOLUTE
+      if (isAbsolute && outside.hasSame(recent) && this.#report.skippedAgain('scope')) continue
       const link = links.at(i)
       // Links that an extractor adds are always followed.
-      if (comparable && !leadsToPage(link, this.#rules.followCanonical)) continue
+      if (comparable && !leadsToPage(link, this.#rules.followCanonical)) {
+        recent.add(reach)
+        continue
+      }
       // Resolving takes up to a microsecond per character, if many need escapes.
       if (link.href.length > MAX_HREF_LENGTH) {
         this.#report.skipped(`${link.href.slice(0, HREF_SHOWN_LENGTH)}…`, 'url-too-long', from.url, link)
@@ -146,7 +165,7 @@ export class Admission {
       const url = this.#filter.rewritten(resolved, depth, from.url, link)
       if (url === undefined) {
         // Reported once, and not on every page of the site.
-        if (comparable) recent.add(link.href)
+        recent.add(reach)
         continue
       }
       // Consecutive links often have the same origin.
@@ -154,9 +173,12 @@ export class Admission {
         origin = isUnder(url, home) ? home : originOf(url)
         facts = origin === home ? here : this.#origins.of(origin)
       }
-      if (!this.#filter.admits(url, facts, depth, from, link)) continue
+      if (!this.#filter.admits(url, facts, depth, from, link)) {
+        if (isAbsolute && facts.inScope === false && facts.blocked === false) outside.addSame(recent)
+        continue
+      }
       batch.put(url, facts)
-      if (comparable) recent.add(link.href)
+      recent.add(reach)
       const priority = link.priority ?? rules?.(url, depth, from.url)
       if (priority !== undefined) {
         priorities ??= new Map()
@@ -165,9 +187,9 @@ export class Admission {
     }
     if (batch.isEmpty && !this.#filter.hasFailures) return
     this.inProgress.enter(from)
-    const outside = this.pageScope?.distanceOf(from) ?? 0
+    const distance = this.pageScope?.distanceOf(from) ?? 0
     return this.#newRequests(batch, (url, host) =>
-      withOutside(newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url), outside),
+      withOutside(newRequest(url, host, depth, priorities?.get(url) ?? 0, from.url), distance),
     )
   }
 
@@ -201,6 +223,7 @@ export class Admission {
     target: string,
     from: CrawlRequest,
     left?: RequestExtras,
+    purpose = from.purpose,
   ): Promise<readonly CrawlRequest[] | undefined> {
     const to = this.#redirectTarget(target, from, left)
     if (to === undefined) {
@@ -211,7 +234,7 @@ export class Admission {
     const extras = originOf(to) === originOf(from.url) ? left : forOtherOrigin(left)
     const facts = this.#origins.of(originOf(to))
     const via = [...(from.via ?? []), redirectName(from)]
-    const { priority, depth, parent, purpose, hint } = from
+    const { priority, depth, parent, hint } = from
     const make = (url: string, host: string): CrawlRequest => {
       const next = { ...newRequest(url, host, depth, priority, parent), redirects: from.redirects + 1, via }
       return { ...next, ...(purpose && { purpose }), ...(hint && { hint }), ...(extras && { extras }) }
@@ -445,45 +468,6 @@ export class Admission {
 
 function isUnder(url: string, origin: string): boolean {
   return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH
-}
-
-/** URLs to admit, grouped by the shard that owns them. */
-class Batch {
-  readonly mine: string[] = []
-  readonly hosts: string[] = []
-  others: Map<number, string[]> | undefined = undefined
-
-  get isEmpty(): boolean {
-    return this.mine.length === 0 && this.others === undefined
-  }
-
-  put(url: string, facts: OriginFacts): void {
-    if (facts.owner === MINE) {
-      this.mine.push(url)
-      this.hosts.push(facts.host)
-      return
-    }
-    this.others ??= new Map()
-    const urls = this.others.get(facts.owner)
-    if (urls === undefined) this.others.set(facts.owner, [url])
-    else urls.push(url)
-  }
-}
-
-/** Requests to admit, grouped by the shard that owns them. */
-class RequestBatch {
-  readonly mine: CrawlRequest[] = []
-  readonly others = new Map<number, CrawlRequest[]>()
-
-  put(request: CrawlRequest, { owner }: OriginFacts): void {
-    if (owner === MINE) {
-      this.mine.push(request)
-      return
-    }
-    const sent = this.others.get(owner)
-    if (sent === undefined) this.others.set(owner, [request])
-    else sent.push(request)
-  }
 }
 
 const NOTHING_ASKED: Asked = Object.freeze({})

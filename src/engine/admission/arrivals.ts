@@ -70,6 +70,7 @@ export class Arrivals {
 /** Requests that were sent whether or not they were known must not be checked on arrival either. */
 function needsSeenCheck(request: CrawlRequest): boolean {
   const { purpose, redirects, via } = request
+  if (purpose?.kind === 'feed') return redirects === 0 && purpose.returns !== true && request.revisit !== true
   if (purpose !== undefined) return purpose.kind === 'sitemap' && redirects === 0
   return via?.includes(knownAs(request)) !== true
 }

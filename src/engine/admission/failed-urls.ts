@@ -2,6 +2,7 @@ import type { StateSpace, StateStore } from '../../stores/contract.js'
 import type { CrawlRequest, FailureCode, MaybePromise, RequestExtras } from '../../types.js'
 import { hostOf } from '../../url/canonicalize.js'
 import { knownAs, urlIn } from '../../url/known-as.js'
+import type { EngineParts } from '../parts.js'
 import { newRequest } from './requests.js'
 
 /** URLs that are queued at once. */
@@ -75,5 +76,17 @@ export class FailedUrls {
       requests.push({ ...newRequest(url, host, depth, priority, parent), ...(extras && { extras }) })
     }
     if (requests.length > 0) return sink.add(requests)
+  }
+}
+
+/** Where the URLs of this shard go that are retried. */
+export function retrySink({
+  frontier,
+  ownership,
+  partitioner,
+}: Pick<EngineParts, 'frontier' | 'ownership' | 'partitioner'>): Omit<RetrySink, 'uncount'> {
+  return {
+    isMine: (host) => ownership.ownerOf(partitioner.partition(host)) === ownership.self,
+    add: (requests) => frontier.add(requests),
   }
 }

@@ -1,23 +1,38 @@
 import { fingerprint } from '../../url/fingerprint.js'
+import type { Base } from '../../url/resolve.js'
+import {
+  ABSOLUTE,
+  type LinkReach,
+  NOT_REMEMBERED,
+  OF_DIRECTORY,
+  OF_DOCUMENT,
+  OF_ORIGIN,
+  OF_PAGE,
+} from '../../url/written-link.js'
 
-/** Pairs of links to remember, a power of two. At eight bytes per link this is half a megabyte: it fits a CPU cache. */
-const PAIRS = 2 ** 15
+/** Pairs of links to remember, a power of two. At eight bytes per link this is a megabyte: it fits a CPU cache. */
+const PAIRS = 2 ** 16
 
-const SLASH = 0x2f
 /** Any large odd number: multiplying by it is a bijection that changes every number but zero. */
 const ODD = 0x9e3779b1
 
 /**
- * Links as written that were admitted recently, with the origin of their page. Most links of a page were also on the
- * page before. A link found here is neither resolved, nor looked up in the seen-set, nor sent to another shard.
+ * Links as written that were admitted recently, with the origin, directory or document of their page, whichever they
+ * depend on, if any. Most links of a page were also on the page before. A link found here is neither resolved, nor looked up in
+ * the seen-set, nor sent to another shard.
  *
- * Only links that resolve the same way on every page of an origin are remembered: `/path` and `https://…`. The table
- * contains 64-bit fingerprints, two per bucket; the low bits choose the bucket, and a new link evicts the older one. An
- * evicted link costs one more look-up in the seen-set.
+ * The table contains 64-bit fingerprints, two per bucket; the low bits choose the bucket, and a new link evicts the older
+ * one. An evicted link costs one more look-up in the seen-set.
  */
 export class RecentLinks {
   readonly #pairs = new Uint32Array(4 * PAIRS)
   readonly #origin = new Uint32Array(2)
+  readonly #directory = new Uint32Array(2)
+  readonly #document = new Uint32Array(2)
+  #base: Base | undefined
+  /** Whether the fingerprint of the base's document was taken: few pages need it. */
+  #hasDocument = false
+  #knowsPage = false
   /** The fingerprint of the link to look up; the caller writes it here. */
   readonly link = new Uint32Array(2)
 
@@ -26,39 +41,72 @@ export class RecentLinks {
     this.#pairs.fill(0)
   }
 
-  /** Sets the origin of the page whose links are looked up next. */
-  setOrigin(origin: string): void {
-    fingerprint(origin, this.#origin)
-    // If a link is equal to its page's origin, the two must not cancel out: an empty bucket contains zeros.
-    this.#origin[0] = Math.imul(this.#origin[0]!, ODD)
-    this.#origin[1] = Math.imul(this.#origin[1]!, ODD)
+  /** Sets the base of the page whose links are looked up next. */
+  setBase(base: Base): void {
+    if (base.origin !== this.#base?.origin) place(base.origin, this.#origin)
+    if (base.directory !== this.#base?.directory) place(base.directory, this.#directory)
+    this.#base = base
+    this.#hasDocument = this.#knowsPage = false
   }
 
   /** Whether the link whose fingerprint is in `link` is known. */
-  has(): boolean {
-    const low = (this.link[0]! ^ this.#origin[0]!) >>> 0
-    const high = (this.link[1]! ^ this.#origin[1]!) >>> 0
+  has(reach: LinkReach): boolean {
+    if (reach === OF_PAGE) return this.#knowsPage
+    if (reach === NOT_REMEMBERED) return false
+    const where = this.#where(reach)
+    const low = (this.link[0]! ^ where[0]!) >>> 0
+    const high = (this.link[1]! ^ where[1]!) >>> 0
     this.link[0] = low
     this.link[1] = high
+    return this.#contains(low, high)
+  }
+
+  /** Whether this table has the link that `other` was last asked for. */
+  hasSame({ link }: RecentLinks): boolean {
+    return this.#contains(link[0]!, link[1]!)
+  }
+
+  addSame({ link }: RecentLinks): void {
+    this.#put(link[0]!, link[1]!)
+  }
+
+  /** Remembers the link that `has` was last called for. */
+  add(reach: LinkReach): void {
+    if (reach === OF_PAGE) this.#knowsPage = true
+    if (reach >= OF_ORIGIN && reach !== OF_PAGE) this.#put(this.link[0]!, this.link[1]!)
+  }
+
+  #contains(low: number, high: number): boolean {
     const pairs = this.#pairs
     const at = 4 * (low & (PAIRS - 1))
     return (pairs[at] === low && pairs[at + 1] === high) || (pairs[at + 2] === low && pairs[at + 3] === high)
   }
 
-  /** Remembers the link that `has` was last called for; `href` is the link as written. */
-  add(href: string): void {
-    if (!isBoundToOrigin(href)) return
+  #put(low: number, high: number): void {
     const pairs = this.#pairs
-    const at = 4 * (this.link[0]! & (PAIRS - 1))
+    const at = 4 * (low & (PAIRS - 1))
     pairs[at + 2] = pairs[at]!
     pairs[at + 3] = pairs[at + 1]!
-    pairs[at] = this.link[0]!
-    pairs[at + 1] = this.link[1]!
+    pairs[at] = low
+    pairs[at + 1] = high
+  }
+
+  #where(reach: LinkReach): Uint32Array {
+    if (reach === OF_DIRECTORY) return this.#directory
+    if (reach === ABSOLUTE) return NOWHERE
+    if (reach !== OF_DOCUMENT) return this.#origin
+    if (!this.#hasDocument) place(this.#base!.document, this.#document)
+    this.#hasDocument = true
+    return this.#document
   }
 }
 
-/** `httpd/docs.html` starts like a URL, but resolves differently in every directory. */
-function isBoundToOrigin(href: string): boolean {
-  if (href.charCodeAt(0) === SLASH) return href.charCodeAt(1) !== SLASH
-  return href.startsWith('https://') || href.startsWith('http://')
+/** Not zero, as an empty bucket is. */
+const NOWHERE = Uint32Array.of(ODD, ODD)
+
+/** If a link is equal to what it depends on, the two must not cancel out: an empty bucket contains zeros. */
+function place(text: string, into: Uint32Array): void {
+  fingerprint(text, into)
+  into[0] = Math.imul(into[0]!, ODD)
+  into[1] = Math.imul(into[1]!, ODD)
 }

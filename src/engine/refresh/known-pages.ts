@@ -65,7 +65,7 @@ export class KnownPages {
   /** Restores what earlier runs have learned. */
   async open(): Promise<void> {
     const { state, schedule, roundsStartedByMain: isLed } = this.#refresh
-    const { rounds, aim } = schedule.rules
+    const { rounds, aim, complete } = schedule.rules
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
     if ((before === CONTINUOUS || before === CONVERTING) && !this.#isContinuous) throw cannotStartRounds()
@@ -82,7 +82,8 @@ export class KnownPages {
     if (this.#isConverting) own.put(MODE, CONVERTING)
     else own.put(MODE, this.#isContinuous ? CONTINUOUS : ROUNDS)
     if (this.#isContinuous && !this.#isConverting) return
-    this.#rounds = new Rounds(state, this.#isContinuous || isLed ? 1 : rounds, {
+    const planned = { rounds: this.#isContinuous || isLed ? 1 : rounds, complete }
+    this.#rounds = new Rounds(state, planned, {
       ...this.#sink,
       shard: this.#parts.ownership.self,
       replaces: this.#refresh.replaces,
@@ -182,9 +183,9 @@ export class KnownPages {
     })
   }
 
-  /** Records how long the page was processed after its fetch. */
-  recordHeld({ host }: CrawlRequest, { fetchedAt }: FetchTiming): void {
-    this.schedule.held(host, this.#parts.clock.now() - fetchedAt)
+  /** Records how long the page kept its slot after its fetch. */
+  recordHeld({ host }: CrawlRequest, { fetchedAt }: FetchTiming, until = this.#parts.clock.now()): void {
+    this.schedule.held(host, until - fetchedAt)
   }
 
   /** The first visit to a page failed. */

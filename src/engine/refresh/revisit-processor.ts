@@ -4,7 +4,7 @@ import type { Settlement } from '../../frontier/contract.js'
 import type { Miss, NextVisit } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
 import { isSafe } from '../../url/methods.js'
-import { UNDELIVERED } from '../delivery.js'
+import { UNDELIVERED } from '../hooks/delivered.js'
 import type { EngineParts } from '../parts.js'
 import type { Tally } from '../stats/tally.js'
 import { NO_PAGE, type PageProcessor, type ProcessedPage } from '../visit/page-processor.js'
@@ -68,19 +68,17 @@ export class RevisitProcessor {
       return this.#settle(request, reached, await this.#processor.process(request, response, timing))
     const { page, next } = seen
     const { change } = next
-    const isRead =
-      change !== 'unchanged' || (knownPages.schedule.rules.unchanged && response.status !== NOT_MODIFIED)
+    const { unchanged, complete } = knownPages.schedule.rules
+    const isRead = change !== 'unchanged' || ((unchanged || complete) && response.status !== NOT_MODIFIED)
     if (!isRead) {
-      const delivered = knownPages.schedule.rules.unchanged
-        ? await this.#processor.deliver(request, page)
-        : NO_PAGE
+      const delivered = unchanged ? await this.#processor.deliver(request, page, timing) : NO_PAGE
       if (delivered !== UNDELIVERED) this.#tally.change('unchanged')
-      knownPages.recordHeld(request, timing)
+      knownPages.recordHeld(request, timing, releaseOf(delivered))
       return this.#settle(request, { ...reached, ...knownPages.nextRevisit(next) }, delivered)
     }
     const processed = await this.#processor.process(request, response, timing, page)
     if (processed !== UNDELIVERED) this.#tally.change(change!)
-    knownPages.recordHeld(request, timing)
+    knownPages.recordHeld(request, timing, releaseOf(processed))
     return this.#settle(request, { ...reached, ...knownPages.nextRevisit(next) }, processed)
   }
 
@@ -89,7 +87,9 @@ export class RevisitProcessor {
     visited: VisitResult,
     processed: ProcessedPage | typeof UNDELIVERED,
   ): VisitResult {
-    return processed === UNDELIVERED ? repeated(request, visited.visitedAt!) : { ...visited, ...processed }
+    if (processed === UNDELIVERED) return repeated(request, visited.visitedAt!)
+    const { delivered, found } = processed
+    return { ...visited, delivered, found }
   }
 
   /** The page and its next visit. Undefined if the response is invalid, e.g. from a custom fetcher. */
@@ -106,7 +106,9 @@ export class RevisitProcessor {
       const page = made ?? extraction.pageOf(request, response, timing)
       const read = response.status === NOT_MODIFIED ? undefined : page
       const next = this.#knownPages.observed(request, lookup, response, timing, read, delayMs)
-      extraction.setChange(page, next.change!)
+      const { complete } = this.#knownPages.schedule.rules
+      // Whoever keeps what has changed must keep it again.
+      extraction.setChange(page, complete && read && next.change === 'unchanged' ? 'changed' : next.change!)
       return { page, next }
     } catch {
       return undefined
@@ -186,6 +188,11 @@ export class RevisitProcessor {
 function withPage(settled: Settlement, { found }: ProcessedPage): VisitResult {
   if (found === undefined) return { ...settled, delivered: true }
   return { ...settled, delivered: true, found: [...(settled.found ?? []), ...found] }
+}
+
+/** When the page left its slot, if it has not just done so. */
+function releaseOf(processed: ProcessedPage | typeof UNDELIVERED): number | undefined {
+  return processed === UNDELIVERED ? undefined : processed.releasedAt
 }
 
 /** What a visit without a page says about a known one. A page that redirects does not exist any more. */

@@ -33,6 +33,8 @@ export interface RoundSink {
 interface RoundState {
   readonly round: number
   readonly isDone: boolean
+  /** See `RefreshRules.complete`. */
+  readonly isComplete?: true | undefined
 }
 
 /**
@@ -43,22 +45,26 @@ function skipsRound({ gone, unseen }: PageRecord, round: number): boolean {
   return gone !== undefined && round % 2 ** Math.min(unseen ? gone : gone + 1, 6) !== 0
 }
 
-/** The last round that any shard has begun, and whether all shards have finished it. */
-async function roundOf(refreshState: StateSpace): Promise<{ last: number; isDone: boolean }> {
+/** The last round that any shard has begun, whether all shards have finished it, and whether it is a complete one. */
+async function roundOf(
+  refreshState: StateSpace,
+): Promise<{ last: number; isDone: boolean; isComplete: boolean }> {
   const states: RoundState[] = []
   for await (const [key, state] of refreshState.entries())
     if (key.startsWith(ROUND)) states.push(state as RoundState)
   const last = Math.max(0, ...states.map(({ round }) => round))
-  return { last, isDone: states.every(({ round, isDone }) => isDone && round === last) }
+  const isComplete = states.some((state) => state.round === last && state.isComplete === true)
+  return { last, isDone: states.every(({ round, isDone }) => isDone && round === last), isComplete }
 }
 
 /**
  * The round with which a run begins: the next one, or the one that was interrupted. No shard may run yet: one that has
- * already finished its part would make another one skip the round.
+ * already finished its part would make another one skip the round. A complete round does not continue one that was not:
+ * it would leave out the pages that were visited.
  */
-export async function nextRoundOf(refreshState: StateSpace): Promise<number> {
-  const { last, isDone } = await roundOf(refreshState)
-  return isDone ? last + 1 : Math.max(1, last)
+export async function nextRoundOf(refreshState: StateSpace, complete = false): Promise<number> {
+  const { last, isDone, isComplete } = await roundOf(refreshState)
+  return isDone || (complete && !isComplete) ? last + 1 : Math.max(1, last)
 }
 
 /**
@@ -70,13 +76,19 @@ export class Rounds {
   readonly #refreshState: StateSpace
   readonly #sink: RoundSink
   #left: number
+  readonly #isComplete: boolean
   #round = 0
   #reading: AsyncIterator<readonly [key: string, value: unknown]> | undefined = undefined
   #isPulling = false
   /** Pages of this round that were queued and not yet visited. A lower bound. */
   #waiting = 0
 
-  constructor(state: StateStore, rounds: number, sink: RoundSink) {
+  constructor(
+    state: StateStore,
+    { rounds, complete }: { readonly rounds: number; readonly complete: boolean },
+    sink: RoundSink,
+  ) {
+    this.#isComplete = complete
     this.#pages = state.space(PAGES)
     this.#refreshState = state.space(REFRESH)
     this.#left = rounds
@@ -87,7 +99,7 @@ export class Rounds {
   async open(first?: number): Promise<void> {
     // A replacement for a shard that died continues its round and does not start one.
     if (this.#sink.replaces) this.#begin(Math.max(1, (await roundOf(this.#refreshState)).last))
-    else this.#begin(first ?? (await nextRoundOf(this.#refreshState)))
+    else this.#begin(first ?? (await nextRoundOf(this.#refreshState, this.#isComplete)))
   }
 
   /** Known pages are still being read. */
@@ -134,7 +146,8 @@ export class Rounds {
   }
 
   #saveState(isDone: boolean): void {
-    const state: RoundState = { round: this.#round, isDone }
+    const complete = this.#isComplete && { isComplete: true as const }
+    const state: RoundState = { round: this.#round, isDone, ...complete }
     this.#refreshState.put(`${ROUND} ${this.#sink.shard}`, state)
   }
 
@@ -151,7 +164,8 @@ export class Rounds {
         const [name, value] = next.value
         const record = value as PageRecord
         const host = hostOf(urlIn(name))
-        if ((record.round ?? 0) >= this.#round || skipsRound(record, this.#round)) continue
+        if ((record.round ?? 0) >= this.#round) continue
+        if (!this.#isComplete && skipsRound(record, this.#round)) continue
         found.push([name, { ...record, round: this.#round }, host])
       }
       // In one turn, and therefore in one commit. A host may have moved to another shard meanwhile.

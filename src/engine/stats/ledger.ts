@@ -106,6 +106,14 @@ export class Ledger {
     if (this.#earlier !== undefined) tally.restore(this.#earlier)
     this.#settledPages = tally.pages
     this.#keptFailures = tally.failed
+    await this.restoreCounts()
+    const { hosts, sites } = this.#given?.counted ?? NONE_COUNTED
+    for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
+    for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
+  }
+
+  /** Restores the pages of hosts and sites, where they are limited: those of all partitions that the store has. */
+  async restoreCounts(): Promise<void> {
     for (const [quota, space] of [
       [this.#quotas.host, this.#hostPages],
       [this.#quotas.site, this.#sitePages],
@@ -113,9 +121,11 @@ export class Ledger {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
-    const { hosts, sites } = this.#given?.counted ?? NONE_COUNTED
-    for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
-    for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
+  }
+
+  /** The visit is void: another process has taken its host over. */
+  forget(request: CrawlRequest): void {
+    this.#unsettled.delete(request)
   }
 
   /** Must be called in the same turn as the frontier's `settle`, so that both are in one commit. */

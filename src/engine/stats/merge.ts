@@ -2,8 +2,9 @@
 
 import type { Feasibility } from '../../refresh/contract.js'
 import type { StoreCondition } from '../../stores/contract.js'
-import { bottleneckOf } from './meters.js'
-import type { IdleReason, StageName, StageStats, Stats } from './stats.js'
+import { mergeFeedStats } from './feed-stats.js'
+import { bottleneckOf, lineShareOf } from './meters.js'
+import type { IdleReason, QueueStats, StageName, StageStats, Stats } from './stats.js'
 import { addCounts } from './tally.js'
 
 /** The statistics of a shard, and its number of slots. */
@@ -13,7 +14,7 @@ export interface ShardStats {
 }
 
 const STAGES: readonly StageName[] = ['frontier', 'fetch', 'extract', 'hooks', 'admit']
-const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'paused', 'store']
+const REASONS: readonly IdleReason[] = ['politeness', 'schedule', 'discovery', 'queue', 'paused', 'store']
 
 /** Counts are added; shares of slot time are weighted by slots, and shares of a thread's time are averaged. */
 export function mergeStats(shards: readonly ShardStats[]): Stats {
@@ -25,9 +26,13 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
   }
   const elapsedMs = Math.max(0, ...all.map((stats) => stats.elapsedMs))
   const stages = record(STAGES, (name) => mergedStage(all, name, bySlots))
+  const queues = mergedQueues(all, bySlots)
   const idle = idleOf(all, bySlots)
   const threads = all.length || 1
   const threadBusy = total((stats) => stats.threadBusy ?? 0) / threads
+  const recentBytesPerSecond = total((stats) => stats.recentBytesPerSecond)
+  const bandwidth = all[0]?.bandwidth
+  const lineShare = lineShareOf(recentBytesPerSecond, bandwidth)
   const gaps = all.flatMap(({ shortestGapMs }) => (shortestGapMs === undefined ? [] : [shortestGapMs]))
   return {
     ...all.reduce<Pick<Stats, CountName>>(addCounts, NOTHING),
@@ -36,7 +41,11 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
     // Workers start one after another.
     pagesPerSecond: total((stats) => stats.pagesPerSecond * stats.elapsedMs) / Math.max(elapsedMs, 1),
     recentPagesPerSecond: total((stats) => stats.recentPagesPerSecond),
+    bytesPerSecond: total((stats) => stats.bytesPerSecond * stats.elapsedMs) / Math.max(elapsedMs, 1),
+    recentBytesPerSecond,
+    bandwidth,
     feasibility: mergedFeasibility(all),
+    feeds: mergeFeedStats(all.flatMap(({ feeds }) => (feeds === undefined ? [] : [feeds]))),
     known: total((stats) => stats.known),
     pending: total((stats) => stats.pending),
     inFlight: total((stats) => stats.inFlight),
@@ -44,9 +53,10 @@ export function mergeStats(shards: readonly ShardStats[]): Stats {
     hostsVisited: total((stats) => stats.hostsVisited),
     shortestGapMs: gaps.length === 0 ? undefined : Math.min(...gaps),
     stages,
+    queues,
     idle,
     threadBusy,
-    bottleneck: bottleneckOf(stages, idle, threadBusy),
+    bottleneck: bottleneckOf(stages, idle, threadBusy, queues, lineShare),
     store: worst(all.map(({ store }) => store)),
     lost: total(({ lost }) => lost),
     workers: [],
@@ -85,6 +95,27 @@ function mergedStage(
     slotShare: bySlots((stats) => stats.stages[name].slotShare),
     busyShare: total(({ busyShare }) => busyShare) / (all.length || 1),
   }
+}
+
+function mergedQueues(
+  all: readonly Stats[],
+  bySlots: (value: (stats: Stats) => number) => number,
+): Record<string, QueueStats> {
+  const names = [...new Set(all.flatMap(({ queues }) => Object.keys(queues)))]
+  return record(names, (name) => {
+    const queues = all.flatMap((stats) => stats.queues[name] ?? [])
+    const total = (value: (queue: QueueStats) => number) =>
+      queues.reduce((sum, queue) => sum + value(queue), 0)
+    return {
+      done: total(({ done }) => done),
+      perSecond: total(({ perSecond }) => perSecond),
+      queue: total(({ queue }) => queue),
+      bytes: total(({ bytes }) => bytes),
+      usedShare: total(({ usedShare }) => usedShare) / queues.length,
+      slotShare: bySlots((stats) => stats.queues[name]?.slotShare ?? 0),
+      busyShare: total(({ busyShare }) => busyShare) / (all.length || 1),
+    }
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../../time.js'
-import type { Bottleneck, IdleReason, StageName, StageStats } from './stats.js'
+import type { Bottleneck, IdleReason, QueueStats, StageName, StageStats } from './stats.js'
 
 /**
  * Measures each stage in two ways: *slot time*, how long pages stay in it, and *busy time*, how long it occupies the
@@ -16,7 +16,7 @@ export class Meters {
     hooks: new Stage(),
     admit: new Stage(),
   }
-  readonly #idle = { politeness: 0, schedule: 0, discovery: 0, paused: 0, store: 0 }
+  readonly #idle = { politeness: 0, schedule: 0, discovery: 0, queue: 0, paused: 0, store: 0 }
   #idleReason: IdleReason = 'discovery'
   #idleSlots = 0
   #idleSince: number
@@ -70,6 +70,7 @@ export class Meters {
       politeness: this.#idle.politeness / slotMs,
       schedule: this.#idle.schedule / slotMs,
       discovery: this.#idle.discovery / slotMs,
+      queue: this.#idle.queue / slotMs,
       paused: this.#idle.paused / slotMs,
       store: this.#idle.store / slotMs,
     }
@@ -84,7 +85,8 @@ export class Meters {
     return Math.min(1, this.#threadBusyMs / Math.max(this.elapsedMs, 1))
   }
 
-  stages(threadBusy: number | undefined): Record<StageName, StageStats> {
+  /** `queuesBusy`: the share of the thread's time that the queues of hooks used. */
+  stages(threadBusy: number | undefined, queuesBusy: number): Record<StageName, StageStats> {
     const now = this.#clock.now()
     const elapsedMs = Math.max(now - this.#startedAt, 1)
     const read = (stage: Stage): StageStats => {
@@ -99,7 +101,7 @@ export class Meters {
     }
     const { frontier, extract, hooks, admit, fetch } = this.#stages
     const read4 = { frontier: read(frontier), extract: read(extract), hooks: read(hooks), admit: read(admit) }
-    const accounted = Object.values(read4).reduce((sum, stage) => sum + stage.busyShare, 0)
+    const accounted = Object.values(read4).reduce((sum, stage) => sum + stage.busyShare, queuesBusy)
     return { ...read4, fetch: { ...read(fetch), busyShare: Math.max(0, (threadBusy ?? 0) - accounted) } }
   }
 
@@ -113,7 +115,8 @@ export class Meters {
   }
 }
 
-class Stage {
+/** How many are in a stage, for how long, and how much of the thread's time they took. */
+export class Stage {
   done = 0
   count = 0
   slotMs = 0
@@ -129,18 +132,37 @@ class Stage {
 
 /** From this share on, the thread is the bottleneck, whatever pages seem to wait for. */
 const FULL_THREAD = 0.9
+/** From this share of the allowed bandwidth on, the line is. */
+const FULL_LINE = 0.9
 
-/** The largest share: of the thread's time if the thread is saturated, otherwise of slot time, idle time included. */
+/** The share of the allowed bandwidth that was used lately. */
+export function lineShareOf(bytesPerSecond: number, bandwidth: number | undefined): number {
+  return bandwidth === undefined ? 0 : bytesPerSecond / bandwidth
+}
+
+/**
+ * The largest share: of the thread's time if the thread is saturated, otherwise of slot time, idle time included. Slots
+ * that wait for a queue count for its hook; those that are idle until the queues are empty, for the hook that has most to do.
+ */
 export function bottleneckOf(
   stages: Readonly<Record<StageName, StageStats>>,
   idle: Readonly<Record<IdleReason, number>>,
   threadBusy: number | undefined,
+  queues: Readonly<Record<string, QueueStats>> = {},
+  lineShare = 0,
 ): Bottleneck {
   const full = threadBusy !== undefined && threadBusy >= FULL_THREAD
+  if (lineShare >= FULL_LINE && !full) return 'bandwidth'
   const shares: [Bottleneck, number][] = Object.entries(stages).map(([name, stage]) => [
     name as StageName,
     full ? stage.busyShare : stage.slotShare,
   ])
-  if (!full) shares.push(...(Object.entries(idle) as [Bottleneck, number][]))
+  const [busiest] = Object.entries(queues).sort(([, a], [, b]) => b.usedShare - a.usedShare)
+  for (const [name, queue] of Object.entries(queues)) {
+    const drained = busiest?.[0] === name ? idle.queue : 0
+    shares.push([`hook ${name}`, full ? queue.busyShare : queue.slotShare + drained])
+  }
+  const { queue: _, ...others } = idle
+  if (!full) shares.push(...(Object.entries(others) as [Bottleneck, number][]))
   return shares.reduce((most, share) => (share[1] > most[1] ? share : most))[0]
 }

@@ -31,10 +31,16 @@ export class Reporter {
   /** `asked` is the request, or the link that would have become one. */
   skipped(url: string, reason: SkipReason, parent: string | undefined, asked: Asked): void {
     this.#tally.skip(reason)
-    if (this.#tally.pages === 0 && !this.#delivery.hasListeners('skip'))
-      this.unheard.note({ url: owned(url), kind: 'skip', code: reason })
-    if (this.#delivery.hasListeners('skip'))
-      void this.#delivery.emit('skip', { url: owned(url), reason, parent, request: pageRequest(asked) })
+    if (this.#delivery.hearsSkips)
+      this.#delivery.deliverSkip(() => ({ url: owned(url), reason, parent, request: pageRequest(asked) }))
+    else if (this.#tally.pages === 0) this.unheard.note({ url: owned(url), kind: 'skip', code: reason })
+  }
+
+  /** Counts a skip like `skipped`, if nobody wants to know its URL; otherwise false. */
+  skippedAgain(reason: SkipReason): boolean {
+    if (this.#tally.pages === 0 || this.#delivery.hasListeners('skip')) return false
+    this.#tally.skip(reason)
+    return true
   }
 
   async failed(failure: Failure, request?: CrawlRequest): Promise<void> {
@@ -56,11 +62,10 @@ export class Reporter {
       this.unheard.note({ url, kind: 'failure', code, message })
   }
 
-  async redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
+  redirected(request: CrawlRequest, to: string, status: number): Promise<void> {
     this.#tally.redirects++
     this.#note({ kind: 'redirect' }, request)
-    if (!this.#delivery.hasListeners('redirect')) return
-    await this.#delivery.emit('redirect', { url: request.url, to, status, ...originOf(request) })
+    return this.#delivery.deliverRedirect(() => ({ url: request.url, to, status, ...originOf(request) }))
   }
 
   /** Reports the failure of a request. */
@@ -100,6 +105,7 @@ export function admissionReport(
 ): AdmissionReport {
   return {
     skipped: (url, reason, parent, asked) => reports.skipped(url, reason, parent, asked),
+    skippedAgain: (reason) => reports.skippedAgain(reason),
     scopeFailed: (url, message, cause, from) =>
       reports.failed(unvisited({ url, code: 'scope-failed', message, cause }, from)),
     rewriteFailed: (url, message, cause, from) =>

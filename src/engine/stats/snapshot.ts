@@ -1,5 +1,5 @@
 import type { EngineParts, EngineRules } from '../parts.js'
-import { bottleneckOf, type Meters } from './meters.js'
+import { bottleneckOf, lineShareOf, type Meters } from './meters.js'
 import type { Stats } from './stats.js'
 import type { Tally } from './tally.js'
 
@@ -7,16 +7,28 @@ const NONE = Object.freeze([])
 
 /** The statistics of a shard at this moment. */
 export function snapshot(
-  { clock, frontier, seen, storeState: memory }: EngineParts,
+  { clock, frontier, seen, storeState: memory, delivery }: EngineParts,
   rules: EngineRules,
   tally: Tally,
   meters: Meters,
-  { inFlight, earlierRuns, feasibility }: Pick<Stats, 'inFlight' | 'earlierRuns' | 'feasibility'>,
+  {
+    inFlight,
+    earlierRuns,
+    feasibility,
+    feeds,
+  }: Pick<Stats, 'inFlight' | 'earlierRuns' | 'feasibility' | 'feeds'>,
 ): Stats {
   const elapsedMs = meters.elapsedMs
   const threadBusy = meters.threadBusy
-  const stages = meters.stages(threadBusy)
+  const queues = Object.fromEntries(
+    delivery.queued.map(({ queue }) => [queue.name, queue.stats(rules.concurrency)]),
+  )
+  const queuesBusy = Object.values(queues).reduce((sum, { busyShare }) => sum + busyShare, 0)
+  const stages = meters.stages(threadBusy, queuesBusy)
   const idle = meters.idle
+  const recentBytesPerSecond = tally.recentBytesPerSecond(clock.now())
+  const bandwidth = rules.limit.bandwidth < Number.POSITIVE_INFINITY ? rules.limit.bandwidth : undefined
+  const lineShare = lineShareOf(recentBytesPerSecond, bandwidth)
   return {
     elapsedMs,
     earlierRuns,
@@ -25,6 +37,9 @@ export function snapshot(
     recentPagesPerSecond: tally.recentPagesPerSecond(clock.now()),
     requests: tally.requests,
     bytes: tally.bytes,
+    bytesPerSecond: ((tally.bytes - tally.bytesBefore) * 1000) / Math.max(elapsedMs, 1),
+    recentBytesPerSecond,
+    bandwidth,
     redirects: tally.redirects,
     robots: tally.robots,
     sitemaps: tally.sitemaps,
@@ -36,6 +51,7 @@ export function snapshot(
     statuses: { ...tally.statuses },
     changes: { ...tally.changes },
     feasibility,
+    feeds,
     known: seen.size,
     pending: frontier.pending,
     inFlight,
@@ -43,9 +59,10 @@ export function snapshot(
     hostsVisited: tally.hostsVisited,
     shortestGapMs: rules.connectionsPerHost === 1 ? tally.shortestGapMs : undefined,
     stages,
+    queues,
     idle,
     threadBusy,
-    bottleneck: bottleneckOf(stages, idle, threadBusy),
+    bottleneck: bottleneckOf(stages, idle, threadBusy, queues, lineShare),
     store: memory.condition(),
     lost: 0,
     workers: NONE,

@@ -1,3 +1,4 @@
+import type { FeedStats } from '../../feeds/follow/contract.js'
 import type { Feasibility } from '../../refresh/contract.js'
 import type { StoreCondition } from '../../stores/contract.js'
 import type { Change, FailureCode, SkipReason } from '../../types.js'
@@ -7,13 +8,16 @@ export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
 
 /**
  * Why slots are idle. `politeness`: hosts wait for their delay. `schedule`: known pages wait for their next visit.
- * `discovery`: there is nothing left to fetch. `paused`: `pause()` was called. `store`: the store is slower than the
- * crawl, or cannot write.
+ * `discovery`: there is nothing left to fetch. `queue`: the same, and hooks still work on pages in their queues.
+ * `paused`: `pause()` was called. `store`: the store is slower than the crawl, or cannot write.
  */
-export type IdleReason = 'politeness' | 'schedule' | 'discovery' | 'paused' | 'store'
+export type IdleReason = 'politeness' | 'schedule' | 'discovery' | 'queue' | 'paused' | 'store'
 
-/** What limits the speed of the crawl: a stage, or the reason why slots are idle. */
-export type Bottleneck = StageName | IdleReason
+/**
+ * What limits the speed of the crawl: a stage, a hook with a queue (`hook search`), the limit on bandwidth, or the reason why
+ * slots are idle.
+ */
+export type Bottleneck = StageName | `hook ${string}` | 'bandwidth' | Exclude<IdleReason, 'queue'>
 
 export interface StageStats {
   /** Pages (for `admit`: links) that have passed this stage. */
@@ -24,6 +28,22 @@ export interface StageStats {
   /** Share of all slot time (concurrency × elapsed) that pages spent here. */
   readonly slotShare: number
   /** Share of the thread's time that this stage used. For `fetch`: what no other stage accounts for. */
+  readonly busyShare: number
+}
+
+/** Statistics of the queue of a hook. */
+export interface QueueStats {
+  /** Pages that the hook is done with. */
+  readonly done: number
+  readonly perSecond: number
+  /** Pages in the queue now, including those being processed, and bytes of their bodies. */
+  readonly queue: number
+  readonly bytes: number
+  /** Share of the hook's parallelism that was in use. Near 1: the hook is working at its limit. */
+  readonly usedShare: number
+  /** Share of all slot time (concurrency × elapsed) that pages spent waiting for room in the queue. */
+  readonly slotShare: number
+  /** Share of the thread's time that the hook used. */
   readonly busyShare: number
 }
 
@@ -42,6 +62,11 @@ export interface Stats {
   readonly requests: number
   /** Bytes of response bodies, as received. */
   readonly bytes: number
+  readonly bytesPerSecond: number
+  /** The same over the last few seconds. */
+  readonly recentBytesPerSecond: number
+  /** The limit of `limit({ bandwidth })` in bytes a second; undefined if there is none. */
+  readonly bandwidth: number | undefined
   readonly redirects: number
   /** Requests for robots.txt. */
   readonly robots: number
@@ -61,9 +86,12 @@ export interface Stats {
   readonly changes: Readonly<Partial<Record<Change, number>>>
   /** With `refresh()`: whether the schedule can be kept. */
   readonly feasibility: Feasibility | undefined
+  /** With `feeds()`: polls, new and lost articles. */
+  readonly feeds: FeedStats | undefined
   /** URLs known. */
   readonly known: number
   readonly pending: number
+  /** Visits that occupy a slot. Pages in the queues of hooks do not. */
   readonly inFlight: number
   /** Hosts with something pending or in flight. */
   readonly hosts: number
@@ -76,6 +104,8 @@ export interface Stats {
    */
   readonly shortestGapMs: number | undefined
   readonly stages: Readonly<Record<StageName, StageStats>>
+  /** The queues of hooks that have one, by the names of the hooks. */
+  readonly queues: Readonly<Record<string, QueueStats>>
   /** Share of slot time that was idle, by reason. */
   readonly idle: Readonly<Record<IdleReason, number>>
   /** Share of the time in which the thread was busy; undefined in virtual time. */

@@ -32,6 +32,8 @@ export class Tally {
   pages = 0
   /** Pages of earlier runs. */
   pagesBefore = 0
+  /** Bytes of earlier runs. */
+  bytesBefore = 0
   /** For pages, robots.txt and sitemaps, with or without a response. */
   requests = 0
   bytes = 0
@@ -50,7 +52,7 @@ export class Tally {
   readonly changes: Partial<Record<Change, number>> = {}
   /** When the last visit to each host ended. Beyond `MAX_HOSTS`, the oldest entry is dropped. */
   readonly #lastVisit = new Map<string, number>()
-  #samples: { at: number; pages: number }[] = []
+  #samples: { at: number; pages: number; bytes: number }[] = []
 
   record(): TallyRecord {
     const { pages, requests, bytes, redirects, robots, sitemaps, retries, failed, skipped } = this
@@ -79,6 +81,7 @@ export class Tally {
     this.pagesBefore = counts.pages
     this.requests = counts.requests
     this.bytes = counts.bytes
+    this.bytesBefore = counts.bytes
     this.redirects = counts.redirects
     this.robots = counts.robots
     this.sitemaps = counts.sitemaps
@@ -94,7 +97,7 @@ export class Tally {
     this.pages++
     const last = this.#samples.at(-1)
     if (last !== undefined && now - last.at < SAMPLE_MS) return
-    this.#samples.push({ at: now, pages: this.pages })
+    this.#samples.push({ at: now, pages: this.pages, bytes: this.bytes })
     while (this.#samples.length > 2 && now - this.#samples[0]!.at > WINDOW_MS) this.#samples.shift()
   }
 
@@ -163,6 +166,12 @@ export class Tally {
   /** Hosts that another shard has visited and counted. */
   adoptHosts(visited: readonly (readonly [host: string, lastVisit: number])[]): void {
     for (const [host, lastVisit] of visited) this.visitEnds(host, lastVisit)
+  }
+
+  recentBytesPerSecond(now: number): number {
+    const first = this.#samples[0]
+    if (first === undefined || now - first.at < SAMPLE_MS) return 0
+    return ((this.bytes - first.bytes) * 1000) / (now - first.at)
   }
 
   recentPagesPerSecond(now: number): number {

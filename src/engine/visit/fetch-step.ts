@@ -1,7 +1,9 @@
 import { messageOf } from '../../errors.js'
-import type { FetchContext, Fetcher, Outcome, Validators } from '../../fetch/contract.js'
+import type { FetchContext, Fetcher, Outcome, Validators, WireExchange } from '../../fetch/contract.js'
 import type { Clock, Timer } from '../../time.js'
-import type { CrawlRequest } from '../../types.js'
+import type { CrawlRequest, MaybePromise } from '../../types.js'
+import { fingerprintText } from '../../url/fingerprint.js'
+import { knownAs } from '../../url/known-as.js'
 import { Deadlines, Expiring } from '../deadlines.js'
 import type { Delivery } from '../delivery.js'
 import type { InFlightLog } from '../parts.js'
@@ -18,6 +20,8 @@ export interface FetchSettings {
   readonly cutsBody: boolean
   /** For a conditional request. */
   readonly known?: Validators | undefined
+  /** What is fetched, if it is not a page. `login`: it has secrets, and its exchange is not recorded. */
+  readonly purpose?: 'robots' | 'sitemap' | 'login' | undefined
 }
 
 /** How long a visit that lacks a resource (e.g. a socket) keeps its slot. Meanwhile others end and free theirs. */
@@ -28,6 +32,7 @@ const SHORTAGE_WAIT_MS = 1000
  * reads `signal`; the HTTP fetcher sets `onAbort` instead.
  */
 class VisitContext extends Expiring implements FetchContext {
+  readonly request: CrawlRequest
   onAbort: (() => void) | undefined = undefined
   /** Called before the abort if the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
@@ -35,8 +40,13 @@ class VisitContext extends Expiring implements FetchContext {
   #aborted = false
   #controller: AbortController | undefined = undefined
 
-  constructor(settings: FetchSettings) {
+  constructor(
+    settings: FetchSettings,
+    request: CrawlRequest,
+    readonly records: boolean,
+  ) {
     super()
+    this.request = request
     this.#settings = settings
   }
 
@@ -54,6 +64,10 @@ class VisitContext extends Expiring implements FetchContext {
 
   get cutsBody(): boolean {
     return this.#settings.cutsBody
+  }
+
+  get isPrivate(): boolean {
+    return this.#settings.purpose === 'login'
   }
 
   get aborted(): boolean {
@@ -102,6 +116,8 @@ export class FetchStep {
   readonly #waiting: (() => void)[] = []
   #waitTimer: Timer | undefined
   #aborted = false
+  readonly #abortedRequests = new WeakSet<CrawlRequest>()
+  readonly #records: boolean
 
   constructor(parts: FetchParts, timeoutMs: number, meters: Meters, tally: Tally) {
     this.#delivery = parts.delivery
@@ -112,6 +128,7 @@ export class FetchStep {
     this.#meters = meters
     this.#tally = tally
     this.#running = new Deadlines(parts.clock, timeoutMs)
+    this.#records = parts.delivery.hearsExchanges
   }
 
   get isAborted(): boolean {
@@ -125,6 +142,20 @@ export class FetchStep {
     this.#resumeWaiting()
   }
 
+  /** Aborts the fetches of some hosts. */
+  abortHosts(isGone: (host: string) => boolean): void {
+    for (const context of this.#running.running()) {
+      if (!isGone(context.request.host)) continue
+      this.#abortedRequests.add(context.request)
+      context.abort()
+    }
+  }
+
+  /** Whether the fetch of a request was aborted, alone or with all others. */
+  wasAborted(request: CrawlRequest): boolean {
+    return this.#aborted || this.#abortedRequests.has(request)
+  }
+
   /** Clears all timers. */
   close(): void {
     this.#running.close()
@@ -136,7 +167,8 @@ export class FetchStep {
     this.#meters.enter('fetch', startedAt)
     this.#tally.visitStarts(request.host, startedAt)
     this.#inFlight?.sent(this.#tally.requests)
-    const context = new VisitContext(settings)
+    const records = this.#records && settings.purpose !== 'login'
+    const context = new VisitContext(settings, request, records)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()
     const outcome = await this.#race(request, context)
@@ -151,7 +183,20 @@ export class FetchStep {
       this.#tally.notSent()
       await this.#waitForResources(outcome.message)
     }
+    if (context.records && outcome.exchange) await this.#deliver(request, settings, outcome.exchange)
     return outcome
+  }
+
+  /** Hooks have the exchange before the page that it led to. */
+  #deliver(request: CrawlRequest, { purpose }: FetchSettings, exchange: WireExchange): MaybePromise<void> {
+    return this.#delivery.deliverExchange({
+      ...exchange,
+      url: request.url,
+      id: fingerprintText(knownAs(request)),
+      purpose: purpose === 'robots' || purpose === 'sitemap' ? purpose : 'page',
+      method: request.extras?.method ?? 'GET',
+      status: statusOf(exchange),
+    })
   }
 
   /** Waits, and warns once per run. The wait does not count against the deadline, which is for servers. */
@@ -197,6 +242,12 @@ export class FetchStep {
       }
     })
   }
+}
+
+/** From the status line, because a body that cannot be decoded makes the outcome a failure. */
+function statusOf({ response }: WireExchange): number {
+  const line = Buffer.from(response.buffer, response.byteOffset, Math.min(response.length, 16))
+  return Number(/ (\d{3})/.exec(line.toString('latin1'))?.[1] ?? 0)
 }
 
 const SHORTAGE_ADVICE =

@@ -4,7 +4,7 @@ import type { FetchedResponse } from '../../fetch/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import type { Admission } from '../admission/admission.js'
-import { type DeliveryProblem, UNDELIVERED } from '../delivery.js'
+import { type Delivered, type DeliveryProblem, UNDELIVERED } from '../hooks/delivered.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
@@ -16,12 +16,26 @@ export interface ProcessedPage {
   readonly delivered: boolean
   /** New requests, which the settlement of the visit adds to the frontier. */
   readonly found: readonly CrawlRequest[] | undefined
+  /** When the page left its slot, if that was before the end of its processing. */
+  readonly releasedAt?: number | undefined
 }
+
+const IS_HTML = /html/
+
+/**
+ * Ends the visit of a page that waits for hooks: its slot is free, and its host if the frontier can hold the request.
+ * Returns whether the frontier takes over what was found; if not, the settlement must.
+ */
+export type ReleaseVisit = (
+  request: CrawlRequest,
+  timing: FetchTiming,
+  found: readonly CrawlRequest[] | undefined,
+) => boolean
 
 export const NO_PAGE: ProcessedPage = { delivered: false, found: undefined }
 const DELIVERED: ProcessedPage = { delivered: true, found: undefined }
 
-/** Processes a fetched page: extract → hooks → admit. */
+/** Processes a fetched page: extract → hooks → admit → hooks with a queue. */
 export class PageProcessor {
   readonly #parts: EngineParts
   readonly #rules: Pick<EngineRules, 'nofollow'>
@@ -29,6 +43,7 @@ export class PageProcessor {
   readonly #meters: Meters
   readonly #tally: Tally
   readonly #reports: Reporter
+  readonly #release: ReleaseVisit
 
   constructor(
     parts: EngineParts,
@@ -37,7 +52,9 @@ export class PageProcessor {
     meters: Meters,
     tally: Tally,
     reports: Reporter,
+    release: ReleaseVisit,
   ) {
+    this.#release = release
     this.#parts = parts
     this.#rules = rules
     this.#admission = admission
@@ -59,15 +76,26 @@ export class PageProcessor {
     inFlight?.enter(request)
     const started = this.#startExtraction(request, response, timing, page)
     inFlight?.leave()
-    const processing = this.#finish(request, started, extractAt)
+    const processing = this.#finish(request, started, timing, extractAt)
     if (pageOver === undefined || !(started instanceof StartedExtraction)) return processing
     return processing.finally(() => pageOver(started.page))
   }
 
-  /** Delivers a page without extraction: it has not changed, or it is gone. */
-  async deliver(request: CrawlRequest, page: Page): Promise<ProcessedPage | typeof UNDELIVERED> {
+  /**
+   * Delivers a page without extraction: it has not changed, or it is gone. Without `timing`, its visit was not an ordinary
+   * one, and it keeps its slot until all hooks are done.
+   */
+  async deliver(
+    request: CrawlRequest,
+    page: Page,
+    timing?: FetchTiming,
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const delivering = this.#deliver(request, page, this.#parts.clock.now())
     const delivered = delivering instanceof Promise ? await delivering : delivering
+    if (delivered !== UNDELIVERED && this.#parts.delivery.queued.length > 0) {
+      const queued = this.#queue(request, page, timing, () => DELIVERED)
+      return queued.finally(() => this.#parts.onPageDone?.(page))
+    }
     const followed = this.#settle(page)
     this.#parts.onPageDone?.(page)
     if (delivered === UNDELIVERED) return UNDELIVERED
@@ -98,14 +126,12 @@ export class PageProcessor {
     return this.#afterDelivery(request, delivering)
   }
 
-  #afterDelivery(
-    request: CrawlRequest,
-    problem: DeliveryProblem | typeof UNDELIVERED | undefined,
-  ): MaybePromise<typeof UNDELIVERED | undefined> {
+  #afterDelivery(request: CrawlRequest, problem: Delivered): MaybePromise<typeof UNDELIVERED | undefined> {
     const now = this.#parts.clock.now()
     this.#meters.leave('hooks', now)
     if (problem === UNDELIVERED) return UNDELIVERED
-    this.#tally.page(now)
+    // A page with queues counts when the last hook is done.
+    if (this.#parts.delivery.queued.length === 0) this.#tally.page(now)
     if (problem !== undefined) return this.#reports.failure(request, problem, true).then(() => undefined)
     return undefined
   }
@@ -113,6 +139,7 @@ export class PageProcessor {
   async #finish(
     request: CrawlRequest,
     started: StartedExtraction | ExtractionProblem,
+    timing: FetchTiming,
     extractAt: number,
   ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock } = this.#parts
@@ -135,6 +162,8 @@ export class PageProcessor {
         this.#settle(page)
         return UNDELIVERED
       }
+      if (this.#parts.delivery.queued.length > 0)
+        return this.#queue(request, page, timing, () => this.#followLinks(request, page, extracted))
     } else {
       await this.#reports.failure(request, extracted.problem, true)
     }
@@ -144,6 +173,51 @@ export class PageProcessor {
     const asked = await this.#admission.admitFollowed(followed, request)
     const linked = await this.#followLinks(request, page, extracted)
     return { delivered: true, found: [...asked, ...(linked.found ?? [])] }
+  }
+
+  /**
+   * Puts the page into the queues of hooks, waiting in its slot while one is full; follows its links and releases the
+   * visit; then waits for the hooks. What they follow is found by the settlement.
+   */
+  async #queue(
+    request: CrawlRequest,
+    page: Page,
+    timing: FetchTiming | undefined,
+    followLinks: () => MaybePromise<ProcessedPage>,
+  ): Promise<ProcessedPage | typeof UNDELIVERED> {
+    const { clock, delivery, extraction } = this.#parts
+    const processing: Promise<Delivered>[] = []
+    for (const { queue, call } of delivery.queued) {
+      const entering = queue.enter(page.body.byteLength, () => this.#callQueued(request, page, call))
+      processing.push((entering instanceof Promise ? await entering : entering).done)
+    }
+    const followed = extraction.takeFollowed(page)
+    // First, because the first request of a URL wins.
+    const asked = followed.length > 0 ? await this.#admission.admitFollowed(followed, request) : []
+    const linked = await followLinks()
+    const found = asked.length === 0 ? linked.found : [...asked, ...(linked.found ?? [])]
+    const isTaken = timing !== undefined && this.#release(request, timing, found)
+    const releasedAt = timing === undefined ? undefined : clock.now()
+    const answers = await Promise.all(processing)
+    const late = this.#settle(page)
+    if (answers.includes(UNDELIVERED)) return UNDELIVERED
+    this.#tally.page(clock.now())
+    const problem = answers.find((answer) => answer !== undefined) as DeliveryProblem | undefined
+    if (problem !== undefined) await this.#reports.failure(request, problem, true)
+    const more = late === undefined ? [] : await this.#admission.admitFollowed(late, request)
+    return { delivered: true, found: isTaken ? more : [...(found ?? []), ...more], releasedAt }
+  }
+
+  #callQueued(
+    request: CrawlRequest,
+    page: Page,
+    call: (page: Page) => MaybePromise<Delivered>,
+  ): MaybePromise<Delivered> {
+    const { inFlight } = this.#parts
+    inFlight?.enter(request)
+    const answer = call(page)
+    inFlight?.leave()
+    return answer
   }
 
   #followLinks(request: CrawlRequest, page: Page, extracted: Extracted): MaybePromise<ProcessedPage> {
@@ -159,8 +233,24 @@ export class PageProcessor {
     const admitAt = clock.now()
     const admitting = this.#admission.admitLinks(extracted, request)
     this.#meters.addBusy('admit', clock.now() - admitAt, extracted.links.length)
+    if (this.#admission.feeds !== undefined) return this.#withFeeds(request, page, admitting)
     if (admitting instanceof Promise) return admitting.then(withFound)
     return withFound(admitting)
+  }
+
+  /** Adds the feeds that the page names, if they are to be followed. */
+  async #withFeeds(
+    request: CrawlRequest,
+    page: Page,
+    admitting: MaybePromise<readonly CrawlRequest[] | undefined>,
+  ): Promise<ProcessedPage> {
+    const links = await admitting
+    const { rules, tools } = this.#parts.feeds!
+    if (rules.discover === undefined || !IS_HTML.test(page.mediaType)) return withFound(links)
+    const named = tools.discover(page, rules.discover)
+    if (named.length === 0) return withFound(links)
+    const feeds = await this.#admission.feeds!.admitFound(named, request, rules.discover.perHost)
+    return withFound([...(links ?? []), ...feeds])
   }
 
   /** Never throws: if the response cannot become a page, that is reported as a failure of the URL. */

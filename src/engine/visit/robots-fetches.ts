@@ -13,7 +13,12 @@ import { isLocalShortage } from './verdict.js'
 import { postponed, repeated } from './visit-result.js'
 
 /** robots.txt is accepted with any media type; only the beginning of a very long one counts (RFC 9309, 2.5). */
-const ROBOTS_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 1024 * 1024, cutsBody: true }
+const ROBOTS_FETCH: FetchSettings = {
+  wants: () => true,
+  maxBodyBytes: 1024 * 1024,
+  cutsBody: true,
+  purpose: 'robots',
+}
 
 /** How often pages check again while the robots.txt of their origin waits in another host's queue. */
 const RECHECK_MS = 1000
@@ -86,15 +91,17 @@ export class RobotsFetches {
       await inFlight
       return postponed(request, clock.now())
     }
-    const fetching = this.#fetch({ ...plainCopy(request), url }).then((outcome) =>
-      isLocalShortage(outcome) ? undefined : this.#learn(origin, url, outcome, isPage),
-    )
+    let isArchived = false
+    const fetching = this.#fetch({ ...plainCopy(request), url }).then((outcome) => {
+      isArchived = outcome.archived === true
+      return isLocalShortage(outcome) ? undefined : this.#learn(origin, url, outcome, isPage)
+    })
     this.#inFlight.set(url, fetching)
     await fetching
     this.#inFlight.delete(url)
     return {
       request,
-      visitedAt: clock.now(),
+      visitedAt: isArchived ? undefined : clock.now(),
       again: { at: clock.now(), attempt: request.attempt },
       hostDelayMs: robots.delayMs(request),
     }
@@ -109,7 +116,9 @@ export class RobotsFetches {
     if (this.#admission.isMine(origin)) await this.#learn(origin, request.url, outcome, false)
     else this.#sendRules(origin, request, outcome)
     const endedAt = clock.now()
-    const settlement = { request, visitedAt: endedAt, hostDelayMs: robots.delayMs(request) }
+    const visitedAt = outcome.archived ? undefined : endedAt
+    const settlement = { request, visitedAt, hostDelayMs: robots.delayMs(request) }
+    if (outcome.archived) return settlement
     if (!outcome.ok && outcome.code === 'aborted') {
       return { ...settlement, again: { at: endedAt, attempt: request.attempt } }
     }
@@ -142,9 +151,8 @@ export class RobotsFetches {
 
   async #fetch(request: CrawlRequest): Promise<Outcome> {
     const attempt = this.#failed.has(request.url) ? 1 : request.attempt
-    const outcome = this.#withoutFalseAbort(
-      await this.#fetchStep.fetch({ ...plainCopy(request), attempt }, ROBOTS_FETCH),
-    )
+    const fetched = { ...plainCopy(request), attempt }
+    const outcome = this.#withoutFalseAbort(fetched, await this.#fetchStep.fetch(fetched, ROBOTS_FETCH))
     if (isLocalShortage(outcome)) return outcome
     this.#tally.robots++
     this.#failed.delete(request.url)
@@ -176,9 +184,9 @@ export class RobotsFetches {
     return typeof verdict === 'string' || !('fetch' in verdict)
   }
 
-  /** A fetcher that reports `aborted` although the crawl was not aborted has failed. */
-  #withoutFalseAbort(outcome: Outcome): Outcome {
-    if (outcome.ok || outcome.code !== 'aborted' || this.#fetchStep.isAborted) return outcome
+  /** A fetcher that reports `aborted` although nobody aborted the fetch has failed. */
+  #withoutFalseAbort(request: CrawlRequest, outcome: Outcome): Outcome {
+    if (outcome.ok || outcome.code !== 'aborted' || this.#fetchStep.wasAborted(request)) return outcome
     return { ...outcome, code: 'fetcher-failed' }
   }
 

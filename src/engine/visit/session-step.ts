@@ -14,7 +14,7 @@ import { isLocalShortage } from './verdict.js'
 import { postponed, repeated, type VisitResult } from './visit-result.js'
 
 /** A login page needs no extractor. */
-const LOGIN_FETCH: FetchSettings = { wants: () => true, cutsBody: false }
+const LOGIN_FETCH: FetchSettings = { wants: () => true, cutsBody: false, purpose: 'login' }
 
 /** A page is fetched this often, each time after another login, before it fails. */
 const MAX_REPEATS = 2
@@ -139,7 +139,7 @@ export class SessionStep {
     const startedAt = clock.now()
     const outcome = await this.#fetchStep.fetch(login, LOGIN_FETCH)
     const endedAt = clock.now()
-    const isAborted = !outcome.ok && outcome.code === 'aborted' && this.#fetchStep.isAborted
+    const isAborted = !outcome.ok && outcome.code === 'aborted' && this.#fetchStep.wasAborted(login)
     if (isAborted || isLocalShortage(outcome)) return repeated(request, endedAt)
     if ((await this.#unlessAborted(session.learn(outcome, endedAt))) === ABORTED)
       return repeated(request, endedAt)

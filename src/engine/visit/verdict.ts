@@ -37,12 +37,16 @@ const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const PAGE: Verdict = Object.freeze({ kind: 'page' })
 
+/** An archive gives the same answer each time, and its answers say nothing about the host now. */
+const NEVER_AGAIN = { transient: false, final: true } as const
+
 export function judge(request: CrawlRequest, outcome: Outcome, rules: VerdictRules): Verdict {
   if (!outcome.ok) {
     const { code, message } = outcome
     // Neither says anything about the URL, so there is nothing for the user's function to decide.
     const isOurs = code === 'aborted' || isLocalShortage(outcome)
     const applied = isOurs ? { ...rules, retryWhen: undefined } : rules
+    if (outcome.archived) return { kind: 'failure', code, message, ...NEVER_AGAIN }
     return { kind: 'failure', code, ...decideRetry(request, code, message, undefined, applied) }
   }
   const { status } = outcome
@@ -52,6 +56,7 @@ export function judge(request: CrawlRequest, outcome: Outcome, rules: VerdictRul
   if (REDIRECT_STATUS.has(status))
     return judgeRedirect(request, status, outcome.headers.get('location') ?? undefined, rules)
   const message = `${request.host} answered with status ${status}`
+  if (outcome.archived) return { kind: 'failure', code: 'http-status', status, message, ...NEVER_AGAIN }
   const decision = decideRetry(request, 'http-status', message, status, rules)
   return { kind: 'failure', code: 'http-status', status, ...decision }
 }

@@ -3,6 +3,7 @@
 import type { Settlement } from '../../frontier/contract.js'
 import type { PageRecord } from '../../refresh/contract.js'
 import type { CrawlRequest } from '../../types.js'
+import type { FeedSettlement } from '../feeds/feed-settlement.js'
 
 /** A settlement, with what the engine itself must know about the visit. */
 export type VisitResult = Settlement & {
@@ -12,6 +13,8 @@ export type VisitResult = Settlement & {
   readonly countsAgainstQuota?: boolean
   /** What to store about the page for its next visit. */
   readonly record?: PageRecord | undefined
+  /** What to store about the feed. Present if the visit was a poll, and decided about the feed. */
+  readonly feed?: FeedSettlement | undefined
 }
 
 /** The host was not visited, and the request is finished. */
@@ -27,4 +30,9 @@ export function postponed(request: CrawlRequest, at: number): Settlement {
 /** The host was visited, but the visit proves nothing: the request stays pending and loses no attempt. */
 export function repeated(request: CrawlRequest, endedAt: number): Settlement {
   return { request, visitedAt: endedAt, again: { at: endedAt, attempt: request.attempt } }
+}
+
+/** The answer came from an archive: the host was not contacted and need not rest. */
+export function unvisited<T extends Settlement>(settlement: T): T {
+  return { ...settlement, visitedAt: undefined }
 }

@@ -7,9 +7,11 @@ import { type Clock, retryAfterMs } from '../../time.js'
 import type { CrawlRequest, MaybePromise, Purpose, RobotsArrived } from '../../types.js'
 import { isSafe } from '../../url/methods.js'
 import type { Admission } from '../admission/admission.js'
-import { UNDELIVERED } from '../delivery.js'
+import { FeedVisits } from '../feeds/feed-visits.js'
+import type { FollowedFeeds } from '../feeds/followed-feeds.js'
+import { UNDELIVERED } from '../hooks/delivered.js'
 import type { EngineParts, EngineRules } from '../parts.js'
-import type { KnownPages } from '../refresh/known-pages.js'
+import type { KnownPages, RevisitLookup } from '../refresh/known-pages.js'
 import { NOT_MODIFIED, RevisitProcessor } from '../refresh/revisit-processor.js'
 import type { Meters } from '../stats/meters.js'
 import type { Reporter } from '../stats/reporter.js'
@@ -17,18 +19,24 @@ import type { Tally } from '../stats/tally.js'
 import { type FetchSettings, FetchStep } from './fetch-step.js'
 import { backOff, isDown, nextProbeAt, retryWaitMs } from './host-health.js'
 import type { HostQuota } from './host-quota.js'
-import { NO_PAGE, PageProcessor } from './page-processor.js'
+import { NO_PAGE, PageProcessor, type ReleaseVisit } from './page-processor.js'
 import { RobotsFetches } from './robots-fetches.js'
 import { SessionStep } from './session-step.js'
 import { type FailureVerdict, isLocalShortage, judge, type Verdict } from './verdict.js'
-import { notVisited, postponed, repeated, type VisitResult } from './visit-result.js'
+import { notVisited, postponed, repeated, unvisited, type VisitResult } from './visit-result.js'
 
 /** Sitemaps may have 50 MB (sitemaps.org), whatever the limit for pages. */
-const SITEMAP_FETCH: FetchSettings = { wants: () => true, maxBodyBytes: 50 * 1024 * 1024, cutsBody: true }
+const SITEMAP_FETCH: FetchSettings = {
+  wants: () => true,
+  maxBodyBytes: 50 * 1024 * 1024,
+  cutsBody: true,
+  purpose: 'sitemap',
+}
 
 /** Each may need 50 MB of memory. */
 const MAX_SITEMAPS_IN_FLIGHT = 4
 const SITEMAP_RETRY_MS = 500
+const FEED_RETRY_MS = 3_600_000
 
 /**
  * Visits one request: robots gate → fetch → extract → hooks → admit. The result is a settlement that says what happens to
@@ -49,6 +57,7 @@ export class Visits {
   readonly #pageFetch: FetchSettings
   readonly #knownPages: KnownPages | undefined
   readonly #revisitProcessor: RevisitProcessor | undefined
+  readonly #feedVisits: FeedVisits | undefined
   readonly #openedAt: number
   #sitemapsInFlight = 0
 
@@ -58,7 +67,9 @@ export class Visits {
     admission: Admission,
     { meters, tally, reports }: { meters: Meters; tally: Tally; reports: Reporter },
     quotas: { readonly host: HostQuota; readonly site: HostQuota },
-    knownPages: KnownPages | undefined,
+    release: (settlement: Settlement) => boolean,
+    knownPages?: KnownPages,
+    followed?: FollowedFeeds,
   ) {
     this.#parts = parts
     this.#openedAt = parts.clock.now()
@@ -70,7 +81,14 @@ export class Visits {
     this.#quotas = quotas
     this.#fetchStep = new FetchStep(parts, rules.fetchTimeoutMs, meters, tally)
     this.#robotsFetches = new RobotsFetches(parts, rules, admission, this.#fetchStep, tally)
-    this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports)
+    const releaseVisit: ReleaseVisit = (request, { fetchedAt, fetchMs }, found) => {
+      const reached = this.#settleReached(request, fetchedAt - fetchMs, fetchedAt, {
+        delivered: false,
+        found,
+      })
+      return release({ ...reached, held: true })
+    }
+    this.#processor = new PageProcessor(parts, rules, admission, meters, tally, reports, releaseVisit)
     const { sessions } = parts
     this.#sessionStep =
       sessions &&
@@ -82,6 +100,15 @@ export class Visits {
       wants: (mediaType) => parts.extraction.wants(mediaType),
       cutsBody: rules.truncateBodies,
     }
+    this.#feedVisits =
+      followed &&
+      new FeedVisits(followed, parts, rules, admission, this.#fetchStep, reports, {
+        checkRobots: (request) => this.#checkRobots(request),
+        judge: (request, outcome) => this.#judge(request, outcome),
+        settleReached: (request, startedAt, endedAt) => this.#settleReached(request, startedAt, endedAt),
+        settleFailure: (request, outcome, verdict, startedAt, endedAt) =>
+          this.#settleFailure(request, outcome, verdict, startedAt, endedAt),
+      })
     this.#revisitProcessor =
       knownPages &&
       new RevisitProcessor(
@@ -101,6 +128,11 @@ export class Visits {
     this.#parts.delivery.abort()
   }
 
+  /** Aborts the fetches of some hosts; their requests stay pending, here or with another process. */
+  abortHosts(isGone: (host: string) => boolean): void {
+    this.#fetchStep.abortHosts(isGone)
+  }
+
   /** Clears all timers. */
   close(): void {
     this.#fetchStep.close()
@@ -114,6 +146,8 @@ export class Visits {
   /** The whole visit. A known page keeps its record even if the visit fails. */
   visit(request: CrawlRequest): Promise<VisitResult> {
     const visiting = this.#trackInFlight(request)
+    const { purpose } = request
+    if (purpose?.kind === 'feed' && this.#feedVisits) return this.#feedVisits.keep(request, purpose, visiting)
     return request.revisit === true && this.#revisitProcessor
       ? this.#revisitProcessor.keepKnown(request, visiting)
       : visiting
@@ -143,11 +177,19 @@ export class Visits {
     if (this.#admission.isBlocked(request)) return this.#dropBlocked(request)
     if (isDown(request.hostTrouble, this.#rules)) {
       const at = nextProbeAt(request.hostTrouble!, this.#rules)
+      if (purpose?.kind === 'feed' && this.#feedVisits) {
+        if (at > this.#parts.clock.now()) return this.#feedVisits.hostDown(request, purpose, at)
+        return this.#feedVisits.visit(request, purpose)
+      }
       if (this.#revisitProcessor === undefined || request.revisit !== true) {
         if (!this.#retriesHost(request)) return this.#failHostDown(request)
       } else if (at > this.#parts.clock.now()) return this.#revisitProcessor.hostDown(request, at)
     }
-    return purpose === undefined ? this.#fetchWithinQuotas(request) : this.#fetchSitemap(request, purpose)
+    if (purpose === undefined) return this.#fetchWithinQuotas(request)
+    if (purpose.kind === 'sitemap') return this.#fetchSitemap(request, purpose)
+    if (this.#feedVisits) return this.#feedVisits.visit(request, purpose)
+    // A store that follows feeds is not opened without them.
+    return Promise.resolve(postponed(request, this.#parts.clock.now() + FEED_RETRY_MS))
   }
 
   /** Whether an earlier run gave the host up and this one retries it. */
@@ -199,9 +241,22 @@ export class Visits {
     const lookingUp = this.#knownPages?.lookUp(request, this.#pageFetch)
     const lookup = lookingUp instanceof Promise ? await lookingUp : lookingUp
     const startedAt = this.#parts.clock.now()
-    const outcome = await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch)
+    const seedPage = this.#feedVisits?.seedPages.take(request.url)
+    const outcome =
+      seedPage?.response ?? (await this.#fetchStep.fetch(request, lookup?.fetch ?? this.#pageFetch))
+    const visited = this.#settlePage(request, outcome, lookup, startedAt, seedPage?.timing)
+    return outcome.archived ? unvisited(await visited) : visited
+  }
+
+  async #settlePage(
+    request: CrawlRequest,
+    outcome: Outcome,
+    lookup: RevisitLookup | undefined,
+    startedAt: number,
+    seedTiming: FetchTiming | undefined,
+  ): Promise<VisitResult> {
     const endedAt = this.#parts.clock.now()
-    const timing = { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
+    const timing = seedTiming ?? { fetchedAt: endedAt, fetchMs: endedAt - startedAt }
     const over = this.#sessionStep && (await this.#sessionStep.after(request, outcome, startedAt, endedAt))
     if (over !== undefined) return over
     if (lookup?.fetch.known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
@@ -293,7 +348,7 @@ export class Visits {
   }
 
   async #fetchSitemap(request: CrawlRequest, purpose: Purpose & { kind: 'sitemap' }): Promise<Settlement> {
-    const { clock, extraction } = this.#parts
+    const { clock } = this.#parts
     if (!this.#admission.wantsSitemap(purpose)) return notVisited(request)
     if (this.#sitemapsInFlight >= MAX_SITEMAPS_IN_FLIGHT)
       return postponed(request, clock.now() + SITEMAP_RETRY_MS)
@@ -303,25 +358,35 @@ export class Visits {
       if (settled !== undefined) return settled
       const startedAt = clock.now()
       const outcome = await this.#fetchStep.fetch(request, SITEMAP_FETCH)
-      const endedAt = clock.now()
-      const verdict = this.#judge(request, outcome)
-      if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
-        return this.#settleReached(request, startedAt, endedAt)
-      }
-      if (verdict.kind !== 'page')
-        return await this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
-      for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
-        if (this.#fetchStep.isAborted) return repeated(request, endedAt)
-        await this.#admission.admitSitemapEntries(entries, request, purpose)
-        if (!this.#admission.wantsSitemap(purpose)) break
-        // A large sitemap is read in slices, so that other visits continue in between.
-        await yieldToLoop(clock)
-      }
-      this.#tally.sitemaps++
-      return this.#settleReached(request, startedAt, endedAt)
+      const visited = await this.#settleSitemap(request, purpose, outcome, startedAt)
+      return outcome.archived ? unvisited(visited) : visited
     } finally {
       this.#sitemapsInFlight--
     }
+  }
+
+  async #settleSitemap(
+    request: CrawlRequest,
+    purpose: Purpose & { kind: 'sitemap' },
+    outcome: Outcome,
+    startedAt: number,
+  ): Promise<Settlement> {
+    const { clock, extraction } = this.#parts
+    const endedAt = clock.now()
+    const verdict = this.#judge(request, outcome)
+    if (verdict.kind === 'failure' && !verdict.transient && purpose.guessed) {
+      return this.#settleReached(request, startedAt, endedAt)
+    }
+    if (verdict.kind !== 'page') return this.#settleWithoutPage(request, outcome, verdict, startedAt, endedAt)
+    for await (const entries of extraction.sitemap((outcome as FetchedResponse).body)) {
+      if (this.#fetchStep.isAborted) return repeated(request, endedAt)
+      await this.#admission.admitSitemapEntries(entries, request, purpose)
+      if (!this.#admission.wantsSitemap(purpose)) break
+      // A large sitemap is read in slices, so that other visits continue in between.
+      await yieldToLoop(clock)
+    }
+    this.#tally.sitemaps++
+    return this.#settleReached(request, startedAt, endedAt)
   }
 
   /** A custom fetcher may return invalid outcomes. That is a failure of the URL, not of the crawl. */
@@ -386,7 +451,7 @@ export class Visits {
     startedAt: number,
     endedAt: number,
   ): Promise<Settlement> {
-    if (isLocalShortage(outcome) || (this.#fetchStep.isAborted && verdict.code === 'aborted')) {
+    if (isLocalShortage(outcome) || (verdict.code === 'aborted' && this.#fetchStep.wasAborted(request))) {
       return repeated(request, endedAt)
     }
     await this.#reports.failure(

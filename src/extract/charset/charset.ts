@@ -5,6 +5,7 @@
  */
 
 import { isAscii, isUtf8 } from 'node:buffer'
+import type { EncodedText } from '../html/codes.js'
 import { decoderFor, decodeWith } from './decoders.js'
 import { guessEncoding } from './guess.js'
 import { charsetOf } from './header.js'
@@ -15,27 +16,63 @@ const PRESCAN_BYTES = 1024
 /** Browsers reload the page if a declaration follows later. It is in the head, and heads end before this. */
 const LATE_BYTES = 64 * 1024
 
-/** A class, not an object literal: see docs/decisions/0008. */
-export class DecodedText {
-  constructor(
-    readonly text: string,
-    /** Name in the Encoding Standard, in lower case, e.g. `utf-8`. */
-    readonly charset: string,
-    /** True if all bytes are ASCII, so that the bytes are the codes of the text. */
-    readonly ascii: boolean,
-  ) {}
+/** Encodings in which ASCII characters are not always one byte of the same value: their pages are decoded first. */
+const WITHOUT_ASCII: ReadonlySet<string> = new Set(['utf-16le', 'utf-16be', 'iso-2022-jp', 'replacement'])
+
+/** The text of a body. It is decoded when it is read: a crawl that only follows links needs little of it. */
+export class DecodedText implements EncodedText {
+  readonly #bytes: Buffer
+  #text: string | undefined
+  #latin1: string | undefined
+  /** Name in the Encoding Standard, in lower case, e.g. `utf-8`. */
+  readonly charset: string
+  /** True if all bytes are ASCII, so that the bytes are the codes of the text. */
+  readonly ascii: boolean
+
+  constructor(bytes: Buffer, charset: string) {
+    this.#bytes = bytes
+    this.charset = charset
+    this.ascii = charset === 'utf-8' && isAscii(bytes)
+  }
+
+  get text(): string {
+    this.#text ??= this.ascii ? this.latin1 : decodeWith(decoderFor(this.charset)!, this.#bytes)
+    return this.#text
+  }
+
+  /** Whether markup can be found in the bytes: every byte below 0x80 that is not part of a character is ASCII. */
+  get hasAsciiMarkup(): boolean {
+    return this.ascii || !WITHOUT_ASCII.has(this.charset)
+  }
+
+  /** One character for each byte. */
+  get latin1(): string {
+    this.#latin1 ??= this.#bytes.toString('latin1')
+    return this.#latin1
+  }
+
+  /** The text of some bytes, which must begin and end with whole characters. */
+  slice(start: number, end: number): string {
+    // A byte order mark is one at the beginning of the body only, so the decoder must not remove it here.
+    if (this.charset === 'utf-8') return this.#bytes.toString('utf8', start, end)
+    return decodeWith(decoderFor(this.charset)!, this.#bytes.subarray(start, end))
+  }
 }
 
 /** Decodes a body. Every body results in a text. */
 export function decodeBytes(body: Uint8Array, contentType: string | undefined): DecodedText {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return new DecodedText(bytes, encodingOf(bytes, contentType))
+}
+
+function encodingOf(bytes: Buffer, contentType: string | undefined): string {
   const certain = byteOrderMark(bytes) ?? headerEncoding(contentType)
-  if (certain !== undefined) return decodeAs(bytes, certain)
+  if (certain !== undefined) return certain
   const declared = declaredEncoding(bytes, contentType, PRESCAN_BYTES)
-  if (declared !== undefined) return decodeAs(bytes, declared)
-  if (hasJapaneseEscape(bytes)) return decodeAs(bytes, 'iso-2022-jp')
-  if (isUtf8(bytes)) return decodeAs(bytes, 'utf-8')
-  return decodeAs(bytes, declaredEncoding(bytes, contentType, LATE_BYTES) ?? guessEncoding(bytes))
+  if (declared !== undefined) return declared
+  if (hasJapaneseEscape(bytes)) return 'iso-2022-jp'
+  if (isUtf8(bytes)) return 'utf-8'
+  return declaredEncoding(bytes, contentType, LATE_BYTES) ?? guessEncoding(bytes)
 }
 
 /** The encoding that the first `limit` bytes declare, by the rules of HTML or, if it is XML, by those of XML. */
@@ -52,13 +89,6 @@ export function declaredEncoding(
 }
 
 const XML_TYPE = /^[^;]*[/+]xml\b/i
-
-function decodeAs(bytes: Buffer, encoding: string): DecodedText {
-  if (encoding === 'utf-8') {
-    if (isAscii(bytes)) return new DecodedText(bytes.toString('latin1'), encoding, true)
-  }
-  return new DecodedText(decodeWith(decoderFor(encoding)!, bytes), encoding, false)
-}
 
 /** The encoding of the byte order mark, if there is one. */
 export function byteOrderMark(bytes: Buffer): string | undefined {

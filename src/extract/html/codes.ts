@@ -8,6 +8,15 @@ import { endianness } from 'node:os'
 /** One number per UTF-16 unit. */
 export type Codes = Uint8Array | Uint16Array
 
+/**
+ * A page in an encoding that contains ASCII, which is scanned as bytes: markup is ASCII, so only the few texts that are
+ * read from it need decoding.
+ */
+export interface EncodedText {
+  /** The text of some bytes. */
+  slice(start: number, end: number): string
+}
+
 /** The codes of any string. For ASCII pages it is not needed: their bytes are the codes. */
 export function codesOf(text: string): Codes {
   const bytes = Buffer.allocUnsafeSlow(2 * text.length)

@@ -1,8 +1,17 @@
 import type { Link } from '../../types.js'
-import { fingerprint, fingerprintCodes } from '../../url/fingerprint.js'
+import { fingerprintCodes } from '../../url/fingerprint.js'
+import {
+  type LinkReach,
+  NOT_COMPARABLE,
+  NOT_REMEMBERED,
+  OF_PAGE,
+  readLink,
+  readLinkText,
+} from '../../url/written-link.js'
 import type { WrittenLinks } from '../contract.js'
+import { GREATER_THAN } from './characters.js'
 import type { Codes } from './codes.js'
-import { anchorText, labelText } from './link-text.js'
+import { anchorText, LONGEST_TEXT, labelText } from './link-text.js'
 import { refreshUrl } from './meta-refresh.js'
 import * as tags from './tag-names.js'
 import { CONTENT, HREF, REL, SRC, type TagReader, XLINK_HREF } from './tag-reader.js'
@@ -23,9 +32,14 @@ const LONGEST_NOTES = 2 ** 14
 /** Links kept per page: as many as a sitemap may have. Resolving one takes up to 2 µs. */
 export const MOST_LINKS = 50_000
 
+/** No character has more than four bytes. */
+const MOST_TEXT_BYTES = 4 * LONGEST_TEXT
+
 /** The `tag` of a refresh, which is not an element name. */
 export const REFRESH = 'meta-refresh'
 const NO_CODES = new Uint8Array(0)
+/** Keeps the fingerprint of a tag from being that of a link. */
+const SALT_OF_TAGS = 0x4c494e4b
 
 const TAG_NAMES: Readonly<Record<number, string>> = {
   [tags.A]: 'a',
@@ -138,19 +152,37 @@ export class FoundLinks implements WrittenLinks {
     return this.#places.length / NUMBERS + this.#more.length
   }
 
-  fingerprint(index: number, into: Uint32Array): boolean {
+  fingerprint(index: number, into: Uint32Array): LinkReach {
     const at = NUMBERS * index
     // Refreshes and links from extractors are not written as attributes, so their text must not be compared.
-    if (at < this.#places.length) {
-      if (this.#places[at]! % TAGS === tags.META) return false
-      fingerprintCodes(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
-    } else {
-      const listed = index - this.#places.length / NUMBERS
-      if (listed >= this.#listed || this.#more[listed]!.tag === REFRESH) return false
-      fingerprint(this.#more[listed]!.href, into)
-    }
+    if (at >= this.#places.length) return this.#fingerprintListed(index - this.#places.length / NUMBERS, into)
+    const tag = this.#places[at]! % TAGS
+    if (tag === tags.META) return NOT_COMPARABLE
+    const reach = readLink(this.#codes, this.#places[at + 1]!, this.#places[at + 2]!, into)
+    if (tag === tags.LINK) return this.#fingerprintTag(at, reach, into)
     into[0]! ^= this.#salt
-    return true
+    return reach
+  }
+
+  /** Where a `link` leads also depends on its `rel`, so its whole tag counts. */
+  #fingerprintTag(at: number, reach: LinkReach, into: Uint32Array): LinkReach {
+    if (reach === OF_PAGE) return NOT_REMEMBERED
+    const codes = this.#codes
+    let end = this.#places[at + 2]!
+    while (end < codes.length && codes[end] !== GREATER_THAN) end++
+    fingerprintCodes(codes, Math.floor(this.#places[at]! / TAGS), end, into)
+    into[0]! ^= this.#salt ^ SALT_OF_TAGS
+    return reach
+  }
+
+  #fingerprintListed(listed: number, into: Uint32Array): LinkReach {
+    if (listed >= this.#listed) return NOT_COMPARABLE
+    const { href, tag } = this.#more[listed]!
+    if (tag === REFRESH) return NOT_COMPARABLE
+    if (tag === 'link') return NOT_REMEMBERED
+    const reach = readLinkText(href, into)
+    into[0]! ^= this.#salt
+    return reach
   }
 
   at(index: number): Link {
@@ -168,19 +200,26 @@ export class FoundLinks implements WrittenLinks {
     return { href: reader.link!, tag: TAG_NAMES[tag]!, rel: reader.rel }
   }
 
-  /** The text of the link at this index in `html`, the page that was scanned; empty if its position is not known. */
-  textAt(index: number, html: string): string {
+  /** The text of the link at this index; empty if its position is not known. */
+  textAt(index: number): string {
     const at = NUMBERS * index
     if (at >= this.#places.length) return ''
+    const { html, encoded } = this.#reader!
     const tag = this.#places[at]! % TAGS
     const nameEnd = Math.floor(this.#places[at]! / TAGS)
     // A tag may be long, and mostly it was just read.
     const tagEnd = this.#readIndex === index ? this.#readEnd : this.#reader!.skip(nameEnd)
     if (tag === tags.META || tagEnd === -1) return ''
-    if (tag !== tags.A && tag !== tags.SVG_A) return labelText(html, nameEnd, tagEnd)
+    const isAnchor = tag === tags.A || tag === tags.SVG_A
     const next = this.#places[at + NUMBERS]
-    const end = next === undefined ? html.length : Math.floor(next / TAGS)
-    return anchorText(html, nameEnd, tagEnd, end)
+    const end = !isAnchor ? tagEnd : next === undefined ? html.length : Math.floor(next / TAGS)
+    if (encoded === undefined) {
+      return isAnchor ? anchorText(html, nameEnd, tagEnd, end) : labelText(html, nameEnd, tagEnd)
+    }
+    const ofTag = encoded.slice(nameEnd, tagEnd)
+    if (!isAnchor) return labelText(ofTag, 0, ofTag.length)
+    const text = ofTag + encoded.slice(tagEnd, Math.min(end, tagEnd + MOST_TEXT_BYTES))
+    return anchorText(text, 0, ofTag.length, text.length)
   }
 
   *[Symbol.iterator](): Iterator<Link> {

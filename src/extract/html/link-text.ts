@@ -4,7 +4,7 @@ import { decodeAttribute } from './entities.js'
 import { readableText } from './text.js'
 
 /** Code units to read of a link's content and of its tag. Longer links exist where an end tag is missing. */
-const LONGEST = 2048
+export const LONGEST_TEXT = 2048
 const END_TAG = /<\/a[\s>]/i
 const ALT_OF_IMAGE =
   /<(?:img|svg|area)\b[^>]*?\s(?:alt|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
@@ -24,11 +24,11 @@ function attribute(name: string): RegExp {
 export function anchorText(html: string, nameEnd: number, tagEnd: number, end: number): string {
   const first = html.indexOf('<', tagEnd)
   // Most links are plain text.
-  if (first > tagEnd && first <= end && first - tagEnd <= LONGEST && html.startsWith('</a>', first)) {
+  if (first > tagEnd && first <= end && first - tagEnd <= LONGEST_TEXT && html.startsWith('</a>', first)) {
     const plain = html.slice(tagEnd, first)
     if (!plain.includes('&') && /\S/.test(plain)) return collapsed(plain)
   }
-  let content = html.slice(tagEnd, Math.min(end, tagEnd + LONGEST))
+  let content = html.slice(tagEnd, Math.min(end, tagEnd + LONGEST_TEXT))
   const close = content.search(END_TAG)
   if (close !== -1) content = content.slice(0, close)
   if (content === '' || content === '<a') return labelText(html, nameEnd, tagEnd)
@@ -38,7 +38,7 @@ export function anchorText(html: string, nameEnd: number, tagEnd: number, end: n
 
 /** The text of another element with a link: its alternative text, label or title. */
 export function labelText(html: string, nameEnd: number, tagEnd: number): string {
-  const tag = html.slice(nameEnd, Math.min(tagEnd, nameEnd + LONGEST))
+  const tag = html.slice(nameEnd, Math.min(tagEnd, nameEnd + LONGEST_TEXT))
   if (!HAS_LABEL.test(tag)) return ''
   return found(ALT, tag) || found(LABEL, tag) || found(TITLE, tag)
 }

@@ -7,8 +7,8 @@
  * Positions only move forward: the time is linear in the length of the page, whatever it contains.
  */
 
-import { BANG, endsTagName, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
-import { type Codes, codesOf } from './codes.js'
+import { BANG, endsTagName, GREATER_THAN, isLetter, LESS_THAN, QUESTION_MARK, SLASH } from './characters.js'
+import { type Codes, codesOf, type EncodedText } from './codes.js'
 import { decodeText, normalizeInput } from './entities.js'
 import { ForeignContent } from './foreign-content.js'
 import { FoundLinks, Scanned } from './found-links.js'
@@ -49,6 +49,8 @@ export interface ScanOptions {
   readonly salt?: number | undefined
   /** XHTML that is not well-formed: HTML's rules apply, but `/>` closes an element and CDATA sections are text. */
   readonly isXhtml?: boolean
+  /** If the page is scanned as bytes that are not ASCII: `html` has one character for each. */
+  readonly encoded?: EncodedText | undefined
 }
 
 const PLAIN: ScanOptions = {}
@@ -107,9 +109,9 @@ export class Scanner {
     protected readonly html: string,
     protected readonly codes: Codes,
     private readonly product: string | undefined,
-    { salt, isXhtml = false }: ScanOptions,
+    { salt, isXhtml = false, encoded }: ScanOptions,
   ) {
-    this.tag = new TagReader(html, codes)
+    this.tag = new TagReader(html, codes, encoded)
     this.links = new FoundLinks(this.tag, codes, salt)
     this.isXhtml = isXhtml
   }
@@ -232,7 +234,7 @@ export class Scanner {
     }
     const close = endOfRawText(this.html, start, 'title')
     if (this.title === undefined && this.inDocument) {
-      this.title = this.html.slice(start, close === -1 ? this.html.length : close)
+      this.title = this.tag.text(start, close === -1 ? this.html.length : close)
     }
     return close === -1 ? END : this.tag.skip(close + '</title'.length)
   }
@@ -320,8 +322,11 @@ export class Scanner {
     }
     let end = start + 1
     while (end < codes.length && !endsTagName(codes[end]!)) end++
+    const isNested = this.foreign.entered || this.aroundTemplates.length > 0
+    // Nearly all end tags.
+    if (codes[end] === GREATER_THAN && !isNested) return end + 1
     const after = this.tag.skip(end)
-    if (after !== END && (this.foreign.entered || this.aroundTemplates.length > 0)) {
+    if (after !== END && isNested) {
       const name = html.slice(start, end).toLowerCase()
       if (name === 'template') this.foreign = this.aroundTemplates.pop() ?? this.foreign
       else this.foreign.close(name)

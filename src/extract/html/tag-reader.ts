@@ -4,7 +4,7 @@
  */
 
 import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, hasWordAt, isSpace, SINGLE_QUOTE, SLASH } from './characters.js'
-import type { Codes } from './codes.js'
+import type { Codes, EncodedText } from './codes.js'
 import { decodeAttribute, normalizeInput } from './entities.js'
 
 /** Attributes to read, as a bit set. */
@@ -25,6 +25,8 @@ export const XLINK_HREF = 256
  * that may take a hundred times as long as skipping it.
  */
 const LONGEST_VALUE = 2 ** 16
+
+const LAST_OF_ASCII = 0x7f
 
 /** Up to this length, a loop over the codes is faster than `indexOf`. */
 const SHORT_VALUE = 32
@@ -51,9 +53,11 @@ export class TagReader {
   /** Whether values need input stream preprocessing; most pages contain neither NUL nor CR. */
   private readonly needsNormalizing: boolean
 
+  /** @param encoded The same bytes as text, if `html` is bytes that are not ASCII, one character for each. */
   constructor(
-    private readonly html: string,
+    readonly html: string,
     private readonly codes: Codes,
+    readonly encoded?: EncodedText | undefined,
   ) {
     this.needsNormalizing = html.includes('\r') || html.includes('\0')
   }
@@ -214,9 +218,18 @@ export class TagReader {
 
   private value(start: number, end: number): string {
     if (end - start > LONGEST_VALUE) return ''
-    let value = this.html.slice(start, end)
+    let value = this.text(start, end)
     if (this.needsNormalizing) value = normalizeInput(value)
     return value.includes('&') ? decodeAttribute(value) : value
+  }
+
+  /** Part of the page. */
+  text(start: number, end: number): string {
+    const { codes, encoded } = this
+    if (encoded !== undefined) {
+      for (let at = start; at < end; at++) if (codes[at]! > LAST_OF_ASCII) return encoded.slice(start, end)
+    }
+    return this.html.slice(start, end)
   }
 
   private keep(attribute: number, start: number, end: number): void {

@@ -29,8 +29,11 @@ export const UNKNOWN_LOSS: FeedLoss = {
   gapMs: undefined,
 }
 
+/** What an earlier poll showed. */
+type EarlierPoll = Pick<FeedState, 'window' | 'polledAt' | 'newestAt' | 'oldestAt' | 'posts' | 'observedMs'>
+
 /** What was lost since the poll of `state`, which had a window. */
-export function lossSince(state: FeedState, facts: WindowFacts): FeedLoss {
+export function lossSince(state: EarlierPoll, facts: WindowFacts): FeedLoss {
   const { overlap } = facts
   if (overlap > 0) return { overlap, possible: false, estimate: 0, basis: 'overlap', gapMs: undefined }
   const gapMs = gapOf(state, facts)
@@ -44,7 +47,7 @@ export function lossSince(state: FeedState, facts: WindowFacts): FeedLoss {
 }
 
 /** From the last poll, at which nothing newer was there, to the oldest entry of now. */
-function gapOf({ polledAt, newestAt }: FeedState, { oldestAt, aheadMs }: WindowFacts): number | undefined {
+function gapOf({ polledAt, newestAt }: EarlierPoll, { oldestAt, aheadMs }: WindowFacts): number | undefined {
   if (oldestAt === undefined || newestAt === undefined) return undefined
   return Math.max(0, oldestAt - Math.max(polledAt + aheadMs, newestAt))
 }
@@ -59,7 +62,7 @@ export function clockAhead(knownMs: number, newestAt: number | undefined, now: n
 }
 
 /** From both windows: the last of n entries counted back from now is as old as n intervals, so n − 1 is unbiased. */
-function ratePerMs(state: FeedState, { now, entries, oldestAt, aheadMs }: WindowFacts): number {
+function ratePerMs(state: EarlierPoll, { now, entries, oldestAt, aheadMs }: WindowFacts): number {
   let posts = Math.max(0, entries - 1)
   let ms = Math.max(1, now + aheadMs - oldestAt!)
   const spanMs = state.oldestAt === undefined ? 0 : state.polledAt + aheadMs - state.oldestAt
@@ -71,7 +74,7 @@ function ratePerMs(state: FeedState, { now, entries, oldestAt, aheadMs }: Window
 }
 
 /** Entries to be expected since the last poll. Without experience: as many as there are. */
-function expectedPosts({ posts, observedMs, polledAt }: FeedState, { now, entries }: WindowFacts): number {
+function expectedPosts({ posts, observedMs, polledAt }: EarlierPoll, { now, entries }: WindowFacts): number {
   const rate = observedMs > 0 && posts > 0 ? posts / observedMs : undefined
   return rate === undefined ? entries : Math.max(rate * (now - polledAt), entries / 2)
 }

@@ -13,6 +13,7 @@ import type { Connecting, Target } from './connector.js'
 import { CLOSED, type FailureKind } from './failures.js'
 import type { ProxyServer } from './proxy.js'
 import type { Undici } from './undici/load.js'
+import type { WireRecorder } from './wire.js'
 
 export interface ConnectionsOptions extends DialerOptions {
   /** Maximum number of connections to one origin. */
@@ -39,21 +40,21 @@ interface Linked<T> {
 /** A queue with removal from anywhere in constant time, which a Map or Set used as a queue does not guarantee. */
 class Line<T extends Linked<T>> {
   first: T | undefined
-  #last: T | undefined
+  last: T | undefined
 
   push(item: T): void {
-    item.before = this.#last
+    item.before = this.last
     item.after = undefined
-    if (this.#last) this.#last.after = item
+    if (this.last) this.last.after = item
     else this.first = item
-    this.#last = item
+    this.last = item
   }
 
   remove(item: T): void {
     if (item.before) item.before.after = item.after
     else this.first = item.after
     if (item.after) item.after.before = item.before
-    else this.#last = item.before
+    else this.last = item.before
     item.before = item.after = undefined
   }
 
@@ -109,6 +110,8 @@ export class Connection implements Linked<Connection> {
   hasUnreportedBytes = false
   /** The last visit to the host failed, so its cached DNS result may be wrong. */
   isRetry = false
+  /** Records what is sent and received. Set before the socket is opened. */
+  wire: WireRecorder | undefined
   client!: Dispatcher
 
   constructor(
@@ -117,8 +120,11 @@ export class Connection implements Linked<Connection> {
   ) {}
 }
 
-/** undici's error for a request whose connection is destroyed. The request is settled by then, but a log may show it. */
-const GIVEN_UP = 'The connection was given up.'
+/**
+ * undici's error for a request whose connection is destroyed. The request is settled by then, but a log may show it. It is
+ * one for all, because a stack takes as long as a small page, and here it says nothing.
+ */
+const GIVEN_UP = Object.assign(new Error('The connection was given up.'), { code: 'UND_ERR_DESTROYED' })
 
 export class Connections {
   readonly #options: ConnectionsOptions
@@ -128,7 +134,7 @@ export class Connections {
   readonly #allowance: Allowance
   readonly #hosts = new Map<string, Host>()
   readonly #all = new Set<Connection>()
-  /** Least recently used first. Filled by `giveBack`, emptied by `borrow` and when a new connection needs room. */
+  /** Used least recently first. Filled by `giveBack`, emptied by `borrow` and when a new connection needs room. */
   readonly #idle = new Line<Connection>()
   /** Tickets that have a slot at their host and wait for one in total, first come, first served. */
   readonly #waiting = new Line<Ticket>()
@@ -144,10 +150,9 @@ export class Connections {
     this.#allowance = new Allowance(options.maxConnections, this.#clock)
   }
 
-  /** How many connections may be lent at once while this machine is short of a resource; otherwise undefined. */
-  get capacity(): number | undefined {
-    const { most, full } = this.#allowance
-    return most < full ? most : undefined
+  /** How many connections may be lent at once. */
+  get capacity(): number {
+    return this.#allowance.most
   }
 
   /** Sockets that are open or being opened. */
@@ -226,10 +231,10 @@ export class Connections {
     while (host.idle.length > 0) this.#discard(host.idle[0]!)
   }
 
-  /** This machine lacks the resources for a connection: idle ones are closed, and the limit is lowered. */
+  /** This machine lacks the resources for a connection: the limit is lowered, and idle ones beyond it are closed. */
   makeRoom(): void {
-    while (this.#idle.first) this.#discard(this.#idle.first)
-    this.#allowance.shrink(this.#lent)
+    this.#allowance.shrink(this.#all.size)
+    while (this.#all.size > this.#allowance.most && this.#idle.last) this.#discard(this.#idle.last)
   }
 
   /** Destroys all connections; resolves when every socket is closed. */
@@ -255,8 +260,9 @@ export class Connections {
     } else {
       // Idle connections here use another proxy or are not new enough; the oldest makes room within the host's limit.
       if (host.idle.length + host.taken > host.limit && host.idle[0]) this.#discard(host.idle[0])
-      // Fewer are lent than allowed, so if there is no room, at least one is idle.
-      if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.first!)
+      // Fewer are lent than allowed, so if there is no room, at least one is idle. The one that was used last is closed:
+      // hosts are visited in turn, so its next visit is the furthest, and the others stay until theirs.
+      if (this.#all.size >= this.#allowance.most) this.#discard(this.#idle.last!)
       connection = this.#open(host, proxy)
     }
     borrower.lent(connection)
@@ -300,6 +306,7 @@ export class Connections {
       onUnreportedBytes: () => {
         connection.hasUnreportedBytes = true
       },
+      onConnect: (socket) => connection.wire?.watch(socket),
     })
     this.#all.add(connection)
     return connection
@@ -342,9 +349,9 @@ export class Connections {
     connection.state = 'gone'
     connection.idleTimer?.cancel()
     this.#all.delete(connection)
-    connection.client.destroy(() => {})
+    connection.client.destroy(GIVEN_UP, () => {})
     // A client that is destroyed while it connects would leave its socket open until the connect timeout.
-    connection.socket?.destroy(new Error(GIVEN_UP))
+    connection.socket?.destroy(GIVEN_UP)
     this.#forgetIfUnused(host)
   }
 }

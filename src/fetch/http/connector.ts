@@ -41,7 +41,8 @@ const HEAD_START_MS = 250
 /** After this many failed addresses the host counts as unreachable. */
 const MOST_ATTEMPTS = 8
 
-const GIVEN_UP = 'The connection was given up.'
+/** One for all: its stack says nothing. */
+const GIVEN_UP = new Error('The connection was given up.')
 
 /** A connector that connects only to public addresses and to those that `allows` accepts. */
 export function guardedConnector(options: GuardedConnectorOptions): GuardedConnector {
@@ -144,7 +145,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
   }
 
   /** Destroys every socket, also the one that connected. If none did, the callback receives `error`. */
-  destroy(error: Error = new Error(GIVEN_UP)): void {
+  destroy(error: Error = GIVEN_UP): void {
     this.#settle(error)
     for (const socket of this.#sockets) socket.destroy(error)
   }
@@ -197,7 +198,7 @@ export class Connecting extends EventEmitter<{ close: [] }> {
     }
     this.#settled = true
     this.#rival?.cancel()
-    for (const socket of this.#sockets) if (socket !== winner) socket.destroy(new Error(GIVEN_UP))
+    for (const socket of this.#sockets) if (socket !== winner) socket.destroy(GIVEN_UP)
     this.#callback(null, winner)
   }
 

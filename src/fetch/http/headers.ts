@@ -43,6 +43,12 @@ export class RawHeaders implements ResponseHeaders {
     return found
   }
 
+  /** In order, repeated lines apart, names as written; one character for each byte. */
+  *received(): Iterable<readonly [name: string, value: string]> {
+    for (let i = 0; i + 1 < this.#raw.length; i += 2)
+      yield [this.#raw[i]!.toString('latin1'), this.#raw[i + 1]!.toString('latin1')]
+  }
+
   *entries(): Iterable<readonly [name: string, value: string]> {
     const joined = new Map<string, string>()
     for (let i = 0; i + 1 < this.#raw.length; i += 2) {

@@ -5,10 +5,10 @@
 
 import type { Dispatcher } from 'undici'
 import { invalidOption, sentence } from '../../errors.js'
-import { type Clock, systemClock } from '../../time.js'
+import { type Clock, systemClock, type Timer } from '../../time.js'
 import type { CrawlRequest, FailureCode, RequestExtras } from '../../types.js'
 import { isIdempotent } from '../../url/methods.js'
-import type { FetchContext, Fetcher, FetchFailure, Outcome } from '../contract.js'
+import type { FetchContext, Fetcher, FetchFailure, Outcome, WireExchange } from '../contract.js'
 import type { Resolver } from '../dns/resolver.js'
 import { ACCESS_KEYS, type AccessOptions, checkAccess } from './access/access.js'
 import { checkLiteral, tlsSettings } from './access/dial.js'
@@ -16,6 +16,7 @@ import { AccessRefused, accessFailure, Http2Error } from './access/failures.js'
 import { OriginHeaders } from './access/headers.js'
 import { bodyOf, withRequestHeaders } from './access/message.js'
 import { loadRanges, type TrustedHosts } from './address-guard.js'
+import type { Bandwidth } from './bandwidth.js'
 import { type Borrower, type Connection, Connections, type Ticket } from './connections.js'
 import { Cookies, withCookies } from './cookies.js'
 import { type Decoded, decodeBody } from './decode.js'
@@ -26,6 +27,7 @@ import { type ProxyServer, proxyChooser, withHostProxies } from './proxy.js'
 import { Answer, type ResponseOwner, ResponseReader } from './response.js'
 import { handlerFactory, type ResponseHandler, type ResponseListener } from './undici/handlers.js'
 import { loadUndici } from './undici/load.js'
+import { WireRecorder, writtenOut } from './wire.js'
 
 export interface HttpFetcherOptions extends AccessOptions {
   /** Sent with every request. Groups of robots.txt are matched with its product token. */
@@ -80,7 +82,11 @@ export function httpFetcher(options: HttpFetcherOptions): HttpFetcher {
 }
 
 /** A fetcher whose cookies outlive it. The options are checked. */
-export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | undefined): HttpFetcher {
+export function fetcherWith(
+  options: HttpFetcherOptions,
+  cookies: Cookies | undefined,
+  bandwidth?: Bandwidth | undefined,
+): HttpFetcher {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const settings = { ...HTTP_DEFAULTS, ...Object.fromEntries(given) } as Settings
   const { resolver, allowsAddress, trusted: named, clock, http2, proxy, hosts } = options
@@ -92,6 +98,7 @@ export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | unde
     handlerFor: handlerFactory(),
     headers: new OriginHeaders(options),
     cookies,
+    bandwidth,
     proxyFor: hosts ? withHostProxies(hosts, proxyFor) : proxyFor,
     allowsAddress,
     named,
@@ -118,7 +125,7 @@ export function fetcherWith(options: HttpFetcherOptions, cookies: Cookies | unde
       return closing
     },
     get capacity() {
-      return connections.capacity
+      return bandwidth?.isFull(access.clock.now()) ? 1 : connections.capacity
     },
     stats: {
       get openConnections() {
@@ -194,6 +201,7 @@ interface FetcherContext {
   readonly handlerFor: (listener: ResponseListener) => ResponseHandler
   readonly headers: OriginHeaders
   cookies: Cookies | undefined
+  readonly bandwidth: Bandwidth | undefined
   readonly proxyFor: ((url: string) => ProxyServer | undefined) | undefined
   readonly allowsAddress: HttpFetcherOptions['allowsAddress']
   readonly named: TrustedHosts | undefined
@@ -220,6 +228,14 @@ class Call implements Borrower, ResponseOwner {
   #settled = false
   #sentAt = 0
   #resent = 0
+  /** Only if exchanges are recorded. */
+  #sentHeaders: string[] | undefined
+  #lentAt = 0
+  #exchange: WireExchange | undefined
+  /** Bytes that were claimed of the bandwidth, and those that came. */
+  #claimed = 0
+  #received = 0
+  #timer: Timer | undefined
 
   constructor(
     request: CrawlRequest,
@@ -254,17 +270,44 @@ class Call implements Borrower, ResponseOwner {
       return
     }
     const reading = this.#access.cookies?.ready(this.#origin)
-    if (reading === undefined) this.#borrow()
+    if (reading === undefined) this.#waitForLine()
     else void this.#borrowAfter(reading)
   }
 
   async #borrowAfter(reading: Promise<void>): Promise<void> {
     try {
       await reading
-      if (!this.#settled) this.#borrow()
+      if (!this.#settled) this.#waitForLine()
     } catch (error) {
       this.#fail('fetcher-failed', NO_COOKIES, 0, error)
     }
+  }
+
+  #waitForLine(): void {
+    const { bandwidth, clock } = this.#access
+    if (bandwidth === undefined) {
+      this.#borrow()
+      return
+    }
+    const now = clock.now()
+    this.#claimed = bandwidth.expectedBytes
+    const waitMs = bandwidth.claim(this.#claimed, now)
+    if (waitMs > 0) this.#timer = clock.wakeAt(now + waitMs, () => this.#borrow())
+    else this.#borrow()
+  }
+
+  pauses(bytes: number, resume: () => void): boolean {
+    const { bandwidth, clock } = this.#access
+    if (bandwidth === undefined) return false
+    this.#received += bytes
+    const beyond = this.#received - this.#claimed
+    if (beyond <= 0) return false
+    const now = clock.now()
+    this.#claimed = this.#received
+    const waitMs = bandwidth.claim(beyond, now)
+    if (waitMs <= 0) return false
+    this.#timer = clock.wakeAt(now + waitMs, resume)
+    return true
   }
 
   /** A request that must not be sent twice gets a new connection: a kept-alive one may close just when it is used. */
@@ -292,9 +335,35 @@ class Call implements Borrower, ResponseOwner {
     const { known } = this.#context
     // Only they can be answered with 304 (RFC 9110, 13.1.2).
     if (known && (method === 'GET' || method === 'HEAD')) headers = withConditions(headers, known)
+    if (this.#context.records) this.#record(connection, headers)
     // undici's Client knows its origin; a ProxyAgent does not.
     const options = { origin: this.#origin, path: this.#path, method, headers, body: this.#body }
     connection.client.dispatch(options as Dispatcher.DispatchOptions, this.#access.handlerFor(this.#response))
+  }
+
+  #record(connection: Connection, headers: string[]): void {
+    this.#sentHeaders = headers
+    this.#lentAt = this.#access.clock.now()
+    connection.wire ??= new WireRecorder()
+    connection.wire.begin(this.#lentAt)
+  }
+
+  /** What went over the wire. `body` is for HTTP/2, of which no bytes are recorded. */
+  #exchanged(response: ResponseReader, clean: boolean, body: Uint8Array): WireExchange {
+    const { proxy, wire } = this.#connection!
+    const now = this.#access.clock.now()
+    const method = this.#method
+    const recorded = wire!.take(now, method === 'HEAD', clean)
+    if (recorded !== undefined) return proxy ? { ...recorded, remoteAddress: undefined } : recorded
+    const request = { method, path: this.#path, host: this.#request.host, body: this.#body }
+    return {
+      protocol: 'h2',
+      ...writtenOut(request, this.#sentHeaders!, response.status, response.headers!.received(), body),
+      truncated: !clean || body.length < response.wireBytes,
+      startedAt: this.#lentAt,
+      durationMs: now - this.#lentAt,
+      remoteAddress: undefined,
+    }
   }
 
   refused(reason: FailureKind): void {
@@ -319,10 +388,12 @@ class Call implements Borrower, ResponseOwner {
     const connection = this.#connection!
     // First, because the next request to the host may be sent as soon as the connection is free.
     this.#keepCookies(response)
+    const body = response.takeBody()
+    if (this.#context.records) this.#exchange = this.#exchanged(response, clean, body)
     if (clean) this.#connections!.giveBack(connection)
     else this.#connections!.drop(connection)
     const encoding = response.headers!.get('content-encoding')
-    const decoded = decodeBody(encoding, response.takeBody(), this.#maxBodyBytes, this.#context.cutsBody)
+    const decoded = decodeBody(encoding, body, this.#maxBodyBytes, this.#context.cutsBody)
     if (decoded instanceof Promise) void decoded.then((done) => this.#finish(response, done))
     else this.#finish(response, decoded)
   }
@@ -382,7 +453,9 @@ class Call implements Borrower, ResponseOwner {
     if (decoded.ok) {
       const { body } = decoded
       const truncated = decoded.truncated || response.isCut
-      this.#settle(new Answer(status, headers!, body, wireBytes, skippedBody, truncated, this.#resent))
+      this.#settle(
+        new Answer(status, headers!, body, wireBytes, skippedBody, truncated, this.#resent, this.#exchange),
+      )
     } else {
       this.#fail(decoded.code, decoded.what, wireBytes)
     }
@@ -392,9 +465,10 @@ class Call implements Borrower, ResponseOwner {
     const message = sentence(`${this.#request.host} ${what}`)
     const failure: FetchFailure = { ok: false, code, message, wireBytes }
     const resent = this.#resent > 0 ? { resent: this.#resent } : {}
+    const exchange = this.#exchange && { exchange: this.#exchange }
     this.#settle(
       cause === undefined
-        ? { ...failure, ...resent }
+        ? { ...failure, ...resent, ...exchange }
         : { ...failure, ...resent, cause, ...(shortage && { shortage }) },
     )
   }
@@ -402,6 +476,8 @@ class Call implements Borrower, ResponseOwner {
   #settle(outcome: Outcome): void {
     if (this.#settled) return
     this.#settled = true
+    this.#timer?.cancel()
+    this.#access.bandwidth?.settle(this.#claimed, this.#received)
     this.#resolve(outcome)
   }
 }

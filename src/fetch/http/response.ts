@@ -3,7 +3,7 @@
  * so that the connection can be used again, and stops at the limits.
  */
 
-import type { FetchContext, FetchedResponse, ResponseHeaders } from '../contract.js'
+import type { FetchContext, FetchedResponse, ResponseHeaders, WireExchange } from '../contract.js'
 import { BodyBlocks } from './body-blocks.js'
 import { type ExchangePhase, type FailureKind, failureKind, withoutAnswer } from './failures.js'
 import { announcedLength, mediaTypeOf, RawHeaders } from './headers.js'
@@ -17,6 +17,8 @@ export interface ResponseOwner {
   /** Everything wanted has been read. `clean`: the response has ended, so the connection can be reused. */
   answered(response: ResponseReader, clean: boolean): void
   failed(response: ResponseReader, failure: FailureKind, cause: unknown): void
+  /** More of the body has arrived. True: nothing more is to be read until the owner calls `resume`. */
+  pauses?(bytes: number, resume: () => void): boolean
 }
 
 /** An unwanted body up to this size is read to its end, which is cheaper than a new connection for both sides. */
@@ -52,6 +54,7 @@ export class ResponseReader implements ResponseListener {
   /** Most bodies arrive as one chunk, which is not copied. */
   #onlyChunk: Buffer | undefined
   #blocks: BodyBlocks | undefined
+  #resume: () => void = () => {}
 
   /**
    * @param maxBodyBytes The limit of a wanted body, in bytes on the wire.
@@ -78,8 +81,9 @@ export class ResponseReader implements ResponseListener {
     if (this.phase === 'waiting') this.phase = 'headers'
   }
 
-  onHeaders(status: number, rawHeaders: Buffer[]): void {
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void = () => {}): void {
     if (this.#ended) return
+    this.#resume = resume
     if (status < 200) {
       if (++this.#interim > MAX_INTERIM_RESPONSES) {
         this.#fail({ code: 'bad-response', what: 'sent interim responses only' })
@@ -102,9 +106,14 @@ export class ResponseReader implements ResponseListener {
     else if (!this.#keeping && length > MAX_DRAINED_BYTES) this.#answer(false)
   }
 
-  onData(chunk: Buffer): void {
-    if (this.#ended) return
+  onData(chunk: Buffer): boolean {
+    if (this.#ended) return true
     this.wireBytes += chunk.length
+    this.#read(chunk)
+    return this.#ended || this.#owner.pauses?.(chunk.length, this.#resume) !== true
+  }
+
+  #read(chunk: Buffer): void {
     if (!this.#keeping) {
       if (this.wireBytes > MAX_DRAINED_BYTES) this.#answer(false)
     } else if (this.wireBytes > this.#maxBodyBytes) {
@@ -201,5 +210,6 @@ export class Answer implements FetchedResponse {
     readonly skippedBody: boolean,
     readonly truncated: boolean,
     readonly resent: number,
+    readonly exchange: WireExchange | undefined,
   ) {}
 }

@@ -2,18 +2,21 @@
 
 import { AbortGrace } from '../../engine/abort-grace.js'
 import type { CrawlEvents } from '../../engine/events.js'
+import { QUEUE_PAGES } from '../../engine/hooks/page-queue.js'
 import { nextRoundOf, REFRESH } from '../../engine/refresh/rounds.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
-import { asKumoError } from '../../errors.js'
+import { asKumoError, KumoError } from '../../errors.js'
 import { completePage, FetchedPage } from '../../extract/page.js'
 import { loadShared } from '../../modules/load.js'
+import { isModuleRef } from '../../modules/module.js'
 import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
-import type { GivenOptions } from '../../options/options.js'
+import type { CrawlOptions, GivenOptions } from '../../options/options.js'
 import type { SharedStore, StateSpace, StateStore, StoreEvent } from '../../stores/contract.js'
 import { type Clock, Waits } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
+import { SharedFlush } from '../../workers/closures/shared-flush.js'
 import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
 import { productOf } from '../host-rules.js'
@@ -57,6 +60,9 @@ export async function openWorkerRun(
   report: (event: StoreEvent) => void,
   clock = clockOf(given),
 ): Promise<WorkerRunParts> {
+  const { unsupported } = storeOf(given as CrawlOptions)
+  if (unsupported?.workers !== undefined)
+    throw new KumoError('KUMO_INVALID_OPTION', `workers: ${unsupported.workers}`)
   const portable = toPortable(given)
   const closers: Closer[] = []
   const close = (grace: AbortGrace) => closeAll(closers, new Waits(clock, given.timeout.hookMs), clock, grace)
@@ -78,7 +84,10 @@ export async function openWorkerRun(
       closures,
       shared,
       earlier: await mergeEarlierRuns(shared, given.retryFailed),
-      nextRound: shared?.state && given.refresh && (await nextRoundOf(shared.state.space(REFRESH))),
+      nextRound:
+        shared?.state &&
+        given.refresh &&
+        (await nextRoundOf(shared.state.space(REFRESH), given.refresh.complete)),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -129,10 +138,14 @@ async function openClosures(
     await openPart(`hook '${hook.name}'`, () => hook.open?.({ state: state.space(`hook ${hook.name}`) }))
     closers.push([`hook '${hook.name}'`, () => hook.close?.()])
   }
+  const flushes = hooks.map((hook) => hook.flush && new SharedFlush(() => hook.flush?.()))
+  // Workers flush what they gave; a worker that died could not.
+  for (const [at, hook] of hooks.entries()) closers.push([`hook '${hook.name}'`, () => flushes[at]?.flush()])
   const product = productOf(options)
   return {
     extractors,
     hooks,
+    flushHook: (closure) => flushes[closure]?.flush(),
     reader: stream,
     listeners: <E extends keyof CrawlEvents>(event: E) => events.emitter.listeners(event) as CrawlEvents[E][],
     pageOf: (content) => pageOf(content, product(content.host)),
@@ -197,6 +210,14 @@ class WatchedState implements StateStore {
       },
     }
   }
+}
+
+/** Pages that may be in the queues of a worker's hooks. What hooks of modules ask for is not known here. */
+export function mostQueued({ hooks }: GivenOptions): number {
+  return hooks.reduce((sum, hook) => {
+    if (isModuleRef(hook)) return sum + QUEUE_PAGES
+    return sum + (hook.queue === undefined ? 0 : (hook.queue.pages ?? QUEUE_PAGES))
+  }, 0)
 }
 
 /** In a crawl in rounds, a page that moves could be visited twice in a round or not at all. */

@@ -7,8 +7,10 @@
 import { EventEmitter } from 'eventemitter3'
 import { Engine } from '../../engine/engine.js'
 import { type CrawlEvents, EVENT_NAMES } from '../../engine/events.js'
+import { pricePeriodMs } from '../../engine/feeds/followed-feeds.js'
 import { KumoError, messageOf } from '../../errors.js'
 import { addedLinks, type FetchedPage } from '../../extract/page.js'
+import type { PollReport } from '../../feeds/schedule/contract.js'
 import { loadModules } from '../../modules/load.js'
 import { fromPortable, type PortableOptions } from '../../modules/portable.js'
 import type { CrawlOptions } from '../../options/options.js'
@@ -50,6 +52,7 @@ export class WorkerShard {
   #engine: Engine | undefined = undefined
   #reporting: Timer | undefined = undefined
   #reports = 0
+  #pollsReportedAt = Number.NEGATIVE_INFINITY
 
   constructor(data: WorkerData, main: MainPort, clock: Clock) {
     this.#data = data
@@ -139,7 +142,7 @@ export class WorkerShard {
       extractor: (closure) => this.#closureProxy.extractor(closure),
       hook: (closure) => this.#closureProxy.hook(closure),
     })
-    return loadModules({ ...given, concurrency: data.concurrency })
+    return loadModules({ ...given, concurrency: data.concurrency, line: data.line })
   }
 
   receive(message: ToWorker): void {
@@ -175,6 +178,9 @@ export class WorkerShard {
         break
       case 'reply':
         this.#closureProxy.reply(message)
+        break
+      case 'price':
+        engine.followed?.feeds.schedule.setPrice(message.price)
         break
       default:
         void this.#execute(message).catch((error) => {
@@ -276,7 +282,17 @@ export class WorkerShard {
   #report(): void {
     const loads = this.#reports++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
     const engine = this.#engine!
-    this.#main.post({ kind: 'stats', stats: engine.stats(), isForLater: engine.isForLater, loads })
+    const polls = this.#pollReport(engine)
+    this.#main.post({ kind: 'stats', stats: engine.stats(), isForLater: engine.isForLater, loads, polls })
+  }
+
+  /** Feeds change slowly, and their report takes some milliseconds if there are very many. */
+  #pollReport({ followed }: Engine): PollReport | undefined {
+    if (followed === undefined) return undefined
+    const now = this.#clock.now()
+    if (now < this.#pollsReportedAt + pricePeriodMs(followed.feeds.rules.polls.minMs) / 2) return undefined
+    this.#pollsReportedAt = now
+    return followed.report()
   }
 }
 
@@ -291,3 +307,4 @@ type NotACommand =
   | 'budgetChanged'
   | 'finish'
   | 'reply'
+  | 'price'

@@ -73,7 +73,8 @@ export class WorkerRunStats {
 
   /** The same without known pages that are not due yet, and without workers that have nothing to do for long. */
   get due(): number {
-    const known = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
+    const pages = this.#isContinuous ? (stats: Stats) => stats.feasibility?.pages ?? 0 : () => 0
+    const known = (stats: Stats) => pages(stats) + (stats.feeds?.feeds ?? 0)
     return this.#last.reduce((sum, stats, shard) => {
       if (stats === undefined || this.#isForLater[shard]) return sum
       return sum + Math.max(0, stats.pending - known(stats))

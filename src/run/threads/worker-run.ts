@@ -15,6 +15,7 @@ import { unvisited } from '../../engine/stats/reporter.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
+import { bandwidthMemory } from '../../fetch/http/bandwidth.js'
 import { readSeeds } from '../../options/seeds.js'
 import { type PlannedMove, plannedMove } from '../../partition/balance.js'
 import { OwnershipRegistry } from '../../partition/ownership.js'
@@ -36,7 +37,8 @@ import { budgetMemory, isUsedUp, returnClaims } from '../../workers/shared-budge
 import { StoreHealth } from '../../workers/store-health.js'
 import { WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
-import { mayBalance, type WorkerRunParts } from './open.js'
+import { mayBalance, mostQueued, type WorkerRunParts } from './open.js'
+import { type PollPrices, pollPricesOf } from './poll-prices.js'
 import { threadProgram } from './program.js'
 import { reasonOf, WorkerRunStats } from './stats.js'
 
@@ -53,8 +55,11 @@ export class WorkerRun {
   readonly #ownership: OwnershipRegistry
   readonly #stats: WorkerRunStats
   readonly #slots: readonly number[]
+  /** With `feeds()`. */
+  readonly #polls: PollPrices | undefined
   readonly #budget: SharedArrayBuffer
   readonly #requestBudget: SharedArrayBuffer
+  readonly #line = bandwidthMemory()
   readonly #crashedUrls = new CrashedUrls()
   readonly #delivery: Delivery
   readonly #seeds: SeedSource
@@ -97,6 +102,7 @@ export class WorkerRun {
     this.#ownership = new OwnershipRegistry(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
     this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
+    this.#polls = pollPricesOf(options, clock)
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
     this.#stats = new WorkerRunStats(
       this.#slots,
@@ -173,7 +179,7 @@ export class WorkerRun {
     else await this.#supervisor.close()
     const reason = this.#ending ?? reasonOf([...this.#ended.values()])
     const rules = reason === 'already-done' ? [] : unusedRules(this.#diagnoses.map((each) => each.rules))
-    this.#summary = this.#stats.summary(reason, rules)
+    this.#summary = this.#withFeasibility(this.#stats.summary(reason, rules))
     this.#delivery.close()
     try {
       await this.#parts.close(this.#grace)
@@ -195,6 +201,9 @@ export class WorkerRun {
     const end = (abort: boolean) => (abort ? this.abort('limit') : this.stop('limit'))
     this.#timers.push(...startTimers(clock, { ...refresh, timeMs: limit.timeMs }, end))
     this.#timers.push(startProgressTimer(this.#delivery, clock, () => this.stats()))
+    if (this.#polls !== undefined) {
+      this.#timers.push(this.#polls.start((price) => this.#supervisor.broadcast({ kind: 'price', price })))
+    }
     if (mayBalance(this.#parts.options) && this.#slots.length > 1) {
       this.#timers.push(everySecond(clock, () => this.#balance()))
     }
@@ -256,7 +265,13 @@ export class WorkerRun {
   }
 
   stats(): Stats | undefined {
-    return this.#summary ?? this.#stats.now()
+    return this.#summary ?? this.#withFeasibility(this.#stats.now())
+  }
+
+  /** Only this side knows what the budget buys for all feeds. */
+  #withFeasibility<T extends Stats | undefined>(stats: T): T {
+    if (stats?.feeds === undefined || this.#polls === undefined) return stats
+    return { ...stats, feeds: { ...stats.feeds, feasibility: this.#polls.feasibility } }
   }
 
   /** Moves partitions from one worker to another. */
@@ -292,7 +307,8 @@ export class WorkerRun {
       origin: timeOrigin(clock),
       budget: this.#budget,
       requestBudget: this.#requestBudget,
-      inFlight: inFlightMemory(this.#slots[shard]!),
+      line: this.#line,
+      inFlight: inFlightMemory(this.#slots[shard]! + mostQueued(this.#parts.options)),
       earlierRuns: {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
@@ -326,6 +342,7 @@ export class WorkerRun {
     switch (message.kind) {
       case 'stats':
         this.#stats.reported(shard, message.stats, message.isForLater)
+        if (message.polls !== undefined) this.#polls?.reported(shard, message.polls)
         this.#refill()
         break
       case 'counts':
@@ -442,6 +459,7 @@ export class WorkerRun {
     // Requests that were sent stay used, whatever the store keeps of them.
     returnClaims(this.#requestBudget, shard, false, state.sent)
     this.#storeHealth.forget(shard)
+    this.#polls?.left(shard)
     const retried = visits.length
     if (!isDurable && retried > 0) void this.#retry(shard, visits)
     const lost = isDurable ? 0 : state.waiting

@@ -10,6 +10,8 @@ import type { ClosureCall, PageContent, PageRef, PlainError } from '../messages.
 export interface Closures {
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
+  /** Flushes a hook for one of several workers: calls do not overlap. */
+  flushHook(closure: number): MaybePromise<void>
   readonly reader: PageReader | undefined
   listeners<E extends keyof CrawlEvents>(event: E): readonly CrawlEvents[E][]
   /** Creates the page from the content that a worker sent. */
@@ -54,10 +56,14 @@ export class ClosureHost {
         await hooks[call.closure]!.page!(page!)
         await flush?.()
         return undefined
-      case 'hook-failure':
-        await hooks[call.closure]!.failure!(failureOf(call.failure))
+      case 'hook-call': {
+        const { method, argument } = call
+        const hook = hooks[call.closure] as Record<typeof method, (argument: unknown) => unknown>
+        if (method === 'flush') await this.#closures.flushHook(call.closure)
+        else await hook[method](method === 'failure' ? failureOf(argument) : argument)
         await flush?.()
         return undefined
+      }
       case 'listener': {
         const argument = page ?? (call.event === 'failure' ? failureOf(call.argument) : call.argument)
         await callAll(listeners(call.event as keyof CrawlEvents), argument)

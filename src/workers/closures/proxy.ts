@@ -1,7 +1,7 @@
 import type { PageReader } from '../../engine/contract.js'
 import { messageOf, sentence } from '../../errors.js'
 import type { Extraction, Extractor, Page } from '../../extract/contract.js'
-import type { Hook } from '../../hooks/contract.js'
+import type { Hook, HookQueue } from '../../hooks/contract.js'
 import type { Failure, Link, RequestExtras } from '../../types.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import type { ClosureCall, PageContent, PageRef, PlainError, ToMain, ToWorker } from '../messages.js'
@@ -16,9 +16,13 @@ export interface ClosureExtractor {
 export interface ClosureHook {
   readonly closure: number
   readonly name: string
-  readonly page: boolean
-  readonly failure: boolean
+  /** Which of its methods there are. */
+  readonly calls: readonly HookCall[]
+  readonly queue: HookQueue | undefined
 }
+
+/** What is called on a hook between opening and closing. */
+type HookCall = 'page' | 'failure' | 'redirect' | 'skip' | 'feed' | 'exchange' | 'flush'
 
 /** What the proxy must know about pages beyond their contract. */
 export interface PageAccess {
@@ -78,15 +82,19 @@ export class ClosureProxy {
     }
   }
 
-  hook({ closure, name, page, failure }: ClosureHook): Hook {
-    return {
-      name,
-      ...(page && { page: async (it: Page) => void (await this.#call({ part: 'hook', closure }, it)) }),
-      ...(failure && {
-        failure: async (it: Failure) =>
-          void (await this.#call({ part: 'hook-failure', closure, failure: plainFailure(it) })),
-      }),
+  hook({ closure, name, calls, queue }: ClosureHook): Hook {
+    const call = async (method: Exclude<HookCall, 'page'>, argument?: unknown) =>
+      void (await this.#call({ part: 'hook-call', closure, method, argument }))
+    const hook: Required<Pick<Hook, HookCall>> = {
+      page: async (it) => void (await this.#call({ part: 'hook', closure }, it)),
+      failure: (it) => call('failure', plainFailure(it)),
+      redirect: (it) => call('redirect', it),
+      skip: (it) => call('skip', it),
+      feed: (it) => call('feed', it),
+      exchange: (it) => call('exchange', it),
+      flush: () => call('flush'),
     }
+    return { name, queue, ...Object.fromEntries(calls.map((method) => [method, hook[method]])) }
   }
 
   /** Forwards an event to the listeners on the main thread. */

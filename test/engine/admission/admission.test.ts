@@ -5,10 +5,10 @@ import { Admission, type AdmissionRules } from '../../../src/engine/admission/ad
 import type { EngineParts } from '../../../src/engine/parts.js'
 import type { WrittenLinks } from '../../../src/extract/contract.js'
 import type { CrawlRequest, Link } from '../../../src/types.js'
-import { fingerprint } from '../../../src/url/fingerprint.js'
 import { predicate, sameHost } from '../../../src/url/scope/rules.js'
 import type { ScopeRule } from '../../../src/url/scope/scope.js'
 import { parameterFilter } from '../../../src/url/tracking.js'
+import { readLinkText } from '../../../src/url/written-link.js'
 
 const SITE = 'https://site.example'
 const HOME = `${SITE}/dir/page`
@@ -92,6 +92,7 @@ function setUp({
     parts,
     { maxDepth, ...defaults, ...rules },
     {
+      skippedAgain: () => false,
       skipped: (url, reason) => log.skipped.push(`${reason} ${url}`),
       scopeFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
       rewriteFailed: (url, message) => void log.failed.push(`${url}: ${message}`),
@@ -135,10 +136,7 @@ function asWritten(links: Link[]): WrittenLinks {
   return {
     length: links.length,
     at: (index) => links[index]!,
-    fingerprint: (index, into) => {
-      fingerprint(links[index]!.href, into)
-      return true
-    },
+    fingerprint: (index, into) => readLinkText(links[index]!.href, into),
     [Symbol.iterator]: () => links.values(),
   }
 }

@@ -1,58 +1,78 @@
 import { describe, expect, it } from 'vitest'
 import { RecentLinks } from '../../../src/engine/admission/recent-links.js'
-import { fingerprint } from '../../../src/url/fingerprint.js'
+import { baseFor } from '../../../src/url/resolve.js'
+import { readLinkText } from '../../../src/url/written-link.js'
 
-function knows(met: RecentLinks, href: string): boolean {
-  fingerprint(href, met.link)
-  return met.has()
+function knows(recent: RecentLinks, href: string): boolean {
+  return recent.has(readLinkText(href, recent.link))
 }
 
-function meet(met: RecentLinks, href: string): boolean {
-  const known = knows(met, href)
-  if (!known) met.add(href)
+function meet(recent: RecentLinks, href: string): boolean {
+  const reach = readLinkText(href, recent.link)
+  const known = recent.has(reach)
+  if (!known) recent.add(reach)
   return known
 }
 
-describe('MetLinks', () => {
-  it('knows a link that was added, on pages of the same origin only', () => {
-    const met = new RecentLinks()
-    met.setOrigin('https://a.example')
-    expect(meet(met, '/x')).toBe(false)
-    expect(meet(met, '/x')).toBe(true)
-    met.setOrigin('https://b.example')
-    expect(meet(met, '/x')).toBe(false)
-    met.setOrigin('https://a.example')
-    expect(meet(met, '/x')).toBe(true)
+function at(url: string, recent = new RecentLinks()): RecentLinks {
+  recent.setBase(baseFor(url))
+  return recent
+}
+
+const PAGE = 'https://a.example/docs/page.html'
+const SIBLING = 'https://a.example/docs/other.html?x=1'
+const COUSIN = 'https://a.example/blog/page.html'
+const STRANGER = 'https://b.example/docs/page.html'
+
+describe('RecentLinks', () => {
+  it.each([
+    ['/path', [true, true, true, false]],
+    ['//other.example/path', [true, true, true, false]],
+    ['https://other.example/', [true, true, true, true]],
+    ['http://other.example/', [true, true, true, true]],
+    ['page.html', [true, true, false, false]],
+    ['httpd/docs.html', [true, true, false, false]],
+    ['../up', [true, true, false, false]],
+    ['http:page.html', [true, true, false, false]],
+    ['?query', [true, false, false, false]],
+    ['', [true, false, false, false]],
+    ['#fragment', [true, false, false, false]],
+    [' #fragment', [false, false, false, false]],
+    ['\t?query', [false, false, false, false]],
+    [' page.html', [false, false, false, false]],
+  ])('knows %j again on the page, in its directory, on its origin, elsewhere: %j', (href, expected) => {
+    const recent = at(PAGE)
+    expect(meet(recent, href)).toBe(false)
+    const known = [knows(recent, href)]
+    for (const url of [SIBLING, COUSIN, STRANGER]) known.push(knows(at(url, recent), href))
+    expect(known).toEqual(expected)
   })
 
-  it.each([
-    ['/path', true],
-    ['https://other.example/', true],
-    ['http://other.example/', true],
-    ['//other.example/', false],
-    ['relative', false],
-    ['?query', false],
-    ['../up', false],
-    ['', false],
-  ])('remembers %j: %s, because pages of one origin may resolve it differently', (href, remembered) => {
-    const met = new RecentLinks()
-    met.setOrigin('https://a.example')
-    meet(met, href)
-    expect(knows(met, href)).toBe(remembered)
+  it('knows a link again when it comes back to an origin', () => {
+    const recent = at(PAGE)
+    meet(recent, '/x')
+    expect(meet(at(STRANGER, recent), '/x')).toBe(false)
+    expect(meet(at(PAGE, recent), '/x')).toBe(true)
+  })
+
+  it('takes no link for an empty bucket, not even one that is equal to its base', () => {
+    const recent = at('https://a.example/')
+    expect(meet(recent, 'https://a.example')).toBe(false)
+    expect(meet(recent, 'https://a.example')).toBe(true)
   })
 
   it('takes no new link for a known one, however many it has met', () => {
-    const met = new RecentLinks()
-    met.setOrigin('https://a.example')
-    for (let i = 0; i < 300_000; i++) expect(meet(met, `/page/${i}`)).toBe(false)
+    const recent = at(PAGE)
+    let mistaken = 0
+    for (let i = 0; i < 300_000; i++) if (meet(recent, `/page/${i}`)) mistaken++
+    expect(mistaken).toBe(0)
   })
 
-  it('still knows nearly all of the last twenty thousand', () => {
-    const met = new RecentLinks()
-    met.setOrigin('https://a.example')
-    for (let i = 0; i < 20_000; i++) meet(met, `/page/${i}`)
+  it('still knows nearly all of the last forty thousand', () => {
+    const recent = at(PAGE)
+    for (let i = 0; i < 40_000; i++) meet(recent, `page-${i}`)
     let known = 0
-    for (let i = 0; i < 20_000; i++) if (knows(met, `/page/${i}`)) known++
-    expect(known).toBeGreaterThan(19_000)
+    for (let i = 0; i < 40_000; i++) if (knows(recent, `page-${i}`)) known++
+    expect(known).toBeGreaterThan(38_000)
   })
 })

@@ -7,17 +7,21 @@ async function begun(first?: number, replaces = false): Promise<number> {
   const state = memoryState()
   for (const shard of [0, 1]) state.space(REFRESH).put(`round ${shard}`, { round: 1, isDone: true })
   let round = 0
-  const rounds = new Rounds(state, 1, {
-    shard: 2,
-    replaces,
-    isMine: () => true,
-    add: () => {},
-    roundStarted: (started) => {
-      round = started
+  const rounds = new Rounds(
+    state,
+    { rounds: 1, complete: false },
+    {
+      shard: 2,
+      replaces,
+      isMine: () => true,
+      add: () => {},
+      roundStarted: (started) => {
+        round = started
+      },
+      failed: () => {},
+      changed: () => {},
     },
-    failed: () => {},
-    changed: () => {},
-  })
+  )
   await rounds.open(first)
   rounds.close()
   return round
@@ -40,4 +44,13 @@ test('a run begins with the round after the last one, or with the interrupted on
   expect(await nextRoundOf(space)).toBe(4)
   space.put('round 1', { round: 3, isDone: false })
   expect(await nextRoundOf(space)).toBe(3)
+})
+
+test('a complete round does not continue one that was not', async () => {
+  const space = memoryState().space(REFRESH)
+  space.put('round 0', { round: 3, isDone: false })
+  expect(await nextRoundOf(space, true)).toBe(4)
+  space.put('round 0', { round: 4, isDone: false, isComplete: true })
+  expect(await nextRoundOf(space, true)).toBe(4)
+  expect(await nextRoundOf(space)).toBe(4)
 })

@@ -20,7 +20,7 @@ describe('slot time', () => {
     meters.leave('fetch', clock.now())
     meters.enter('hooks', clock.now())
     clock.advance(100)
-    const { fetch, hooks, extract } = meters.stages(undefined)
+    const { fetch, hooks, extract } = meters.stages(undefined, 0)
     // Of 4 × 200 ms: two pages for 100 ms and one for another 100.
     expect(fetch).toMatchObject({ slotShare: 300 / 800, queue: 1, done: 1, perSecond: 5 })
     expect(hooks).toMatchObject({ slotShare: 100 / 800, queue: 1, done: 0 })
@@ -44,6 +44,7 @@ describe('slot time', () => {
       schedule: 0,
       paused: 2000 / 5000,
       store: 800 / 5000,
+      queue: 0,
     }
     expect(meters.idle).toEqual(shares)
     // Asking does not change the answer.
@@ -52,7 +53,7 @@ describe('slot time', () => {
 
   test('before any time has passed nothing is divided by zero', () => {
     const { meters } = setUp(1)
-    const numbers = Object.values(meters.stages(undefined)).flatMap((stage) => Object.values(stage))
+    const numbers = Object.values(meters.stages(undefined, 0)).flatMap((stage) => Object.values(stage))
     expect([...numbers, ...Object.values(meters.idle)].every((n) => n === 0)).toBe(true)
   })
 })
@@ -64,7 +65,7 @@ describe('busy time', () => {
     meters.addBusy('extract', 10)
     meters.addBusy('admit', 20, 60)
     clock.advance(100)
-    const { extract, admit, fetch, frontier } = meters.stages(0.8)
+    const { extract, admit, fetch, frontier } = meters.stages(0.8, 0)
     expect(extract).toMatchObject({ busyShare: 0.4, done: 2 })
     expect(admit).toMatchObject({ busyShare: 0.2, done: 60, perSecond: 600 })
     expect(fetch.busyShare).toBeCloseTo(0.2)
@@ -75,8 +76,8 @@ describe('busy time', () => {
     const { clock, meters } = setUp(2)
     meters.addBusy('extract', 90)
     clock.advance(100)
-    expect(meters.stages(0.5).fetch.busyShare).toBe(0)
-    expect(meters.stages(undefined).fetch.busyShare).toBe(0)
+    expect(meters.stages(0.5, 0).fetch.busyShare).toBe(0)
+    expect(meters.stages(undefined, 0).fetch.busyShare).toBe(0)
   })
 
   test('the thread is as busy as it was on average, however often one asks', () => {
@@ -111,8 +112,17 @@ describe('the bottleneck', () => {
       admit: stage('admit'),
     }
     const { politeness = 0, schedule = 0, discovery = 0, paused = 0, store = 0 } = slot
-    return bottleneckOf(stages, { politeness, schedule, discovery, paused, store }, threadBusy)
+    return bottleneckOf(stages, { politeness, schedule, discovery, queue: 0, paused, store }, threadBusy)
   }
+
+  test('names the bandwidth if nearly all that is allowed was used, unless the thread is full', () => {
+    const meters = new Meters(new ManualClock(), 1)
+    const read = (threadBusy: number, lineShare: number) =>
+      bottleneckOf(meters.stages(threadBusy, 0), meters.idle, threadBusy, {}, lineShare)
+    expect(read(0.2, 0.95)).toBe('bandwidth')
+    expect(read(0.2, 0.5)).not.toBe('bandwidth')
+    expect(read(0.95, 0.95)).not.toBe('bandwidth')
+  })
 
   test.each<[string, Shares, Shares, number | undefined, Bottleneck]>([
     ['pages wait for servers', { fetch: 0.8, hooks: 0.1 }, { extract: 0.5 }, 0.6, 'fetch'],

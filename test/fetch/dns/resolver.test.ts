@@ -241,10 +241,18 @@ describe('cachingResolver', () => {
   })
 
   it('asks for no more names at a time than it may', async () => {
-    const after = new Promise((resolve) => setTimeout(resolve, 50))
+    let answer = () => {}
+    const after = new Promise<void>((resolve) => {
+      answer = resolve
+    })
     const { resolver, server } = await setUp(() => ({ addresses: ['192.0.2.1'], after }), { concurrency: 5 })
     const names = Array.from({ length: 50 }, (_, i) => `n${i}.test`)
-    await Promise.all(names.map((name) => resolver.resolve(name)))
+    const resolving = Promise.all(names.map((name) => resolver.resolve(name)))
+    // An A and an AAAA question for each name.
+    await vi.waitFor(() => expect(server.mostOpen).toBe(10), { timeout: 30_000 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    answer()
+    await resolving
     expect(asked(server)).toBe(50)
     expect(server.mostOpen).toBe(10)
   })

@@ -393,12 +393,6 @@ describe('what servers do wrong', () => {
     ['has no status', 'bad-response', ['HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'], 'end'],
     ['has a status below 100', 'bad-response', ['HTTP/1.1 099 X\r\n\r\n'], 'end'],
     [
-      'resets in a body that ends with the connection',
-      'connection-lost',
-      ['HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf'],
-      'reset',
-    ],
-    [
       'has a bad chunk',
       'bad-response',
       ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
@@ -418,6 +412,26 @@ describe('what servers do wrong', () => {
     expect(failure.message).toMatch(/^127\.0\.0\.1:\d+ .*\.$/)
     expect(failure.message, 'no word of undici').not.toMatch(/assert|expression/)
     expect(server.requests.length, 'one call is one request').toBe(1)
+  })
+
+  it('resets in a body that ends with the connection: connection-lost', async () => {
+    let hasHeaders = () => {}
+    const headers = new Promise<void>((resolve) => {
+      hasHeaders = resolve
+    })
+    // A reset that comes together with bytes is an end like any other for Node.js, so it comes after them.
+    const server = await rawServer(async ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\nhalf')
+      await headers
+      await sleep(20)
+      socket.resetAndDestroy()
+    })
+    const context = new TestContext(() => {
+      hasHeaders()
+      return true
+    })
+    expect(failureOf(await get(server.url(), {}, context)).code).toBe('connection-lost')
+    expect(server.requests).toHaveLength(1)
   })
 
   it('keeps the beginning of a broken answer in the failure, and not all of it', async () => {

@@ -1,4 +1,4 @@
-/** Folders for the databases of a test file, removed after it. */
+/** Folders for the databases of tests. All are removed when the tests have ended. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,8 +7,9 @@ import { afterAll } from 'vitest'
 
 const made: string[] = []
 
+/** test/thread-program.ts makes the folder around them, because files that share a process have no common end. */
 export async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'kumo-level-'))
+  const path = await mkdtemp(join(process.env.KUMO_TEST_FOLDERS ?? tmpdir(), 'kumo-level-'))
   made.push(path)
   return path
 }

@@ -98,12 +98,12 @@ class Negotiation implements ResponseListener {
     this.#listener.onFirstBytes()
   }
 
-  onHeaders(status: number, rawHeaders: Buffer[]): void {
-    this.#listener.onHeaders(status, rawHeaders)
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): void {
+    this.#listener.onHeaders(status, rawHeaders, resume)
   }
 
-  onData(chunk: Buffer): void {
-    this.#listener.onData(chunk)
+  onData(chunk: Buffer): boolean {
+    return this.#listener.onData(chunk)
   }
 
   onEnd(): void {
@@ -224,14 +224,14 @@ class Exchange {
     stream
       .on('headers', (headers) => {
         this.#listener.onFirstBytes()
-        this.#headers(Number(headers[':status']), [])
+        this.#headers(Number(headers[':status']), [], () => stream.resume())
       })
       .on('response', (headers, _flags, ...[raw]: unknown[]) => {
         this.#listener.onFirstBytes()
-        this.#headers(Number(headers[':status']), raw as string[])
+        this.#headers(Number(headers[':status']), raw as string[], () => stream.resume())
         // Not earlier: data must not arrive before the headers.
         stream.on('data', (chunk: Buffer) => {
-          if (!this.#isOver) this.#listener.onData(chunk)
+          if (!this.#isOver && !this.#listener.onData(chunk)) stream.pause()
         })
       })
       .on('end', () => {
@@ -247,7 +247,7 @@ class Exchange {
     this.#end(() => this.#listener.onError(error))
   }
 
-  #headers(status: number, raw: string[]): void {
+  #headers(status: number, raw: string[], resume: () => void): void {
     if (this.#isOver) return
     const headers: Buffer[] = []
     let bytes = 0
@@ -262,7 +262,7 @@ class Exchange {
       return
     }
     try {
-      this.#listener.onHeaders(status, headers)
+      this.#listener.onHeaders(status, headers, resume)
     } catch (error) {
       this.fail(error as Error)
     }

@@ -16,9 +16,11 @@ export interface ResponseListener {
   /**
    * @param status Below 200 for an interim response; the final one follows.
    * @param rawHeaders Name, value, name, value, … The listener may keep the buffers, but not the array.
+   * @param resume Continues after `onData` has returned false.
    */
-  onHeaders(status: number, rawHeaders: Buffer[]): void
-  onData(chunk: Buffer): void
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): void
+  /** False: nothing more is read until `resume` is called. */
+  onData(chunk: Buffer): boolean
   onEnd(): void
   onError(error: Error): void
 }
@@ -57,11 +59,11 @@ export class CurrentHandler implements ResponseHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // Over HTTP/1, the only protocol that undici speaks here, they are the parser's buffers.
-    this.listener.onHeaders(status, controller.rawHeaders as Buffer[])
+    this.listener.onHeaders(status, controller.rawHeaders as Buffer[], () => controller.resume())
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.listener.onData(chunk)
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.listener.onData(chunk)) controller.pause()
   }
 
   onResponseEnd(): void {
@@ -85,14 +87,13 @@ export class LegacyHandler implements ResponseHandler {
     this.listener.onFirstBytes()
   }
 
-  onHeaders(status: number, rawHeaders: Buffer[]): boolean {
-    this.listener.onHeaders(status, rawHeaders)
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
+    this.listener.onHeaders(status, rawHeaders, resume)
     return true
   }
 
   onData(chunk: Buffer): boolean {
-    this.listener.onData(chunk)
-    return true
+    return this.listener.onData(chunk)
   }
 
   onComplete(): void {

@@ -1,5 +1,6 @@
 /** The client of one origin over one socket, direct or through a proxy, in the protocol that both sides support. */
 
+import type { Socket } from 'node:net'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { NegotiatingClient } from '../http2/client.js'
 import { mendHeads } from '../response-head.js'
@@ -12,6 +13,8 @@ export interface OriginClientOptions extends Client.Options {
 export interface SocketListener {
   /** The first bytes of a response have arrived that undici does not report: they are, or may be, an interim response. */
   onUnreportedBytes(): void
+  /** The socket of an HTTP/1 connection is open, and nothing was read from it. */
+  onConnect(socket: Socket): void
   onDisconnect(): void
 }
 
@@ -40,7 +43,9 @@ function withPlainHeads(
   const onHeldBack = () => listener.onUnreportedBytes()
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
-      if (error === null) callback(null, mendHeads(socket, maxBytes, onHeldBack))
-      else callback(error, null)
+      if (error === null) {
+        listener.onConnect(socket)
+        callback(null, mendHeads(socket, maxBytes, onHeldBack))
+      } else callback(error, null)
     })
 }

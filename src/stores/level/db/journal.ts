@@ -1,5 +1,6 @@
-import { KumoError, sentence } from '../../../errors.js'
+import { asKumoError, KumoError, sentence } from '../../../errors.js'
 import type { Clock, Timer } from '../../../time.js'
+import type { MaybePromise } from '../../../types.js'
 import type { StoreCondition, StoreEvent } from '../../contract.js'
 import { commitKey } from '../format/keys.js'
 import { type Changes, type Database, type Staged, WITHDRAWN, type WriteOnce } from './database.js'
@@ -41,6 +42,8 @@ export class Journal {
   /** Requests, which make up most of a commit. Appending to an array is faster than to a map. */
   #once: WriteOnce[] = []
   #writing: Changes | undefined = undefined
+  /** `#writing` as it was when its commit began, if that waits for hooks: hosts and requests go on changing meanwhile. */
+  #fixed: Changes | undefined = undefined
   #writingCommit = 0
   #timer: Timer | undefined = undefined
   #isCommitScheduled = false
@@ -53,6 +56,8 @@ export class Journal {
   #readers: { resolve: () => void; reject: (error: unknown) => void }[] = []
   #waiters: { commit: number; resolve: () => void; reject: (error: unknown) => void }[] = []
   readonly #contributors: (() => void)[] = []
+  /** What each commit waits for before it is written. */
+  #prepare: (() => MaybePromise<void>) | undefined = undefined
   #writeMeta: () => void = () => {}
   /** Callbacks in order; `commit` is the one that must be on disk. */
   #durableCallbacks: { commit: number; then: () => void }[] = []
@@ -89,8 +94,13 @@ export class Journal {
   }
 
   /** Registers a function that adds to each commit. */
-  beforeCommit(contribute: () => void): void {
+  onCommit(contribute: () => void): void {
     this.#contributors.push(contribute)
+  }
+
+  /** Registers the function that each commit waits for, once its content is fixed. If it throws, the journal fails. */
+  beforeCommit(prepare: () => MaybePromise<void>): void {
+    this.#prepare = prepare
   }
 
   /** Registers the function that writes the writer's meta, after everything else in a commit. */
@@ -204,13 +214,24 @@ export class Journal {
     this.#values = new Map()
     this.#once = []
     this.#writingCommit = commit
-    void this.#write()
+    this.#fixed = this.#prepare && fixed(this.#writing)
+    void (this.#prepare === undefined ? this.#write() : this.#prepareAndWrite(this.#prepare))
+  }
+
+  async #prepareAndWrite(prepare: () => MaybePromise<void>): Promise<void> {
+    try {
+      await prepare()
+    } catch (error) {
+      this.#end(error)
+      return
+    }
+    await this.#write()
   }
 
   async #write(): Promise<void> {
     const { database } = this.#options
     try {
-      await database.write(this.#writing!)
+      await database.write(this.#fixed ?? this.#writing!)
     } catch (error) {
       this.#failed(error)
       return
@@ -221,7 +242,7 @@ export class Journal {
   #written(): void {
     const { database, writer, committed } = this.#options
     this.flushed = this.#writingCommit
-    this.#writing = undefined
+    this.#writing = this.#fixed = undefined
     database.lastWritten = commitKey(writer, this.flushed)
     committed(this.flushed)
     // A successful write does not mean that reading works.
@@ -245,10 +266,7 @@ export class Journal {
     const explained = database.toStoreError(error)
     if (this.#closed || !isDiskError(error)) {
       const message = `${sentence(explained.message)} ${STATE_IS_INTACT}`
-      this.#fatal =
-        error instanceof KumoError ? error : new KumoError(explained.code, message, { cause: error })
-      for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(this.#fatal)
-      this.onFlushed()
+      this.#end(error instanceof KumoError ? error : new KumoError(explained.code, message, { cause: error }))
       return
     }
     const message = `${sentence(explained.message)} The crawl is paused, and resumes when writing succeeds again`
@@ -256,6 +274,15 @@ export class Journal {
     this.#problem = message
     this.#stopTimer()
     this.#timer = clock.wakeAt(clock.now() + RETRY_MS, () => void this.#retry())
+  }
+
+  /** Nothing is written any more. */
+  #end(error: unknown): void {
+    const fatal = asKumoError(error, 'KUMO_STORE_FAILED', 'a commit could not be prepared')
+    this.#fatal = fatal
+    this.#stopTimer()
+    for (const { reject } of [...this.#waiters.splice(0), ...this.#readers.splice(0)]) reject(fatal)
+    this.onFlushed()
   }
 
   async #retry(): Promise<void> {
@@ -312,3 +339,14 @@ export class Journal {
 
 const STATE_IS_INTACT =
   'Everything committed before is intact: fix the cause, then run the same program again'
+
+/** The same changes as texts: objects are otherwise encoded when they are written. */
+function fixed({ values, once }: Changes): Changes {
+  const written = new Map<string, Staged>()
+  for (const each of once) if (each.commit !== WITHDRAWN) written.set(each.key, each.write())
+  for (const [key, value] of values) {
+    const isPlain = value === null || typeof value === 'string' || value instanceof Uint8Array
+    written.set(key, isPlain ? value : value.write())
+  }
+  return { values: written, once: [] }
+}

@@ -134,6 +134,8 @@ export class LevelFrontier implements Frontier {
     return this.#parts.counts.pending - this.#leased
   }
 
+  readonly canHold = true
+
   get leased(): number {
     return this.#leased
   }
@@ -242,20 +244,24 @@ export class LevelFrontier implements Frontier {
   settle(settlements: readonly Settlement[]): Promise<void> | undefined {
     this.#lastOnDisk = NO_HOST
     for (const settlement of settlements) {
-      const { request, visitedAt } = settlement
+      const { request } = settlement
       if (!(request instanceof StoredRequest) || !request.leased) continue
       const host = request.owner
       // Leased by another frontier.
       if (host.workbench !== this.#workbench) continue
+      if (request.leased === true) this.#endVisit(host, settlement)
+      if (settlement.held === true) {
+        this.#hold(host, request)
+        if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
+        continue
+      }
+      if (request.leased === 'held') host.held--
       request.leased = false
       this.#leased--
       host.leased.splice(host.leased.indexOf(request), 1)
       this.#parts.journal.withdraw(request)
       this.#buffers.gone(host, request)
       if (request.at !== undefined) host.laterHeld--
-      if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
-      this.#changeHost(host, settlement)
-      this.#workbench.release(host, visitedAt)
       if (settlement.again !== undefined) this.#addAgain(request, settlement.again)
       else this.#parts.counts.removed(host.partitionNumber)
       this.#workbench.deactivate(host)
@@ -356,17 +362,26 @@ export class LevelFrontier implements Frontier {
     this.#buffers.keep(host, stored)
   }
 
-  #changeHost(host: LevelHost, { hostDelayMs, hostNotBefore, hostTrouble }: Settlement): void {
+  #endVisit(host: LevelHost, { visitedAt, hostDelayMs, hostNotBefore, hostTrouble }: Settlement): void {
+    if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
     if (hostDelayMs !== undefined) host.delayMs = hostDelayMs
     if (hostNotBefore !== undefined) host.notBefore = Math.max(host.notBefore, hostNotBefore)
     if (hostTrouble !== undefined) host.trouble = hostTrouble.incidents > 0 ? hostTrouble : undefined
+    this.#workbench.release(host, visitedAt)
+  }
+
+  /** The request stays leased, and on disk, so that a crash makes it pending. */
+  #hold(host: LevelHost, request: StoredRequest): void {
+    if (request.leased === true) host.held++
+    request.leased = 'held'
+    this.#released(host)
   }
 
   /** A connection to the host was released: its new state is written, and it is queued again. */
   #released(host: LevelHost): void {
     const now = this.#now
     host.turn = ++this.#turns
-    if (host.pending === 0 && host.acquired === 0) this.#records.writeIdle(host)
+    if (host.pending === 0 && !host.isLeased) this.#records.writeIdle(host)
     else this.#records.writeActive(host, now)
     if (this.moves.evict(host)) return
     if (host.isDry && !this.moves.isLeaving(host.partitionNumber)) {
@@ -382,7 +397,7 @@ export class LevelFrontier implements Frontier {
   /** The host may have more requests ready than before. One that comes from disk has been ready since `since`. */
   #refilled(host: LevelHost, since = this.#now): void {
     if (this.#closed) return
-    if (host.pending === 0 && host.acquired === 0) {
+    if (host.pending === 0 && !host.isLeased) {
       this.#workbench.deactivate(host)
       this.#records.writeIdle(host)
     }

@@ -179,7 +179,7 @@ export class HostWindow {
   }
 
   mayLeave(host: LevelHost): boolean {
-    return host.acquired === 0 && !host.isLoading && host.pending > 0
+    return !host.isLeased && !host.isLoading && host.pending > 0
   }
 
   #isDue(now: number): boolean {

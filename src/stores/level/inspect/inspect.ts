@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { FeedsInspection } from '../../../feeds/follow/contract.js'
 import { type Clock, systemClock } from '../../../time.js'
 import type { FailureCode, SkipReason } from '../../../types.js'
 import type { StateSpace } from '../../contract.js'
@@ -13,6 +14,7 @@ import { type HostRecord, readHost } from '../format/records.js'
 import { TimeScale } from '../format/time-scale.js'
 import { readStoreMeta } from '../opening/store-meta.js'
 import { levelState } from '../state.js'
+import { feedsOf } from './feeds.js'
 
 /** The state of the crawl in a folder. */
 export interface Inspection {
@@ -43,6 +45,8 @@ export interface Inspection {
   }
   /** The URLs that were given up last, newest first. */
   readonly recentFailures: readonly FailureInspection[]
+  /** With `feeds()`. */
+  readonly feeds?: FeedsInspection
 }
 
 export interface HostInspection {
@@ -68,6 +72,8 @@ export interface InspectOptions {
   hosts?: number | undefined
   /** Number of failures to list. Default 20. */
   failures?: number | undefined
+  /** Number of feeds to list. Default 20. */
+  feeds?: number | undefined
 }
 
 const LISTED = 20
@@ -81,9 +87,9 @@ const LISTED = 20
  */
 export async function inspectCrawl(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
-  const { hosts = LISTED, failures = LISTED } = options
+  const { hosts = LISTED, failures = LISTED, feeds = LISTED } = options
   if (!holdsDatabase(folder)) throw noCrawl(folder)
-  return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures))
+  return withCopy(folder, (database) => read(folder, database, systemClock(), hosts, failures, feeds))
 }
 
 async function read(
@@ -92,6 +98,7 @@ async function read(
   clock: Clock,
   most: number,
   failures: number,
+  feeds: number,
 ): Promise<Inspection> {
   const record = await database.get(META)
   const stored = await readMeta(folder, database, {})
@@ -105,6 +112,8 @@ async function read(
   for await (const [, record] of state.space('failures').entries()) recent.push(record as FailureInspection)
   recent.sort((a, b) => b.at - a.at)
   const ended = crawl?.ended
+  const ofHosts = levelState({ database, partitions: MOST_PARTITIONS, partitionOf: () => 0 })
+  const followed = await feedsOf(ofHosts, feeds)
   return {
     path: folder,
     format,
@@ -124,11 +133,14 @@ async function read(
     statuses: crawl?.statuses ?? {},
     hosts: await hostsOf(database, scale, clock.now(), most),
     recentFailures: recent.slice(0, failures),
+    ...(followed && { feeds: followed }),
   }
 }
 
 /** Records of the crawl itself are in the first partition, whatever the number of partitions. */
 const PARTITIONS = 1
+/** Keys have four hexadecimal digits for the partition of a host. */
+const MOST_PARTITIONS = 0x10000
 
 type CrawlRecord = Pick<
   Inspection,

@@ -65,5 +65,5 @@ export class Departure {
 }
 
 function isBusy(host: LevelHost): boolean {
-  return host.acquired > 0 || host.isLoading
+  return host.isLeased || host.isLoading
 }

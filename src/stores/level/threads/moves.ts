@@ -157,12 +157,12 @@ export class LevelMoves {
     }
     for (const host of workbench.all()) {
       const load = loads.get(host.partitionNumber)
-      if (load === undefined || (host.pending === 0 && host.acquired === 0)) continue
+      if (load === undefined || (host.pending === 0 && !host.isLeased)) continue
       const due = host.dueBy(now()).count
       if (due > 0 || host.acquired > 0) load.hosts++
       load.due += due
       load.held += host.pending
-      load.leased += host.acquired
+      load.leased += host.leased.length
       load.longest = Math.max(load.longest, due)
       if (!host.due.isExact) load.open++
       if (!host.later.isExact) load.asleep++

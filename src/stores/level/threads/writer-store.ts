@@ -91,7 +91,8 @@ export async function openWriter(
     outbox,
     state: levelState({ database, journal, partitions, partitionOf, owns, touched }),
     flush: () => journal.flush(),
-    onCommit: (write) => journal.beforeCommit(write),
+    onCommit: (write) => journal.onCommit(write),
+    beforeCommit: (prepare) => journal.beforeCommit(prepare),
     condition: () => journal.condition,
     close() {
       closing ??= closeAll(frontier, seen, writer)

@@ -16,7 +16,7 @@ async function eventsOf(Handler: (typeof HANDLERS)[number], url: string): Promis
       onRequestStart: () => events.push('start'),
       onFirstBytes: () => events.push('first bytes'),
       onHeaders: (status, raw) => events.push(status, [...new RawHeaders(raw).entries()]),
-      onData: (chunk) => events.push(chunk.toString()),
+      onData: (chunk) => events.push(chunk.toString()) > 0,
       onEnd: () => resolve([...events, 'end']),
       onError: (error) => resolve([...events, (error as NodeJS.ErrnoException).code]),
     })

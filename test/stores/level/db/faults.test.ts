@@ -65,9 +65,11 @@ test.for(FAULTS)(
     expect(askedPaths(started)).toHaveLength(asked)
     expect(asked).toBeLessThan(COUNT)
     expect(disk.failed).toBeGreaterThan(1)
+    // The slower the machine, the longer the crawl was busy before.
+    await until(() => run.stats()!.bottleneck === 'store', 'most of the time was spent waiting for the store')
+    expect(askedPaths(started)).toHaveLength(asked)
     const stats = run.stats()!
     expect(stats.store).toEqual({ state: 'paused', message: expect.stringContaining('The crawl is paused') })
-    expect(stats.bottleneck).toBe('store')
     expect(stats.idle.store).toBeGreaterThan(0.5)
     expect(kinds()).toEqual(['paused'])
     disk[what] = false

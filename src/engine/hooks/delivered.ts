@@ -1,0 +1,16 @@
+/** How the delivery of a page ends. */
+
+import type { FailureCode } from '../../types.js'
+
+/** What user code did wrong with a page. */
+export interface DeliveryProblem {
+  readonly code: FailureCode
+  readonly message: string
+  readonly cause: unknown
+}
+
+/** The reader left, or the crawl was aborted, before the page was delivered: it must be delivered later. */
+export const UNDELIVERED = Symbol('undelivered')
+
+/** Undefined: all is well. */
+export type Delivered = DeliveryProblem | typeof UNDELIVERED | undefined

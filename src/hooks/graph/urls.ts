@@ -1,0 +1,118 @@
+import { fingerprint } from '../../url/fingerprint.js'
+import { type GraphDatabase, keyOf, numberOf, type Put } from './database.js'
+import { IdTable } from './id-table.js'
+
+/** URLs in a block of the database, which is one entry. */
+const BLOCK = 256
+/** Blocks that are kept after they were read: about 10 MB. */
+const BLOCKS_CACHED = 1000
+const SEPARATOR = '\n'
+
+/**
+ * The URLs of a graph and their numbers, counted in the order in which they were found. Numbers are in memory, by
+ * fingerprint; the URLs themselves are on disk, in blocks of neighbours.
+ */
+export class Urls {
+  readonly #database: GraphDatabase
+  readonly #table = new IdTable()
+  /** The first number of each block. */
+  readonly #starts: number[] = []
+  #cache = new Map<number, readonly string[]>()
+  /** URLs that are not on disk yet, the first of which has the number `#freshStart`. */
+  #fresh: string[] = []
+  #freshStart = 0
+  #print = new Uint32Array(2)
+
+  constructor(database: GraphDatabase) {
+    this.#database = database
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  async open(): Promise<void> {
+    const ids = new Uint32Array(BLOCK)
+    const prints = new Uint32Array(2 * BLOCK)
+    for await (const entries of this.#database.scan('u')) {
+      for (const [key, value] of entries) {
+        const urls = textOf(value)
+        for (const [i, url] of urls.entries()) fingerprint(url, prints, 2 * i)
+        this.#table.resolve(prints, urls.length, ids, () => {})
+        this.#starts.push(numberOf(key))
+      }
+    }
+    this.#freshStart = this.#table.size
+  }
+
+  /** The number of a URL; -1 if it is not in the graph. */
+  find(url: string): number {
+    fingerprint(url, this.#print)
+    return this.#table.find(this.#print[0]!, this.#print[1]!)
+  }
+
+  /** The numbers of URLs whose fingerprints are given; new ones get the next numbers. */
+  resolve(prints: Uint32Array, count: number, ids: Uint32Array, urlAt: (place: number) => string): void {
+    this.#table.resolve(prints, count, ids, (place) => void this.#fresh.push(urlAt(place)))
+  }
+
+  /** What must be written so that the numbers given so far survive. */
+  takeFresh(): Put[] {
+    const puts: Put[] = []
+    for (let from = 0; from < this.#fresh.length; from += BLOCK) {
+      const start = this.#freshStart + from
+      puts.push({
+        key: keyOf('u', start),
+        value: Buffer.from(this.#fresh.slice(from, from + BLOCK).join(SEPARATOR)),
+      })
+      this.#starts.push(start)
+    }
+    this.#freshStart += this.#fresh.length
+    this.#fresh = []
+    return puts
+  }
+
+  /** The URLs of numbers, in their order. */
+  async of(ids: Iterable<number>): Promise<string[]> {
+    const urls: string[] = []
+    for (const id of ids) urls.push(await this.one(id))
+    return urls
+  }
+
+  async one(id: number): Promise<string> {
+    if (id >= this.#freshStart) return this.#fresh[id - this.#freshStart]!
+    const start = this.#startOf(id)
+    let block = this.#cache.get(start)
+    if (block === undefined) {
+      block = textOf((await this.#database.get('u', start))!)
+      if (this.#cache.size >= BLOCKS_CACHED) this.#cache.delete(this.#cache.keys().next().value!)
+      this.#cache.set(start, block)
+    }
+    return block[id - start]!
+  }
+
+  /** All URLs that are on disk, in the order of their numbers. */
+  async *all(): AsyncGenerator<[id: number, url: string]> {
+    for await (const entries of this.#database.scan('u')) {
+      for (const [key, value] of entries) {
+        const start = numberOf(key)
+        for (const [i, url] of textOf(value).entries()) yield [start + i, url]
+      }
+    }
+  }
+
+  #startOf(id: number): number {
+    let low = 0
+    let high = this.#starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (this.#starts[middle]! <= id) low = middle
+      else high = middle
+    }
+    return this.#starts[low]!
+  }
+}
+
+function textOf(value: Uint8Array): string[] {
+  return Buffer.from(value.buffer, value.byteOffset, value.length).toString().split(SEPARATOR)
+}

@@ -1,0 +1,47 @@
+/** The stemmers of Snowball, from the optional package `snowball-stemmers`, loaded when a language first needs one. */
+
+import { require } from '../../require.js'
+
+/** The names of languages in Snowball, by code. */
+const NAMES: Readonly<Record<string, string>> = {
+  en: 'english',
+  da: 'danish',
+  de: 'german',
+  es: 'spanish',
+  fi: 'finnish',
+  fr: 'french',
+  it: 'italian',
+  nl: 'dutch',
+  no: 'norwegian',
+  nb: 'norwegian',
+  pt: 'portuguese',
+  sv: 'swedish',
+}
+
+export type Stem = (word: string) => string
+
+interface Snowball {
+  newStemmer(name: string): { stem(word: string): string }
+}
+
+const stemmers = new Map<string, Stem>()
+
+/** Languages that have a stemmer. */
+export const STEMMED_LANGUAGES: readonly string[] = Object.keys(NAMES)
+
+/**
+ * The stemmer of a language; undefined if it has none.
+ *
+ * @throws KumoError `KUMO_NOT_INSTALLED` if the package is missing.
+ */
+export function stemmerOf(language: string): Stem | undefined {
+  if (!Object.hasOwn(NAMES, language)) return undefined
+  const name = NAMES[language]!
+  let stem = stemmers.get(name)
+  if (stem === undefined) {
+    const stemmer = (require('snowball-stemmers') as Snowball).newStemmer(name)
+    stem = (word) => stemmer.stem(word)
+    stemmers.set(name, stem)
+  }
+  return stem
+}

@@ -1,0 +1,286 @@
+import type { KumoError } from '../../../errors.js'
+import { BLOCK } from '../protocol/blocks.js'
+import { MOST_ARGUMENTS, type Operation } from '../protocol/operations.js'
+
+/** A commit has at most this many operations and characters: the server does nothing else while it runs. */
+const MOST_OPERATIONS = 2048
+const MOST_CHARACTERS = 300_000
+/** If more than this is waiting, whoever adds waits too. */
+const BEHIND = 50_000
+/** Requests in one entry of an inbox. */
+const MAIL_LINES = 200
+
+/** The hash with the records of the crawl itself. */
+export const CRAWL_RECORDS = ':k'
+
+/** One change, in the order in which it was made. `left`: by how much it changes the work of the crawl. */
+type Change =
+  | {
+      readonly kind: 'add'
+      readonly partition: number
+      readonly number: number
+      readonly line: string
+      /** False: it takes the place of one that Redis has. */
+      readonly isNew: boolean
+    }
+  | { readonly kind: 'remove'; readonly partition: number; readonly number: number; readonly isLast: boolean }
+  | { readonly kind: 'print'; readonly partition: number; readonly low: number; readonly high: number }
+  | { readonly kind: 'mail'; readonly partition: number; readonly lines: string[] }
+  | { readonly kind: 'take'; readonly partition: number; readonly next: string; readonly entries: number }
+  | { readonly kind: 'give'; readonly partition: number }
+
+/** What one commit takes from the journal. */
+export interface Piece {
+  readonly operations: readonly Operation[]
+  /** How it changes the number of requests and letters that are left in the crawl. */
+  readonly left: number
+}
+
+/** What the journal asks of others when a commit is put together. */
+export interface JournalSources {
+  /** Hosts that changed: their records, '' for none. */
+  hosts(): Iterable<readonly [partition: number, host: string, record: string]>
+  /** Partitions whose range of blocks changed. */
+  ranges(): Iterable<readonly [partition: number, range: string]>
+}
+
+/**
+ * Changes that are decided in memory and not in Redis yet. The frontier, the state and the exchange fill it; commits empty
+ * it, from the front, so that a page is never settled without the links that were found on it.
+ */
+export class Journal {
+  #changes: Change[] = []
+  /** What a commit was sent with, until it is stored. */
+  #sent: readonly Change[] = []
+  #sentRecords = new Map<string, Map<string, string | null>>()
+  /** Records by key of their hash, then by field; null: deleted. They go with the last piece. */
+  #records = new Map<string, Map<string, string | null>>()
+  readonly #writers: (() => void)[] = []
+  #waiting: (() => void)[] = []
+  #sources: JournalSources | undefined = undefined
+  #isTouched = false
+  #failure: KumoError | undefined = undefined
+
+  /** Must be called before the first commit. */
+  connect(sources: JournalSources): void {
+    this.#sources = sources
+  }
+
+  /** `isNew` false: it takes the place of one that Redis has. */
+  add(partition: number, number: number, line: string, isNew: boolean): void {
+    this.#changes.push({ kind: 'add', partition, number, line, isNew })
+  }
+
+  /** `isLast`: nothing is left in its block. */
+  remove(partition: number, number: number, isLast: boolean): void {
+    this.#changes.push({ kind: 'remove', partition, number, isLast })
+  }
+
+  /** A URL counts as seen from the commit that stores its request. */
+  print(partition: number, low: number, high: number): void {
+    this.#changes.push({ kind: 'print', partition, low, high })
+  }
+
+  /** A request for a partition of another node. */
+  mail(partition: number, line: string): void {
+    const last = this.#changes.at(-1)
+    if (last?.kind === 'mail' && last.partition === partition && last.lines.length < MAIL_LINES)
+      last.lines.push(line)
+    else this.#changes.push({ kind: 'mail', partition, lines: [line] })
+  }
+
+  /** Letters of other nodes whose requests are in this journal; `next` is the first ID that is not. */
+  take(partition: number, next: string, entries: number): void {
+    this.#changes.push({ kind: 'take', partition, next, entries })
+  }
+
+  give(partition: number): void {
+    this.#changes.push({ kind: 'give', partition })
+  }
+
+  /** `json` null: the record is deleted. */
+  record(key: string, field: string, json: string | null): void {
+    const fields = this.#records.get(key) ?? new Map<string, string | null>()
+    fields.set(field, json)
+    this.#records.set(key, fields)
+  }
+
+  /** A record that is not committed yet: null if it is deleted, undefined if there is none. */
+  recorded(key: string, field: string): string | null | undefined {
+    const record = this.#records.get(key)?.get(field)
+    return record === undefined ? this.#sentRecords.get(key)?.get(field) : record
+  }
+
+  /** A host or a range of blocks changed. */
+  touch(): void {
+    this.#isTouched = true
+  }
+
+  /** Registers a function to call before each commit. */
+  onCommit(write: () => void): void {
+    this.#writers.push(write)
+  }
+
+  get isEmpty(): boolean {
+    return this.#changes.length === 0 && this.#records.size === 0 && !this.#isTouched
+  }
+
+  /** Undefined if few changes wait; otherwise resolves when few do. */
+  whenCaughtUp(): Promise<void> | undefined {
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#changes.length < BEHIND) return undefined
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Calls what was registered with `onCommit`. */
+  prepare(): void {
+    for (const write of this.#writers) write()
+  }
+
+  /** Takes what the next commit stores. `isAll`: nothing is left here. */
+  takePiece(): Piece & { readonly isAll: boolean } {
+    const count = this.#countOfPiece()
+    const changes = this.#changes.splice(0, count)
+    this.#sent = changes
+    const isAll = this.#changes.length === 0
+    const { operations, left } = grouped(changes)
+    const extra: Operation[] = []
+    if (this.#isTouched) {
+      this.#isTouched = false
+      for (const [partition, host, record] of this.#sources!.hosts())
+        extra.push(
+          record === '' ? ['HDEL', `:h:${partition}`, host] : ['HSET', `:h:${partition}`, host, record],
+        )
+      for (const [partition, range] of this.#sources!.ranges())
+        extra.push(['HSET', ':q', String(partition), range])
+    }
+    if (isAll) extra.push(...this.#takeRecords())
+    if (this.#changes.length < BEHIND) for (const resolve of this.#waiting.splice(0)) resolve()
+    return { operations: [...operations, ...extra], left, isAll }
+  }
+
+  /** What the last piece held is in Redis. */
+  stored(): void {
+    this.#sent = []
+    this.#sentRecords = new Map()
+  }
+
+  /**
+   * What this node decided is void. Requests that it found are not: they become mail to the owners of their hosts, who
+   * drop those that they know. Records of the crawl itself stay too.
+   */
+  discard(): void {
+    const found = [...this.#sent, ...this.#changes]
+    this.#changes = []
+    this.stored()
+    this.#isTouched = false
+    for (const key of this.#records.keys()) if (key !== CRAWL_RECORDS) this.#records.delete(key)
+    for (const change of found) {
+      if (change.kind === 'add' && change.isNew) this.mail(change.partition, change.line)
+      else if (change.kind === 'mail') for (const line of change.lines) this.mail(change.partition, line)
+    }
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  fail(error: KumoError): void {
+    this.#failure = error
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #countOfPiece(): number {
+    let count = 0
+    for (let characters = 0; count < this.#changes.length && count < MOST_OPERATIONS - HEADROOM; count++) {
+      const change = this.#changes[count]!
+      if (change.kind === 'add') characters += change.line.length
+      else if (change.kind === 'mail') for (const line of change.lines) characters += line.length
+      if (characters > MOST_CHARACTERS && count > 0) break
+    }
+    return count
+  }
+
+  #takeRecords(): Operation[] {
+    const operations: Operation[] = []
+    for (const [key, fields] of this.#records) {
+      let put: string[] = []
+      const dropped: string[] = []
+      for (const [field, json] of fields) {
+        if (json === null) dropped.push(field)
+        else put.push(field, json)
+        if (put.length >= MOST_ARGUMENTS) {
+          operations.push(['HSET', key, ...put])
+          put = []
+        }
+      }
+      if (put.length > 0) operations.push(['HSET', key, ...put])
+      for (let i = 0; i < dropped.length; i += MOST_ARGUMENTS)
+        operations.push(['HDEL', key, ...dropped.slice(i, i + MOST_ARGUMENTS)])
+    }
+    this.#sentRecords = this.#records
+    this.#records = new Map()
+    return operations
+  }
+}
+
+/** Room for hosts, ranges and records. */
+const HEADROOM = 512
+
+/** The operations of some changes, one for each key where that is possible. */
+function grouped(changes: readonly Change[]): Piece {
+  const added = new Map<string, string[]>()
+  const prints = new Map<number, number[]>()
+  const removed: [key: string, at: string][] = []
+  const dropped = new Set<string>()
+  const rest: Operation[] = []
+  let left = 0
+  for (const change of changes) {
+    const { partition } = change
+    switch (change.kind) {
+      case 'add': {
+        left++
+        push(added, blockKey(partition, change.number), change.line)
+        break
+      }
+      case 'remove': {
+        left--
+        const key = blockKey(partition, change.number)
+        if (change.isLast) dropped.add(key)
+        else removed.push([key, String(change.number % BLOCK)])
+        break
+      }
+      case 'print':
+        push(prints, partition, change.low, change.high)
+        break
+      case 'mail':
+        left++
+        rest.push(['mail', String(partition), ...change.lines])
+        break
+      case 'take':
+        left -= change.entries
+        rest.push(['take', String(partition), change.next])
+        break
+      case 'give':
+        rest.push(['give', String(partition)])
+    }
+  }
+  const operations: Operation[] = []
+  for (const [key, lines] of added) if (!dropped.has(key)) operations.push(['RPUSH', key, ...lines])
+  for (const [key, at] of removed) if (!dropped.has(key)) operations.push(['LSET', key, at, ''])
+  for (const key of dropped) operations.push(['DEL', key])
+  for (const [partition, words] of prints)
+    operations.push(['RPUSH', `:s:${partition}`, bytesOf(Uint32Array.from(words))])
+  return { operations: [...operations, ...rest], left }
+}
+
+function blockKey(partition: number, number: number): string {
+  return `:q:${partition}:${Math.floor(number / BLOCK)}`
+}
+
+function bytesOf(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength)
+}
+
+function push<K, V>(lists: Map<K, V[]>, key: K, ...values: V[]): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, values)
+  else list.push(...values)
+}

@@ -1,0 +1,388 @@
+import { KumoError, messageOf } from '../../../errors.js'
+import type { Exchange } from '../../../exchange/contract.js'
+import type { Ownership } from '../../../partition/contract.js'
+import { partitionedTable } from '../../../seen/partitioned.js'
+import { type Clock, systemRandom } from '../../../time.js'
+import type { CrawlRequest } from '../../../types.js'
+import { hostOf } from '../../../url/canonicalize.js'
+import { knownAs } from '../../../url/known-as.js'
+import type {
+  CrawlLimits,
+  Membership,
+  OwnershipListener,
+  StoreCondition,
+  StoreContext,
+  StoreHealth,
+} from '../../contract.js'
+import type { RedisClient } from '../client/contract.js'
+import { RedisFrontier } from '../parts/frontier.js'
+import { RedisState } from '../parts/state.js'
+import { writeLine } from '../protocol/lines.js'
+import type { Settings } from '../settings.js'
+import { Inbox } from './inbox.js'
+import { Journal } from './journal.js'
+import { loadPartitions } from './load.js'
+import type { CrawlStatus } from './reply.js'
+import { SentLinks } from './sent-links.js'
+import { ServerTime } from './server-time.js'
+import { Session } from './session.js'
+import { Shares } from './shares.js'
+
+/** Stands for all other nodes. Not the number of any node, and not `MINE` of the engine. */
+const ELSEWHERE = -2
+const REJOIN_MS = 500
+
+const NO_LISTENER: OwnershipListener = {
+  gained() {},
+  revoked() {},
+  suspended() {},
+  leaving: () => Promise.resolve(),
+}
+
+/** One node of a crawl: what it owns, and how that comes and goes. */
+export class Node implements Membership {
+  readonly frontier: RedisFrontier
+  readonly seen: ReturnType<typeof partitionedTable>
+  readonly state: RedisState
+  readonly ownership: Ownership
+  readonly exchange: Exchange
+  joinedAfter: number | undefined = undefined
+  readonly #client: RedisClient
+  readonly #clock: Clock
+  readonly #context: StoreContext
+  readonly #key: string
+  readonly #journal = new Journal()
+  readonly #shares = new Shares()
+  readonly #session: Session
+  readonly #inbox: Inbox
+  readonly #sentLinks = new SentLinks()
+  readonly #time: ServerTime
+  readonly #partitionOf: (host: string) => number
+  /** Partitions that are here and not about to leave. */
+  readonly #owned = new Set<number>()
+  /** Partitions that are here, including those that are about to leave. */
+  readonly #held = new Set<number>()
+  #version = 1
+  #self = 0
+  #listener = NO_LISTENER
+  #status: CrawlStatus | undefined = undefined
+  /** Partitions are being claimed, loaded or given up. */
+  #isMoving = false
+  #isOver = false
+  #wake: () => void = () => {}
+  #failure: KumoError | undefined = undefined
+  #isClosed = false
+
+  constructor(settings: Settings, context: StoreContext, client: RedisClient) {
+    const { clock, partitions } = context
+    this.#client = client
+    this.#clock = clock
+    this.#context = context
+    this.#key = keyOf(settings.crawl)
+    this.#partitionOf = (host) => context.partitionOf?.(host) ?? 0
+    this.#time = new ServerTime(clock)
+    const partitionOf = this.#partitionOf
+    const [journal, key, time] = [this.#journal, this.#key, this.#time]
+    const random = systemRandom()
+    this.#session = new Session(
+      {
+        ...{ client, key, clock, journal, time, partitions },
+        ttlMs: settings.ttlMs,
+        commitMs: settings.commitMs,
+        shares: this.#shares,
+        identity: JSON.stringify(context.identity ?? {}),
+        newToken: () => [random.next(), random.next()].map((part) => part.toString(36).slice(2)).join(''),
+      },
+      {
+        status: (status) => this.#heard(status),
+        suspended: (message) => this.#suspended(message),
+        resumed: () => this.#resumed(),
+        lost: (reason) => this.#lost(reason),
+        failed: (error) => this.#fail(error),
+      },
+    )
+    this.frontier = new RedisFrontier({
+      politeness: context.politeness,
+      policy: context.policy,
+      ...{ journal, time, partitionOf },
+      mayVisit: () => this.#session.mayVisit,
+    })
+    this.seen = partitionedTable(partitionOf)
+    this.state = new RedisState({ client, key, journal, partitionOf, flush: () => this.flush() })
+    this.#inbox = new Inbox({
+      ...{ client, key, journal, time },
+      owns: (partition) => this.#owned.has(partition),
+      failed: (error) => this.#fail(error),
+      idle: () => this.#wake(),
+    })
+    this.ownership = this.#makeOwnership()
+    this.exchange = this.#makeExchange()
+  }
+
+  async open(): Promise<void> {
+    const { others, runs } = await this.#session.join()
+    if (others > 0) {
+      this.joinedAfter = runs - 1
+      this.#self = Number(this.#session.id)
+    }
+    this.#isMoving = true
+    await this.#gain(Math.ceil(this.#context.partitions / (others + 1)))
+    this.#isMoving = false
+  }
+
+  flush(): Promise<void> {
+    return this.#session.flush()
+  }
+
+  onCommit(write: () => void): void {
+    this.#journal.onCommit(write)
+  }
+
+  condition(): StoreCondition {
+    const message = this.#session.problem
+    if (this.#failure !== undefined) return { state: 'paused', message, failure: this.#failure }
+    return message === undefined ? OK : { state: 'paused', message }
+  }
+
+  limit(limits: CrawlLimits) {
+    this.#shares.limit(limits)
+    if (this.#status !== undefined) this.#shares.learn(this.#status, false)
+    return { pages: this.#shares.pages, requests: this.#shares.requests }
+  }
+
+  onOwnership(listener: OwnershipListener): void {
+    this.#listener = listener
+  }
+
+  isLeased(request: CrawlRequest): boolean {
+    return this.frontier.isLeased(request)
+  }
+
+  health(): StoreHealth {
+    const { mayVisit, leaseLeftMs, lastCommitAt, problem } = this.#session
+    return {
+      isReachable: mayVisit,
+      leaseLeftMs,
+      lastCommitMs: this.#clock.now() - lastCommitAt,
+      partitions: this.#owned.size,
+      partitionsOfCrawl: this.#context.partitions,
+      nodes: this.#status?.nodes ?? 1,
+      left: this.#status?.left ?? 0,
+      ...(problem !== undefined && { message: problem }),
+    }
+  }
+
+  /** Commits, and leaves the partitions to others. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      await this.#session.leave()
+    } finally {
+      this.#session.abandon()
+      this.frontier.close()
+      this.seen.close()
+    }
+  }
+
+  /** Ends without a word, as a crash would. */
+  abandon(): void {
+    this.#isClosed = true
+    this.#session.abandon()
+  }
+
+  #makeOwnership(): Ownership {
+    const version = () => this.#version
+    const self = () => this.#self
+    return {
+      get version() {
+        return version()
+      },
+      get self() {
+        return self()
+      },
+      ownerOf: (partition) => (this.#owned.has(partition) ? this.#self : ELSEWHERE),
+    }
+  }
+
+  #makeExchange(): Exchange {
+    return {
+      send: (_, requests, isForwarded = false) => {
+        for (const request of requests) this.#send(request, isForwarded)
+      },
+      receive: (handler) => this.#inbox.receive(handler),
+      flush() {},
+      rest: () => {
+        const isIdle = !this.#inbox.isBusy && !this.#isMoving
+        this.#session.rest(isIdle)
+        return this.#isOver && isIdle
+      },
+      watch: (wake) => {
+        this.#wake = wake
+      },
+      close() {},
+    }
+  }
+
+  /** A letter that is forwarded is taken from one inbox in the commit that puts it into another: it must not be dropped. */
+  #send(request: CrawlRequest, isForwarded: boolean): void {
+    const { attempt, purpose, via, notBefore } = request
+    const isPlain = attempt === 0 && purpose === undefined && via === undefined
+    if (isPlain && !isForwarded && this.#sentLinks.has(knownAs(request))) return
+    const at = notBefore === undefined ? undefined : this.#time.toServer(notBefore)
+    // Rules that were fetched for another host belong to that host.
+    const host = purpose?.kind === 'rules' ? hostOf(`${purpose.origin}/`) : request.host
+    this.#journal.mail(this.#partitionOf(host), writeLine(request, at))
+  }
+
+  #heard(status: CrawlStatus): void {
+    this.#status = status
+    this.#inbox.notice(status.mail)
+    if (status.isOver !== this.#isOver) {
+      this.#isOver = status.isOver
+      if (this.#isOver) this.#wake()
+    }
+    this.#balance(status)
+  }
+
+  /** Every node has an equal part of the partitions: takes free ones, or gives some up. */
+  #balance({ nodes, free }: CrawlStatus): void {
+    if (this.#isMoving || this.#isClosed || this.#isOver) return
+    const part = Math.ceil(this.#context.partitions / Math.max(1, nodes))
+    const more = part - this.#owned.size
+    if (more > 0 && free > 0) this.#move(() => this.#gain(Math.min(more, free)))
+    else if (more < 0) this.#move(() => this.#giveUp(-more))
+  }
+
+  #move(moving: () => Promise<void>): void {
+    this.#isMoving = true
+    moving()
+      .catch((error) => this.#fail(error))
+      .finally(() => {
+        this.#isMoving = false
+        this.#wake()
+      })
+  }
+
+  async #gain(most: number): Promise<void> {
+    const claimed = await this.#session.claim(most)
+    if (claimed.size === 0) return
+    const { id } = this.#session
+    const gained: number[] = []
+    for await (const { stored, prints, records } of loadPartitions(this.#client, this.#key, claimed)) {
+      // Lost while it was read: nothing of it is here.
+      if (this.#session.id !== id) return
+      const { partition } = stored
+      this.seen.adopt(partition, prints)
+      this.state.adopt(partition, records)
+      this.frontier.adopt(stored)
+      this.#owned.add(partition)
+      this.#held.add(partition)
+      gained.push(partition)
+    }
+    this.#version++
+    this.#listener.gained(gained)
+    this.#inbox.notice(gained)
+    this.frontier.wake()
+    this.#wake()
+  }
+
+  /** Stops visiting the hosts of some partitions, waits for the visits that have begun, and leaves them to others. */
+  async #giveUp(count: number): Promise<void> {
+    const { id } = this.#session
+    const partitions = this.#chosen(count)
+    for (const partition of partitions) this.#owned.delete(partition)
+    this.#version++
+    await this.#listener.leaving(partitions)
+    if (this.#session.id !== id) return
+    await this.frontier.hold(partitions)
+    await this.flush()
+    if (this.#session.id !== id) return
+    for (const partition of partitions) {
+      this.#journal.give(partition)
+      this.#held.delete(partition)
+      this.seen.release(partition)
+      this.state.release(partition)
+    }
+    this.frontier.release()
+    this.#inbox.forget(partitions)
+    this.#listener.revoked(partitions)
+    await this.flush()
+  }
+
+  /** Every second one by load, so that the work is divided as the partitions are. */
+  #chosen(count: number): number[] {
+    const byLoad = this.frontier
+      .load()
+      .filter(({ partition }) => this.#owned.has(partition))
+      .sort((a, b) => b.pending - a.pending)
+      .map(({ partition }) => partition)
+    const odd = byLoad.filter((_, i) => i % 2 === 1)
+    const even = byLoad.filter((_, i) => i % 2 === 0)
+    return [...odd, ...even.reverse()].slice(0, count)
+  }
+
+  #suspended(message: string): void {
+    this.#listener.suspended()
+    this.#context.report?.({ kind: 'paused', message: `redis: ${message}` })
+  }
+
+  #resumed(): void {
+    this.frontier.wake()
+    if (this.#status !== undefined)
+      this.#context.report?.({ kind: 'resumed', message: 'redis: the server answers again' })
+  }
+
+  /** Others have the partitions, or the server has lost what this node knows: it starts over. */
+  #lost(reason: string): void {
+    const partitions = [...this.#held]
+    this.#held.clear()
+    this.#owned.clear()
+    this.#version++
+    this.#listener.revoked(partitions)
+    this.frontier.dropAll()
+    for (const partition of partitions) this.seen.release(partition)
+    this.state.dropAll()
+    this.#inbox.forget()
+    this.#sentLinks.clear()
+    this.#journal.discard()
+    this.#context.report?.({ kind: 'paused', message: `redis: ${reason}` })
+    void this.#rejoin()
+  }
+
+  async #rejoin(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#session.join()
+        this.#wake()
+        return
+      } catch (error) {
+        if (this.#isClosed) return
+        if (error instanceof KumoError) {
+          this.#fail(error)
+          return
+        }
+        await new Promise<void>((resolve) => {
+          this.#clock.wakeAt(this.#clock.now() + REJOIN_MS, resolve)
+        })
+      }
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return
+    this.#failure ??=
+      error instanceof KumoError
+        ? error
+        : new KumoError('KUMO_STORE_FAILED', `redis: ${messageOf(error)}`, { cause: error })
+    this.#journal.fail(this.#failure)
+    this.#wake()
+  }
+}
+
+const OK: StoreCondition = Object.freeze({ state: 'ok' })
+
+/** All keys of a crawl have one hash tag, so that they are in one slot. */
+function keyOf(crawl: string): string {
+  return `{kumo:${crawl}}`
+}

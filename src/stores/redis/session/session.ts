@@ -1,0 +1,458 @@
+import { KumoError, messageOf } from '../../../errors.js'
+import { type Clock, LATE, type Timer, within } from '../../../time.js'
+import type { Argument, RedisClient } from '../client/contract.js'
+import { packOperations } from '../protocol/operations.js'
+import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION } from '../protocol/scripts.js'
+import type { Journal } from './journal.js'
+import { type CrawlStatus, type Refusal, refusalIn, statusIn } from './reply.js'
+import type { ServerTime } from './server-time.js'
+import type { Shares } from './shares.js'
+
+/** A lease is renewed this often in its time. */
+const RENEWALS = 4
+/** Hosts are visited only until this part of the lease is left: clocks differ, and an abort takes a moment. */
+const MARGIN = 0.15
+/** No visit starts while a commit waits longer than this for its answer. */
+const STALLED_MS = 500
+/** How long a node that leaves waits for its last commit. */
+const LEAVE_MS = 10_000
+/** Readings of the server's clock; the one with the shortest way counts. */
+const TIME_READINGS = 5
+/** Between attempts at a server that refuses because it is full, or still loading. */
+const RETRY_MS = 250
+
+export interface SessionParts {
+  readonly client: RedisClient
+  /** Prefix of the crawl's keys. */
+  readonly key: string
+  readonly clock: Clock
+  readonly ttlMs: number
+  readonly commitMs: number
+  readonly journal: Journal
+  readonly time: ServerTime
+  readonly shares: Shares
+  /** The options that give the crawl its meaning, as JSON. */
+  readonly identity: string
+  readonly partitions: number
+  /** A text that no other node has. */
+  newToken(): string
+}
+
+/** What a session reports. */
+export interface SessionListener {
+  status(status: CrawlStatus): void
+  /** Hosts must not be visited until `resumed`: the lease may be over, and others may take over. */
+  suspended(message: string): void
+  resumed(): void
+  /** Others own the node's partitions, or the server has lost what the node knows. The session is over. */
+  lost(reason: string): void
+  failed(error: KumoError): void
+}
+
+/** The membership of one node, from joining to leaving. */
+interface Member {
+  readonly id: string
+  readonly token: string
+  run: string
+  /** Number of the last commit that was sent. */
+  commits: number
+}
+
+/**
+ * A node's lease, and its commits. The server counts commits and refuses one that is out of turn or that comes from a node
+ * that was evicted; so a commit is applied once, however often it is sent.
+ */
+export class Session {
+  readonly #parts: SessionParts
+  readonly #listener: SessionListener
+  #member: Member | undefined = undefined
+  /** Which member it was, after its membership was lost. */
+  #former: Member | undefined = undefined
+  /** The highest commit, of any node, that this one has heard of. */
+  #seq = 0
+  /** Until when hosts may be visited, by both clocks. */
+  #until = 0
+  #wallUntil = 0
+  #isSuspended = true
+  #isStalled = false
+  #problem: string | undefined = undefined
+  #renewTimer: Timer | undefined = undefined
+  #deadline: Timer | undefined = undefined
+  #commitTimer: Timer | undefined = undefined
+  #stallTimer: Timer | undefined = undefined
+  #retryTimers = new Set<Timer>()
+  /** Commits follow each other; this is the last of them. */
+  #tail: Promise<void> = Promise.resolve()
+  #isCommitting = false
+  #renewalSentAt: number | undefined = undefined
+  #isResting = false
+  #sentResting = false
+  #lastCommitAt = 0
+  #isClosed = false
+
+  constructor(parts: SessionParts, listener: SessionListener) {
+    this.#parts = parts
+    this.#listener = listener
+  }
+
+  /** The number of the node. */
+  get id(): string {
+    return this.#member?.id ?? ''
+  }
+
+  /** Whether hosts may be visited now. */
+  get mayVisit(): boolean {
+    if (this.#isSuspended || this.#isStalled) return false
+    const { clock } = this.#parts
+    return clock.now() < this.#until && (clock.wall?.() ?? 0) < this.#wallUntil
+  }
+
+  /** What keeps the node from going on; undefined if nothing does. */
+  get problem(): string | undefined {
+    if (this.#problem !== undefined) return this.#problem
+    return this.#isStalled ? 'Redis has not answered a commit for half a second' : undefined
+  }
+
+  /** Milliseconds of the lease that are left; 0 if it is over. */
+  get leaseLeftMs(): number {
+    return Math.max(0, this.#until - this.#parts.clock.now())
+  }
+
+  get lastCommitAt(): number {
+    return this.#lastCommitAt
+  }
+
+  /** Nothing is left to do here. It is part of the next commit. */
+  rest(isResting: boolean): void {
+    this.#isResting = isResting
+  }
+
+  /** Joins the crawl. Resolves with the number of other nodes, and of runs so far. */
+  async join(): Promise<{ readonly others: number; readonly runs: number }> {
+    const { client, key, clock, ttlMs, identity, partitions, time } = this.#parts
+    await this.#readTime(time)
+    const token = this.#parts.newToken()
+    const former = this.#former
+    const sentAt = this.#bothClocks()
+    const reply = await client.run(JOIN, key, [
+      ...[token, ttlMs, VERSION, identity, partitions],
+      ...[former?.id ?? '', former?.token ?? ''],
+    ])
+    if (reply[0] !== 'ok') throw refusedToJoin(reply, identity)
+    const [, id, seq, , run, others, runs] = reply
+    this.#member = { id: id!, token, run: run!, commits: 0 }
+    this.#former = undefined
+    this.#seq = Number(seq)
+    this.#sentResting = false
+    this.#isResting = false
+    this.#lastCommitAt = clock.now()
+    this.#extend(sentAt)
+    this.#schedule()
+    return { others: Number(others), runs: Number(runs) }
+  }
+
+  /** Takes free partitions; the value is true for those whose owner was evicted. */
+  async claim(most: number): Promise<ReadonlyMap<number, boolean>> {
+    const reply = await this.#call(CLAIM, most)
+    const claimed = new Map<number, boolean>()
+    if (reply === undefined) return claimed
+    this.#seq = Math.max(this.#seq, Number(reply[1]))
+    for (let i = 2; i < reply.length; i += 2) claimed.set(Number(reply[i]), reply[i + 1] === '1')
+    return claimed
+  }
+
+  /** Prolongs the lease, and hears how the crawl is doing. */
+  async renew(): Promise<CrawlStatus | undefined> {
+    const sentAt = this.#bothClocks()
+    this.#renewalSentAt = sentAt.now
+    const member = this.#member
+    const reply = await this.#call(RENEW)
+    this.#renewalSentAt = undefined
+    if (reply === undefined || member !== this.#member) return undefined
+    this.#extend(sentAt)
+    return this.#heard(statusIn(reply), false)
+  }
+
+  /** Commits what is in the journal. Resolves when it is stored, or void because the session is lost. */
+  flush(): Promise<void> {
+    const flushed = this.#tail.then(() => this.#commitAll())
+    this.#tail = flushed.catch(() => {})
+    return flushed
+  }
+
+  /** Commits, gives the lease back and ends. */
+  async leave(): Promise<void> {
+    if (this.#isClosed) return
+    const { client, key, clock } = this.#parts
+    this.#stop()
+    const leaving = async () => {
+      await this.flush()
+      this.#isClosed = true
+      const member = this.#member
+      if (member !== undefined) await client.run(LEAVE, key, [member.id, member.token])
+    }
+    const left = await within(clock, LEAVE_MS, leaving())
+    this.#close()
+    if (left === LATE) {
+      const message =
+        'redis: the server did not answer the last commit; what it held is done again by the next run'
+      throw new KumoError('KUMO_CLOSE_FAILED', message)
+    }
+  }
+
+  /** Ends without a word, as a crash would. */
+  abandon(): void {
+    this.#stop()
+    this.#close()
+  }
+
+  #close(): void {
+    this.#isClosed = true
+    this.#stop()
+    for (const timer of this.#retryTimers) timer.cancel()
+    this.#parts.client.close()
+  }
+
+  async #readTime(time: ServerTime): Promise<void> {
+    const { client, clock } = this.#parts
+    let shortest = Number.POSITIVE_INFINITY
+    for (let i = 0; i < TIME_READINGS; i++) {
+      const sentAt = clock.now()
+      const [reply] = await client.read([['TIME']])
+      const answeredAt = clock.now()
+      if (answeredAt - sentAt >= shortest) continue
+      shortest = answeredAt - sentAt
+      const [seconds, micros] = (reply as readonly unknown[]).map(Number)
+      time.learn(seconds! * 1000 + micros! / 1000, sentAt, answeredAt)
+    }
+  }
+
+  #schedule(): void {
+    const { clock, ttlMs, commitMs } = this.#parts
+    this.#stop()
+    const renewal = () => {
+      this.#renewTimer = clock.wakeAt(clock.now() + ttlMs / RENEWALS, renewal)
+      if (this.#renewalSentAt === undefined) void this.renew().catch((error) => this.#fail(error))
+      // A connection that is cut off without a word would keep everything waiting.
+      else if (clock.now() - this.#renewalSentAt > ttlMs / 2) this.#parts.client.reconnect()
+    }
+    this.#renewTimer = clock.wakeAt(clock.now() + ttlMs / RENEWALS, renewal)
+    const commit = () => {
+      this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
+      // The monotonic clock stands still while a machine sleeps.
+      if ((clock.wall?.() ?? 0) > this.#wallUntil) this.#suspend()
+      if (!this.#isCommitting) void this.#commitOrLook()
+    }
+    this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
+  }
+
+  #stop(): void {
+    for (const timer of [this.#renewTimer, this.#commitTimer, this.#deadline, this.#stallTimer])
+      timer?.cancel()
+  }
+
+  #bothClocks(): { readonly now: number; readonly wall: number } {
+    const { clock } = this.#parts
+    return { now: clock.now(), wall: clock.wall?.() ?? 0 }
+  }
+
+  /** The lease counts from when it was asked for. */
+  #extend({ now, wall }: { readonly now: number; readonly wall: number }): void {
+    const { clock, ttlMs } = this.#parts
+    const ms = ttlMs * (1 - MARGIN)
+    const couldVisit = this.mayVisit
+    this.#until = now + ms
+    this.#wallUntil = wall + ms
+    this.#deadline?.cancel()
+    this.#deadline = clock.wakeAt(this.#until, () => this.#suspend())
+    if (clock.now() >= this.#until) return
+    if (this.#isSuspended) {
+      this.#isSuspended = false
+      this.#problem = undefined
+    }
+    if (!couldVisit && this.mayVisit) this.#listener.resumed()
+  }
+
+  #suspend(): void {
+    if (this.#isSuspended) return
+    this.#isSuspended = true
+    this.#problem =
+      'Redis does not answer, so the lease of this node has run out; it visits no host until Redis answers again'
+    this.#listener.suspended(this.#problem)
+  }
+
+  async #commitOrLook(): Promise<void> {
+    try {
+      if (this.#hasToCommit) await this.flush()
+      else if (this.#member !== undefined) {
+        this.#isCommitting = true
+        const reply = await this.#call(LOOK)
+        this.#isCommitting = false
+        if (reply !== undefined) this.#heard(statusIn(reply), false)
+      }
+    } catch (error) {
+      this.#isCommitting = false
+      this.#fail(error)
+    }
+  }
+
+  get #hasToCommit(): boolean {
+    const { journal, shares } = this.#parts
+    return !journal.isEmpty || this.#isResting !== this.#sentResting || shares.hasDemand
+  }
+
+  async #commitAll(): Promise<void> {
+    const { journal } = this.#parts
+    if (!this.#hasToCommit || this.#member === undefined) return
+    this.#isCommitting = true
+    try {
+      journal.prepare()
+      for (let isAll = false; !isAll; ) {
+        const member = this.#member
+        if (member === undefined) return
+        const piece = journal.takePiece()
+        isAll = piece.isAll
+        const isResting = this.#isResting && isAll
+        member.commits++
+        const spent = this.#parts.shares.take()
+        const packed = packOperations(piece.operations)
+        const args = () => [
+          ...[member.commits, isResting ? '1' : '0', piece.left, ...spent.slice(0, 3)],
+          ...spent.slice(3),
+          packed,
+        ]
+        this.#watchStall()
+        const reply = await this.#call(COMMIT, ...args())
+        this.#unwatchStall()
+        if (reply === undefined) return
+        journal.stored()
+        this.#lastCommitAt = this.#parts.clock.now()
+        this.#sentResting = isResting
+        this.#heard(statusIn(reply), true)
+      }
+    } finally {
+      this.#isCommitting = false
+    }
+  }
+
+  #watchStall(): void {
+    const { clock } = this.#parts
+    this.#stallTimer?.cancel()
+    this.#stallTimer = clock.wakeAt(clock.now() + STALLED_MS, () => {
+      this.#isStalled = true
+    })
+  }
+
+  #unwatchStall(): void {
+    this.#stallTimer?.cancel()
+    if (!this.#isStalled) return
+    this.#isStalled = false
+    if (!this.#isSuspended) this.#listener.resumed()
+  }
+
+  #heard(status: CrawlStatus, isCommit: boolean): CrawlStatus {
+    this.#seq = Math.max(this.#seq, status.seq)
+    this.#parts.shares.learn(status, isCommit)
+    this.#listener.status(status)
+    return status
+  }
+
+  /**
+   * Calls a script as this node, again and again while the server cannot answer. Undefined if the node is not a member any
+   * more.
+   */
+  async #call(script: Script, ...args: readonly Argument[]): Promise<readonly string[] | undefined> {
+    const { client, key, ttlMs } = this.#parts
+    const member = this.#member
+    for (;;) {
+      if (member === undefined || member !== this.#member || this.#isClosed) return undefined
+      const { id, token, run } = member
+      let reply: readonly string[]
+      try {
+        reply = await client.run(script, key, [id, token, run, ttlMs, ...args])
+      } catch (error) {
+        if (this.#isClosed) return undefined
+        if (!isPassing(error)) throw error
+        this.#problem = `Redis refuses: ${messageOf(error)}`
+        await this.#pause(RETRY_MS)
+        continue
+      }
+      const refusal = refusalIn(reply)
+      if (refusal === undefined) {
+        if (!this.#isSuspended) this.#problem = undefined
+        return reply
+      }
+      if (member !== this.#member) return undefined
+      if (this.#canGoOn(member, refusal)) continue
+      this.#lose(refusal)
+      return undefined
+    }
+  }
+
+  /** After a restart of the server that has lost nothing this node knows of, the node keeps its memory. */
+  #canGoOn(member: Member, refusal: Refusal): boolean {
+    if (refusal.refused !== 'reborn' || refusal.base < this.#seq) return false
+    member.run = refusal.run
+    return true
+  }
+
+  #lose({ refused }: Refusal): void {
+    this.#stop()
+    this.#former = this.#member
+    this.#member = undefined
+    this.#isSuspended = true
+    this.#isStalled = false
+    this.#problem =
+      refused === 'fenced'
+        ? 'this node was silent for longer than its lease, so others have taken over; it joins again'
+        : 'Redis has lost commits of this node, which reads the crawl again'
+    this.#parts.shares.reset()
+    this.#listener.lost(this.#problem)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return
+    const failure =
+      error instanceof KumoError
+        ? error
+        : new KumoError('KUMO_STORE_FAILED', `redis: ${messageOf(error)}`, { cause: error })
+    this.#listener.failed(failure)
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { clock } = this.#parts
+    return new Promise((resolve) => {
+      const timer = clock.wakeAt(clock.now() + ms, () => {
+        this.#retryTimers.delete(timer)
+        resolve()
+      })
+      this.#retryTimers.add(timer)
+    })
+  }
+}
+
+/** Errors that end by themselves, or when somebody acts: the server is full, loading, failing over or busy. */
+function isPassing(error: unknown): boolean {
+  return /^(OOM|LOADING|MASTERDOWN|BUSY|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|UNKILLABLE|Connection|Stream|connect|read|write|getaddrinfo|All sentinels|Socket)|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|closed/.test(
+    messageOf(error),
+  )
+}
+
+function refusedToJoin([what, found = '']: readonly string[], identity: string): KumoError {
+  if (what === 'version') {
+    const message = `redis: the crawl was created by another version of Kumo (format ${found}, this is ${VERSION}); use that version, or another name`
+    return new KumoError('KUMO_STORE_MISMATCH', message)
+  }
+  const message = `redis: the crawl was created with other options: ${differences(found, identity)}; use those, or another name`
+  return new KumoError('KUMO_STORE_MISMATCH', message)
+}
+
+/** The options that differ, with both values. */
+function differences(stored: string, given: string): string {
+  const [then, now] = [stored, given].map((text) => JSON.parse(text) as Record<string, string>)
+  const names = [...new Set([...Object.keys(then!), ...Object.keys(now!)])]
+  return names
+    .filter((name) => then![name] !== now![name])
+    .map((name) => `${name} was '${then![name] ?? ''}' and is '${now![name] ?? ''}'`)
+    .join(', ')
+}

@@ -1,0 +1,2 @@
+export function archives(): string[]
+export function readArchive(name: string): Map<string, Buffer>

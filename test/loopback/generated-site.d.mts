@@ -1,0 +1,1 @@
+export function generateSite(pages: number, seed: number): Map<string, Buffer>

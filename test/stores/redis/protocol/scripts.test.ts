@@ -1,0 +1,148 @@
+/** The scripts on a real server do what their twin in TypeScript does, call by call and key by key. */
+
+import type { Redis } from 'ioredis'
+import { seededRandom } from 'kumo/adapters'
+import { describe, expect, test } from 'vitest'
+import { type Operation, packOperations } from '../../../../src/stores/redis/protocol/operations.js'
+import {
+  CLAIM,
+  COMMIT,
+  JOIN,
+  LEAVE,
+  LOOK,
+  RENEW,
+  type Script,
+  VERSION,
+} from '../../../../src/stores/redis/protocol/scripts.js'
+import { isThorough } from '../../../thorough.js'
+import { whyNoRedis } from '../server.js'
+import { newCrawl, useServer } from '../support.js'
+import { Twin } from '../twin.js'
+
+const STEPS = 300
+const PARTITIONS = 8
+
+describe.skipIf(whyNoRedis())(`scripts${whyNoRedis() ? `: ${whyNoRedis()}` : ''}`, () => {
+  const server = useServer()
+
+  test.each(Array.from({ length: isThorough ? 20 : 4 }, (_, i) => i + 1))('walk %i', async (seed) => {
+    const { redis } = server
+    const random = seededRandom(seed)
+    const upTo = (most: number) => Math.floor(random.next() * most)
+    const pick = <T>(of: readonly T[]): T => of[upTo(of.length)]!
+    const K = `{kumo:${newCrawl()}}`
+    const run = /run_id:(\w+)/.exec(await redis.info('server'))![1]!
+    const twin = new Twin(() => Date.now())
+    twin.run = run
+    const nodes: { id: string; token: string; commits: number; run: string }[] = []
+    let tokens = 0
+    const both = async (script: Script, ...args: (string | number | Uint8Array)[]) => {
+      const expected = twin.call(script, K, args)
+      const reply = (await redis.eval(script.text, 1, K, ...(args as string[]))) as string[]
+      expect(withoutTime(script, reply), `${script.name} ${args.join(' ')}`).toEqual(
+        withoutTime(script, expected),
+      )
+      return reply
+    }
+    for (let step = 0; step < STEPS; step++) {
+      const what = random.next()
+      const node = pick(nodes)
+      // A lease that is over at once, or lasts.
+      const ttl = random.next() < 0.2 ? -1000 : 1_000_000
+      if (node === undefined || what < 0.06) {
+        const token = `t${++tokens}`
+        const identity = random.next() < 0.1 ? '{"a":"2"}' : '{"a":"1"}'
+        const version = random.next() < 0.05 ? '0' : VERSION
+        const former = random.next() < 0.2 && node ? [node.id, node.token] : ['', '']
+        const isFirst = nodes.length === 0
+        const given = isFirst ? [VERSION, '{"a":"1"}'] : [version, identity]
+        const reply = await both(JOIN, token, ttl, ...given, PARTITIONS, ...former)
+        if (reply[0] === 'ok') nodes.push({ id: reply[1]!, token, commits: 0, run })
+        continue
+      }
+      const { id, token } = node
+      const known = random.next() < 0.03 ? 'another' : run
+      if (what < 0.16) await both(CLAIM, id, token, known, ttl, upTo(PARTITIONS))
+      else if (what < 0.3) await both(RENEW, id, token, known, ttl)
+      else if (what < 0.4) await both(LOOK, id, token, known, ttl)
+      else if (what < 0.43) await both(LEAVE, id, token)
+      else {
+        const n = node.commits + pick([1, 1, 1, 1, 1, 0, 2])
+        const numbers = [
+          pick([0, 1]),
+          upTo(5) - 2,
+          upTo(3),
+          upTo(3),
+          upTo(1000),
+          upTo(9),
+          upTo(9),
+          pick([-1, 40]),
+          -1,
+        ]
+        const operations = Array.from({ length: upTo(8) }, () => operation(pick, upTo))
+        const reply = await both(COMMIT, id, token, known, ttl, n, ...numbers, packOperations(operations))
+        if (reply[0] === 'ok') node.commits = n
+      }
+    }
+    expect(await dump(redis, K)).toEqual(dumpOf(twin))
+  })
+})
+
+function operation(pick: <T>(of: readonly T[]) => T, upTo: (most: number) => number): Operation {
+  const partition = String(upTo(PARTITIONS))
+  const bytes = Uint8Array.from({ length: 8 }, () => upTo(256))
+  return pick<Operation>([
+    ['mail', partition, 'a line', 'änother\n蜘蛛'],
+    ['take', partition, `${upTo(200)}-${upTo(3)}`],
+    ['give', partition],
+    ['RPUSH', `:q:${partition}:0`, 'one', 'two'],
+    ['RPUSH', `:s:${partition}`, bytes],
+    ['LSET', `:q:${partition}:0`, String(upTo(6)), ''],
+    ['DEL', `:q:${partition}:0`],
+    ['HSET', `:h:${partition}`, `host${upTo(3)}`, 'record', 'other', ''],
+    ['HDEL', `:h:${partition}`, `host${upTo(3)}`],
+  ])
+}
+
+/** Replies may differ in the server's clock, and in the order of sets. */
+function withoutTime({ name }: Script, reply: readonly string[]): unknown {
+  if (name === 'join') return reply.map((part, i) => (i === 3 ? '' : part))
+  return reply.map((part, i) => (i === 11 ? part.split(' ').sort().join(' ') : part))
+}
+
+const TIMES = /:nodes$|:dirty$/
+
+async function dump(redis: Redis, K: string): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {}
+  for (const key of await redis.keys(`${K.replaceAll(/[{}]/g, '\\$&')}*`)) {
+    const kind = await redis.type(key)
+    if (kind === 'hash') found[key] = plain(key, Object.entries(await redis.hgetallBuffer(key)))
+    else if (kind === 'list')
+      found[key] = (await redis.lrangeBuffer(key, 0, -1)).map((each) => each.toString('hex'))
+    else if (kind === 'set') found[key] = (await redis.smembers(key)).sort()
+    else
+      found[key] = (await redis.xrange(key, '-', '+')).map(([id, fields]) => [
+        id,
+        fields.filter((_, i) => i % 2 === 1),
+      ])
+  }
+  return found
+}
+
+function dumpOf({ hashes, lists, streams, sets }: Twin): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  for (const [key, hash] of hashes) found[key] = plain(key, [...hash])
+  for (const [key, list] of lists) found[key] = list.map((each) => each.toString('hex'))
+  for (const [key, set] of sets) found[key] = [...set].sort()
+  for (const [key, letters] of streams) found[key] = letters.map(([id, lines]) => [id, lines.map(String)])
+  return found
+}
+
+/** Instants are those of two clocks. */
+function plain(key: string, fields: [string, Buffer][]): Record<string, string> {
+  const values = fields.map(([field, value]) => [
+    field,
+    TIMES.test(key) || field === 'grace' ? '' : value.toString(),
+  ])
+  return Object.fromEntries(values.sort())
+}

@@ -1,0 +1,196 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Crawler } from 'kumo'
+import { warc } from 'kumo/warc'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LoopbackSite, startSite } from '../loopback/site.js'
+import {
+  archive,
+  BODIES,
+  base32Sha1,
+  crawlerOf,
+  newFolder,
+  recordsOf,
+  startArchivedSite,
+} from './archived-site.js'
+
+let site: LoopbackSite
+
+beforeAll(async () => {
+  site = await startArchivedSite()
+})
+afterAll(() => site.close())
+
+const pathOf = (url: string | undefined) => new URL(url ?? '').pathname
+const bytesOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('latin1')
+
+describe.each([true, false])('an archive (gzip: %s)', (gzip) => {
+  it('has a request and a response for everything that was fetched', async () => {
+    const records = await recordsOf(await archive(site, { gzip }))
+    const [info, ...rest] = records
+    expect(info?.type).toBe('warcinfo')
+    expect(bytesOf(info?.block)).toContain('format: WARC file version 1.1')
+    const responses = rest.filter(({ type }) => type === 'response' || type === 'revisit')
+    const paths = responses.map(({ url }) => pathOf(url)).sort()
+    expect(paths).toEqual([...Object.keys(BODIES), '/old'].sort())
+    const requests = rest.filter(({ type }) => type === 'request')
+    expect(requests.map(({ url }) => pathOf(url)).sort()).toEqual(paths)
+    const answered = new Map(responses.map(({ id, url }) => [`<${id}>`, url]))
+    for (const { fields, url } of requests)
+      expect(answered.get(fields.get('warc-concurrent-to') ?? '')).toBe(url)
+    expect(new Set(records.map(({ id }) => id)).size).toBe(records.length)
+  })
+
+  it('has payloads as the server sent them, with their digests', async () => {
+    const records = await recordsOf(await archive(site, { gzip }))
+    for (const { url, type, http, fields } of records) {
+      if (type !== 'response') continue
+      const body = BODIES[pathOf(url)] ?? Buffer.alloc(0)
+      expect(Buffer.compare(Buffer.from(http!.body), body), pathOf(url)).toBe(0)
+      expect(fields.get('warc-payload-digest')).toBe(`sha1:${base32Sha1(body)}`)
+    }
+  })
+
+  it('has an index that leads to the records', async () => {
+    const folder = await archive(site, { gzip })
+    const index = readdirSync(folder).find((name) => name.endsWith('.cdxj'))!
+    const lines = readFileSync(join(folder, index), 'utf8').trimEnd().split('\n')
+    expect(lines).toEqual([...lines].sort())
+    const records = await recordsOf(folder)
+    for (const line of lines) {
+      const [, , json = ''] = /^(\S+ \d{14}) (.*)$/.exec(line) ?? []
+      const { url, offset, length, status, digest } = JSON.parse(json)
+      const record = records.find((each) => each.offset === Number(offset))!
+      expect(record.url).toBe(url)
+      expect(record.length).toBe(Number(length))
+      expect(String(record.http?.status)).toBe(status)
+      expect(record.fields.get('warc-payload-digest')).toBe(`sha1:${digest}`)
+    }
+    expect(lines.length).toBe(records.filter(({ type }) => type === 'response' || type === 'revisit').length)
+  })
+})
+
+describe('records', () => {
+  it('are as they went over the wire', async () => {
+    const records = await recordsOf(await archive(site))
+    const chunked = records.find(({ url, type }) => type === 'response' && url?.endsWith('/chunked'))!
+    const text = bytesOf(chunked.block)
+    expect(text).toMatch(/^HTTP\/1\.1 200 Fine\r\nContent-Type: text\/html\r\n/)
+    expect(text).toContain('Transfer-Encoding: chunked\r\n')
+    expect(text).toContain('\r\n\r\n3e8\r\n<title>Chunked')
+    expect(text.endsWith('0\r\n\r\n')).toBe(true)
+    const plain = records.find(({ url, type }) => type === 'response' && url?.endsWith('/plain'))!
+    expect(bytesOf(plain.block)).toContain('\r\nX-Odd-CASE: Kept As It Is\r\n')
+    const request = records.find(({ url, type }) => type === 'request' && url?.endsWith('/plain'))!
+    expect(bytesOf(request.block)).toMatch(/^GET \/plain HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n/)
+    expect(request.fields.get('warc-ip-address')).toBe('127.0.0.1')
+  })
+
+  it('of a payload that the archive has are revisits, also in another run', async () => {
+    const folder = await archive(site)
+    const twins = (await recordsOf(folder)).filter(
+      ({ url, type }) => type !== 'request' && url?.includes('twin'),
+    )
+    expect(twins.map(({ type }) => type)).toEqual(['response', 'revisit'])
+    const [first, second] = twins
+    expect(second?.fields.get('warc-profile')).toBe(
+      'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest',
+    )
+    expect(second?.fields.get('warc-refers-to-target-uri')).toBe(first?.url)
+    expect(second?.fields.get('warc-refers-to-date')).toBe(first?.fields.get('warc-date'))
+    expect(second?.http?.body.length).toBe(0)
+    await archive(site, {}, folder)
+    const types = (await recordsOf(folder))
+      .filter(({ url }) => url?.endsWith('/plain'))
+      .map(({ type }) => type)
+    expect(types).toEqual(['response', 'request', 'revisit', 'request'])
+  })
+
+  it('of unchanged pages are revisits', async () => {
+    const folder = newFolder()
+    const validated = await startSite({
+      '/': (request, response) => {
+        const isKnown = request.headers['if-none-match'] === '"1"'
+        response.writeHead(isKnown ? 304 : 200, { etag: '"1"', 'content-type': 'text/html' })
+        response.end(isKnown ? undefined : '<title>Same</title>')
+      },
+    })
+    await new Crawler()
+      .seeds(validated.url('/'))
+      .delay(0)
+      .refresh({ min: '10ms', max: '50ms', rounds: 2 })
+      .use(warc(folder))
+      .run()
+    await validated.close()
+    const visits = (await recordsOf(folder)).filter(
+      ({ url, type }) => type !== 'request' && url?.endsWith('/'),
+    )
+    expect(visits.map(({ type, http }) => [type, http?.status])).toEqual([
+      ['response', 200],
+      ['revisit', 304],
+    ])
+    expect(visits[1]?.fields.get('warc-profile')).toBe(
+      'http://netpreserve.org/warc/1.1/revisit/server-not-modified',
+    )
+  })
+
+  it('do not have credentials, unless they should', async () => {
+    for (const credentials of [false, true]) {
+      const folder = newFolder()
+      await crawlerOf(site)
+        .depth(0)
+        .headers({ authorization: 'Bearer secret', 'x-other': 'shown' })
+        .use(warc(folder, { credentials }))
+        .run()
+      const requests = (await recordsOf(folder))
+        .filter(({ type }) => type === 'request')
+        .map(({ block }) => bytesOf(block))
+      expect(requests.every((text) => text.includes('x-other: shown'))).toBe(true)
+      expect(requests.every((text) => text.includes('authorization: (hidden)'))).toBe(!credentials)
+      expect(requests.some((text) => text.includes('secret'))).toBe(credentials)
+    }
+  })
+})
+
+describe('files', () => {
+  it('are closed before they grow beyond the size', async () => {
+    const folder = await archive(site, { size: 3000 })
+    const names = readdirSync(folder).filter((name) => name.endsWith('.warc.gz'))
+    expect(names.length).toBeGreaterThan(2)
+    for (const name of names) expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(3000)
+    const records = await recordsOf(folder)
+    expect(records.filter(({ type }) => type === 'warcinfo').length).toBe(names.length)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.open'))).toEqual([])
+  })
+
+  it('of several workers are their own', async () => {
+    const folder = newFolder()
+    const hosts = Array.from({ length: 8 }, (_, i) => site.url('/', `127.0.0.${i + 1}`))
+    await new Crawler()
+      .seeds(...hosts)
+      .delay(0)
+      .retries({ times: 0 })
+      .workers(2)
+      .use(warc(folder))
+      .run()
+    const workers = new Set(readdirSync(folder).map((name) => /-(w\d)-/.exec(name)?.[1]))
+    expect([...workers].sort()).toEqual(['w0', 'w1'])
+    const responses = (await recordsOf(folder)).filter(
+      ({ type }) => type === 'response' || type === 'revisit',
+    )
+    expect(responses.length).toBe(8 * (Object.keys(BODIES).length + 1))
+  })
+})
+
+it.each([
+  [['']],
+  [[7]],
+  [['./a', { size: '10 apples' }]],
+  [['./a', { size: 10 }]],
+  [['./a', { gzip: 12 }]],
+  [['./a', { prefix: 'a/b' }]],
+  [['./a', { info: { a: 1 } }]],
+  [['./a', { zip: true }]],
+] as unknown as [Parameters<typeof warc>][])('rejects %j', (given) => {
+  expect(() => warc(...given)).toThrow(/^warc/)
+})
