@@ -16,7 +16,13 @@ export async function runTypeScript(script: string, args: readonly string[]): Pr
   return stdout
 }
 
-/** Starts a script that takes messages, without the loader: it rewrites what it loads, and that would be measured. */
-export function forkPlain(script: string): ChildProcess {
-  return fork(`${folder}${script}`, { execArgv: [] })
+/**
+ * Starts a script that takes messages, without the loader: it rewrites what it loads, and that would be measured.
+ *
+ * @param descriptors How many files it may have open; by default as many as this process.
+ */
+export function forkPlain(script: string, descriptors?: number): ChildProcess {
+  if (descriptors === undefined) return fork(`${folder}${script}`, { execArgv: [] })
+  const limited = `ulimit -n ${descriptors} && exec "${process.execPath}" "$0"`
+  return fork(`${folder}${script}`, { execArgv: ['-c', limited], execPath: '/bin/bash' })
 }

@@ -2,43 +2,61 @@
 
 import { abort } from './abort.js'
 import { balance } from './balance.js'
+import { bandwidth } from './bandwidth.js'
+import { broad } from './broad.js'
 import { content } from './content.js'
 import { core } from './core.js'
 import { durable } from './durable.js'
 import { exchange } from './exchange.js'
 import { fairness } from './fairness.js'
+import { feedSchedule } from './feed-schedule.js'
 import { feeds } from './feeds.js'
 import { frontier } from './frontier.js'
+import { graph } from './graph.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { pieces } from './pieces.js'
 import { politeness } from './politeness.js'
+import { queue } from './queue.js'
+import { redis } from './redis.js'
 import { refresh } from './refresh.js'
 import { type Bench, report } from './report.js'
 import { requests } from './requests.js'
 import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
+import { search } from './search.js'
 import { seen } from './seen.js'
+import { sites } from './sites.js'
 import { virtual } from './virtual.js'
+import { warc } from './warc.js'
 import { workers } from './workers.js'
 
 const BENCHES: Record<string, Bench> = {
   core,
+  sites,
+  broad,
+  bandwidth,
   scanner,
   content,
   feeds,
+  graph,
+  search,
+  'feed-schedule': feedSchedule,
   robots,
   seen,
   frontier,
   fairness,
   refresh,
+  queue,
   politeness,
   virtual,
   memory,
   pieces,
   durable,
+  redis,
   requests,
+  warc,
   exchange,
   workers,
   balance,

@@ -5,6 +5,8 @@
  */
 
 import { bench } from './bench.js'
+import { feeds } from './feeds/index.js'
+import { feedsLive } from './feeds-live/index.js'
 import { live } from './live.js'
 import { refresh } from './refresh/index.js'
 import { longMisses } from './refresh/sockets.js'
@@ -16,10 +18,14 @@ const EXPERIMENTS: Readonly<Record<string, Experiment>> = {
   scaling: () => bench('scaling'),
   balance: () => bench('balance'),
   refresh,
+  feeds,
   live,
 }
-/** Run by name only: they take longer than all others together. */
-const LONG_EXPERIMENTS: Readonly<Record<string, Experiment>> = { 'refresh-300-days': longMisses }
+/** Run by name only: they take long, or check what is not reached yet. */
+const LONG_EXPERIMENTS: Readonly<Record<string, Experiment>> = {
+  'refresh-300-days': longMisses,
+  'feeds-live': feedsLive,
+}
 
 const known = { ...EXPERIMENTS, ...LONG_EXPERIMENTS }
 const names = process.argv.slice(2)

@@ -1,0 +1,101 @@
+/**
+ * A crawl in Redis: the memory of known and pending URLs, and what a page costs the node and the server, against the store
+ * in memory on the same web.
+ */
+
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { startWeb } from '../test/loopback/web.js'
+import { RedisServer, whyNoRedis } from '../test/stores/redis/server.js'
+import { type Bench, type Figure, median } from './report.js'
+
+const URLS = 2_000_000
+const HOSTS = 20_000
+const PAGES = 12_000
+const PAIRS = 3
+
+const script = fileURLToPath(new URL('./redis-child.mjs', import.meta.url))
+
+export const redis: Bench = async () => {
+  const reason = whyNoRedis()
+  if (reason !== undefined) throw new Error(reason)
+  const server = await RedisServer.start()
+  const client = new Redis(server.port)
+  try {
+    return [...(await memory(server, client)), ...(await cost(server, client))]
+  } finally {
+    client.disconnect()
+    await server.stop()
+  }
+}
+
+async function memory({ url }: RedisServer, client: Redis): Promise<Figure[]> {
+  const empty = await field(client, 'used_memory')
+  const child = spawn(process.execPath, [script, 'fill', JSON.stringify({ url, urls: URLS, hosts: HOSTS })], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  const filled = await field(client, 'used_memory')
+  child.stdin.write('\n')
+  await once(child.stdout, 'data')
+  const settled = await field(client, 'used_memory')
+  child.stdin.end('\n')
+  await once(child, 'exit')
+  await client.flushall()
+  return [
+    { what: 'a known URL', value: (settled - empty) / URLS, unit: 'B', bar: { atMost: 12 } },
+    { what: 'a pending URL', value: (filled - settled) / URLS, unit: 'B', bar: { atMost: 100 } },
+  ]
+}
+
+async function cost({ url }: RedisServer, client: Redis): Promise<Figure[]> {
+  const web = await startWeb({ pagesPerHost: PAGES })
+  const seeds = web.seeds(1)
+  try {
+    const pairs: { memory: number; node: number; server: number }[] = []
+    for (let i = 0; i < PAIRS; i++) {
+      const inMemory = await crawl({ seeds, concurrency: 100 })
+      const before = await cpuUs(client)
+      const inRedis = await crawl({ seeds, concurrency: 100, url })
+      const used = (await cpuUs(client)) - before
+      pairs.push({ memory: inMemory.cpuUs, node: inRedis.cpuUs, server: used / inRedis.pages })
+    }
+    const middle = (of: (pair: (typeof pairs)[number]) => number) => median(pairs.map(of))
+    return [
+      { what: 'memory store', value: middle(({ memory }) => memory), unit: 'µs CPU/page' },
+      { what: 'one node on Redis', value: middle(({ node }) => node), unit: 'µs CPU/page' },
+      {
+        what: 'speed ÷ memory store',
+        value: middle(({ memory, node }) => memory / node),
+        unit: '',
+        bar: { atLeast: 0.75 },
+      },
+      {
+        what: 'client',
+        value: middle(({ memory, node }) => node - memory),
+        unit: 'µs/page',
+        bar: { atMost: 20 },
+      },
+      { what: 'Redis', value: middle(({ server }) => server), unit: 'µs/page', bar: { atMost: 20 } },
+    ]
+  } finally {
+    await web.close()
+  }
+}
+
+async function crawl(options: object): Promise<{ pages: number; cpuUs: number }> {
+  const args = [script, 'crawl', JSON.stringify(options)]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  return JSON.parse(stdout)
+}
+
+async function cpuUs(client: Redis): Promise<number> {
+  return ((await field(client, 'used_cpu_user')) + (await field(client, 'used_cpu_sys'))) * 1e6
+}
+
+async function field(client: Redis, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(await client.info())![1])
+}
