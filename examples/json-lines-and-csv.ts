@@ -4,22 +4,14 @@
  *     npx tsx examples/json-lines-and-csv.ts https://example.com/ pages
  */
 
-import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
 import { Crawler } from 'kumo'
+import { csv, jsonl } from 'kumo/sinks'
 
 const [, , start = 'https://example.com/', name = 'pages'] = process.argv
-const [json, csv] = [createWriteStream(`${name}.jsonl`), createWriteStream(`${name}.csv`)]
-const write = async (file: WriteStream, line: string) => {
-  if (!file.write(`${line}\n`)) await once(file, 'drain') // a full buffer slows the crawl
-}
-const row = (cells: readonly unknown[]) =>
-  cells.map((each) => `"${String(each).replaceAll('"', '""')}"`).join(',')
 
-await write(csv, row(['url', 'status', 'title']))
-for await (const { url, status, title } of new Crawler().seeds(start).limit({ pages: 100 })) {
-  await write(json, JSON.stringify({ url, status, title }))
-  await write(csv, row([url, status, title]))
-}
-json.end()
-csv.end()
+await new Crawler()
+  .seeds(start)
+  .limit({ pages: 100 })
+  .use(jsonl(`${name}.jsonl`, { record: ({ url, status, title }) => ({ url, status, title }) }))
+  .use(csv(`${name}.csv`, { columns: { url: (p) => p.url, status: (p) => p.status, title: (p) => p.title } }))
+  .run()

@@ -37,12 +37,13 @@ const ENDINGS: Record<EndReason, string> = {
 }
 
 /** What each bottleneck means and how to remove it. */
-const ADVICE: Record<Bottleneck, string> = {
+const ADVICE: Record<Exclude<Bottleneck, `hook ${string}`>, string> = {
   politeness:
     'Most slots wait for the delay between two visits to a host. Crawl more hosts to go faster; shorten delay() ' +
     'only for hosts that you own.',
   schedule: 'Known pages are not due for their next visit yet: the crawl keeps up.',
   discovery: 'Slots were idle because the queue was empty. Add seeds() or widen scope().',
+  bandwidth: 'The crawl receives as much as limit({ bandwidth }) allows. Raise it to go faster.',
   paused: 'The crawl was paused most of the time.',
   store: 'The store is slow or cannot write: check its disk.',
   fetch:
@@ -54,6 +55,9 @@ const ADVICE: Record<Bottleneck, string> = {
   frontier: 'Choosing the next request takes most of the time: check your store or frontier.',
   admit: 'Checking links takes most of the time: check your scope functions and seen store.',
 }
+
+const QUEUE_ADVICE =
+  'This hook is slower than the crawl. Raise the parallelism of its queue, or do less for each page.'
 
 const SKIPS: Record<SkipReason, string> = {
   scope: 'links out of scope',
@@ -143,7 +147,8 @@ function bars(
 }
 
 function bottleneck(summary: Summary, { paint, width }: SummaryDetails): string[] {
-  return [`Bottleneck: ${paint.strong(summary.bottleneck)}`, ...wrap(ADVICE[summary.bottleneck], width, '  ')]
+  const advice: string | undefined = (ADVICE as Record<string, string>)[summary.bottleneck]
+  return [`Bottleneck: ${paint.strong(summary.bottleneck)}`, ...wrap(advice ?? QUEUE_ADVICE, width, '  ')]
 }
 
 function tally<K extends string>(
