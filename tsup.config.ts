@@ -1,18 +1,5 @@
 import { defineConfig } from 'tsup'
-
-const library = {
-  index: 'src/index.ts',
-  adapters: 'src/adapters.ts',
-  content: 'src/extract/content/index.ts',
-  feeds: 'src/feeds/index.ts',
-  redis: 'src/stores/redis/index.ts',
-  search: 'src/search/index.ts',
-  warc: 'src/warc/index.ts',
-  graph: 'src/hooks/graph/index.ts',
-  sinks: 'src/hooks/sinks/index.ts',
-  conformance: 'src/conformance/index.ts',
-  sim: 'src/sim/index.ts',
-}
+import { library } from './build/entries.js'
 
 export default defineConfig({
   // The command and the program of worker threads share the library's chunks; their CommonJS twins come with the format
@@ -20,8 +7,8 @@ export default defineConfig({
   entry: { ...library, cli: 'src/cli/main.ts', thread: 'src/run/threads/thread.ts' },
   format: ['esm', 'cjs'],
   target: 'node20',
-  // A command has nothing to import, so it needs no types.
-  dts: { entry: library },
+  // build/types.ts writes the types.
+  dts: false,
   clean: true,
   // One copy of everything, so that an error of any entry is an instance of the one KumoError.
   splitting: true,

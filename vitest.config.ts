@@ -128,13 +128,12 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts', ...(isThorough ? CRAWLS : AS_PUBLISHED)],
           globalSetup: ['test/package/pack.ts'],
-          // They start many processes; only what hangs is ended.
-          testTimeout: 150_000,
         },
       },
     ],
     // Only what hangs comes to it: a machine that is busy with other things takes ten times as long.
-    testTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // Worker threads cannot run the sources as they are.
     globalSetup: ['test/thread-program.ts'],
     setupFiles: ['test/use-thread-program.ts'],

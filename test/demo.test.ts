@@ -7,7 +7,7 @@ import { type RunOptions, runProgram } from './run-program.js'
 const demo = (args: readonly string[], options?: RunOptions) =>
   runProgram('examples/demo/main.ts', args, { ...options, asSource: true })
 
-describe('npm run demo', { timeout: 60_000 }, () => {
+describe('npm run demo', () => {
   test('crawls a local web and prints a summary', async () => {
     const { code, stdout, stderr } = await demo(['--hosts', '20', '--pages', '9'])
     expect(stderr).toBe('')

@@ -1,11 +1,12 @@
 /** README and docs are held to the source: their code compiles, their links lead somewhere, their lists are whole. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Crawler } from 'kumo'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { PROJECT } from './run-program.js'
+import { typeErrors } from './type-errors.js'
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
 const markdownIn = (folder: string) =>
@@ -15,8 +16,9 @@ const markdownIn = (folder: string) =>
 const DOCS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md', ...markdownIn('docs')]
 
 interface Block {
-  /** Where the compiler is told it stands: `README.md.7.ts` begins below line 7 of README.md. */
-  readonly path: string
+  readonly page: string
+  /** Of the fence above it. */
+  readonly line: number
   readonly source: string
 }
 
@@ -29,7 +31,7 @@ function blocksOf(page: string): Block[] {
     if (open === undefined) {
       if (fence?.[2]?.trim() === 'ts') open = { line: index + 1, indent: fence[1]!, lines: [] }
     } else if (fence !== null) {
-      blocks.push({ path: join(PROJECT, `${page}.${open.line}.ts`), source: open.lines.join('\n') })
+      blocks.push({ page, line: open.line, source: open.lines.join('\n') })
       open = undefined
     } else {
       open.lines.push(line.slice(open.indent.length))
@@ -40,42 +42,40 @@ function blocksOf(page: string): Block[] {
 
 /** All blocks as one program: each a module of its own, `kumo` meaning the source. */
 function compile(blocks: readonly Block[]): string[] {
-  const { config } = ts.readConfigFile(join(PROJECT, 'tsconfig.json'), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, PROJECT)
-  // A snippet may name a thing only to show how it is made.
-  const settings = {
-    ...options,
-    noUnusedLocals: false,
-    noUnusedParameters: false,
-    moduleDetection: ts.ModuleDetectionKind.Force,
+  // Within the project, so that the packages it depends on are found.
+  const folder = mkdtempSync(join(PROJECT, 'node_modules', '.docs-'))
+  try {
+    const files = blocks.map(({ page }, index) => join(dirname(page), `${index}.ts`))
+    for (const [index, { source }] of blocks.entries()) {
+      mkdirSync(join(folder, dirname(files[index]!)), { recursive: true })
+      writeFileSync(join(folder, files[index]!), source)
+    }
+    return typeErrors(folder, {
+      // A snippet may name a thing only to show how it is made.
+      compilerOptions: {
+        noUnusedLocals: false,
+        noUnusedParameters: false,
+        moduleDetection: 'force',
+        rootDirs: [folder, PROJECT],
+      },
+      files,
+    }).map(({ file, line, message }) => {
+      const block = blocks[files.indexOf(file)]
+      return block === undefined
+        ? `${file}:${line} ${message}`
+        : `${block.page}:${block.line + line} ${message}`
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
   }
-  const sources = new Map(blocks.map(({ path, source }) => [path, source]))
-  const host = ts.createCompilerHost(settings)
-  const { fileExists, readFile, getSourceFile } = host
-  host.fileExists = (path) => sources.has(path) || fileExists(path)
-  host.readFile = (path) => sources.get(path) ?? readFile(path)
-  host.getSourceFile = (path, ...rest) => {
-    const source = sources.get(path)
-    if (source !== undefined) return ts.createSourceFile(path, source, ts.ScriptTarget.ES2022, true)
-    return getSourceFile(path, ...rest)
-  }
-  const program = ts.createProgram([...sources.keys()], settings, host)
-  return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
-    const { file, start = 0, messageText } = diagnostic
-    const text = ts.flattenDiagnosticMessageText(messageText, '\n')
-    if (file === undefined) return text
-    const place = relative(PROJECT, file.fileName)
-    const [, page = place, line = '0'] = /^(.*)\.(\d+)\.ts$/.exec(place) ?? []
-    return `${page}:${Number(line) + file.getLineAndCharacterOfPosition(start).line + 1} ${text}`
-  })
 }
 
-test('code in the docs type-checks', { timeout: 120_000 }, () => {
+test('code in the docs type-checks', () => {
   const blocks = DOCS.flatMap(blocksOf)
   expect(blocks.length).toBeGreaterThan(15)
   // One mistake of our own among them, to see that mistakes are found, and where.
   const source = "import { Crawler } from 'kumo'\nnew Crawler().sedes('https://example.com/')"
-  const mistake = { path: join(PROJECT, 'MISTAKE.md.10.ts'), source }
+  const mistake = { page: 'MISTAKE.md', line: 10, source }
   expect(compile([mistake, ...blocks])).toEqual([expect.stringMatching(/^MISTAKE\.md:12 .*sedes/)])
 })
 

@@ -793,7 +793,7 @@ const CASES: Record<string, () => Promise<void>> = {
   },
 }
 
-describe('examples', { timeout: 60_000 }, () => {
+describe('examples', () => {
   test('each has a test, and each test an example', () => {
     expect(Object.keys(CASES).sort()).toEqual([...NAMES].sort())
   })
@@ -830,7 +830,7 @@ describe("the seen-set of examples/custom-seen-set.ts, by its contract's suite",
   seenStoreSuite({ it, create: () => new example.ListedSeen() })
 })
 
-describe('the store of examples/custom-store.ts, by the suites of its contract', { timeout: 60_000 }, () => {
+describe('the store of examples/custom-store.ts, by the suites of its contract', () => {
   let example: typeof import('../examples/custom-store.js')
 
   beforeAll(async () => {

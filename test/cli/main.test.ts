@@ -8,7 +8,7 @@ import { PROJECT, runProgram } from '../run-program.js'
 
 const kumo = (...args: string[]) => runProgram('src/cli/main.ts', args)
 
-describe('kumo', { timeout: 60_000 }, () => {
+describe('kumo', () => {
   test.concurrent.each([
     [['--help'], undefined],
     [['-h'], undefined],

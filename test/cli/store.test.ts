@@ -25,7 +25,7 @@ async function inspected(folder: string): Promise<Inspection> {
 
 const COUNT = 12
 
-describe('--store', { timeout: 60_000 }, () => {
+describe('--store', () => {
   test('prints the command that resumes; nothing is fetched twice', async () => {
     const small = await site(linkedPages(COUNT))
     const folder = await newFolder()
@@ -124,7 +124,7 @@ describe('--store', { timeout: 60_000 }, () => {
   })
 })
 
-describe('kumo inspect', { timeout: 60_000 }, () => {
+describe('kumo inspect', () => {
   test('shows the state of the crawl in 80 columns', async () => {
     const small = await site({ ...linkedPages(6), '/3': { status: 404 }, '/4': { status: 410 } })
     const folder = await newFolder()

@@ -170,7 +170,7 @@ const MUTANTS: Record<string, Flaws> = {
 /** More than the default: half a commit is on disk for some milliseconds only. */
 const ROUNDS = 25
 
-describe('the suite of durable stores', { timeout: 120_000 }, () => {
+describe('the suite of durable stores', () => {
   it('passes one that is sound', async () => {
     expect(await failuresOf((it) => durableStoreSuite({ it, create: journalPlace }))).toEqual([])
   })

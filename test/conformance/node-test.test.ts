@@ -12,12 +12,11 @@ function runNodeTest(environment: Record<string, string>) {
     cwd: project,
     env: { ...inherited, ...environment },
     encoding: 'utf8',
-    timeout: 60_000,
   })
   return { status, output: stdout + stderr }
 }
 
-describe('a conformance suite under node:test', { timeout: 60_000 }, () => {
+describe('a conformance suite under node:test', () => {
   it('passes a sound adapter, case by case', () => {
     const { status, output } = runNodeTest({ BROKEN: '0' })
     expect(output).toMatch(/# fail 0/)

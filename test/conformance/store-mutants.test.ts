@@ -105,7 +105,7 @@ describe('the suite of stores', () => {
     expect(names.filter((name) => name.includes('are independent'))).toEqual([])
   })
 
-  it.for(Object.entries(MUTANTS))('notices a store that %s', { timeout: 60_000 }, async ([, create]) => {
+  it.for(Object.entries(MUTANTS))('notices a store that %s', async ([, create]) => {
     const failures = await failuresOf((it) => storeSuite({ it, create, patienceMs: 100, ...BRIEFLY }))
     for (const timer of leaked.splice(0)) clearInterval(timer)
     expect(failures).not.toEqual([])

@@ -134,7 +134,7 @@ describe('an abort signal', () => {
 describe('a process', () => {
   const PROGRAM = fileURLToPath(new URL('./programs/crawl.ts', import.meta.url))
   /** Far more than it takes to start; a process with a handle left would stay for ever. */
-  const PATIENCE_MS = 20_000
+  const PATIENCE_MS = 300_000
 
   test.each([
     ['finish', { reason: 'done', pages: 400 }],

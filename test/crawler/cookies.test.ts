@@ -103,7 +103,7 @@ describe('a stored crawl', () => {
     await stored(path).seeds(host.url()).run()
     expect(host.requests.length).toBeGreaterThan(killedAt)
     expect([...host.given.values()]).toEqual([1])
-  }, 60_000)
+  })
 })
 
 describe.runIf(WORKERS > 0).each(['memory', 'level'])('with the %s store', (kind) => {
@@ -120,5 +120,5 @@ describe.runIf(WORKERS > 0).each(['memory', 'level'])('with the %s store', (kind
     expect(summary.workers[1]!.partitions).toBeGreaterThan(512)
     expect(summary.workers[1]!.pages).toBeGreaterThan(0)
     expect([...shops.given.values()]).toEqual(hosts.map(() => 1))
-  }, 60_000)
+  })
 })

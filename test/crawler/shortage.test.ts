@@ -50,40 +50,34 @@ describe.skipIf(process.platform !== 'linux')('a process with few descriptors', 
     ['memory', 'addresses', false],
     ['memory', 'names', true],
     ['level', 'addresses', true],
-  ])(
-    'gives nothing up: %s store, hosts by %s, robots.txt: %s',
-    { timeout: 120_000 },
-    async (store, by, robots) => {
-      const then = whenManyAsked()
-      const page: Route = (_, response) =>
-        then(() => response.setHeader('content-type', 'text/html').end(linksTo('/', '/b')))
-      const none: Route = (_, response) => then(() => response.writeHead(404).end())
-      const started = await site({ '/': page, '/b': page, '/robots.txt': none })
-      const addressOf = (i: number) => `127.0.1.${i + 1}`
-      const names = await dnsServer(({ name }) => ({
-        addresses: [addressOf(Number.parseInt(name.slice(1), 10))],
-      }))
-      const folder = store === 'level' ? await mkdtemp(join(tmpdir(), 'kumo-few-')) : undefined
-      if (folder) onTestFinished(() => rm(folder, { recursive: true, force: true }))
-      const order = {
-        seeds: Array.from({ length: HOSTS }, (_, i) =>
-          started.url('/', by === 'names' ? `n${i}.test` : addressOf(i)),
-        ),
-        servers: [names.server],
-        robots,
-        folder,
-        spare: SPARE_FILES,
-      }
-      const { stdout, stderr } = await runProgram('test/crawler/programs/few-files.ts', [
-        JSON.stringify(order),
-      ])
-      expect(stdout, stderr).toMatch(/^\{/)
-      const { warnings, shortestGapMs, ...result } = JSON.parse(stdout)
-      expect(result).toEqual({ pages: HOSTS * 2, reason: 'done', retries: 0, failures: [] })
-      expect(shortestGapMs).toBeGreaterThanOrEqual(10)
-      expect(warnings).toEqual([expect.stringMatching(/too many open files.*ulimit/s)])
-    },
-  )
+  ])('gives nothing up: %s store, hosts by %s, robots.txt: %s', async (store, by, robots) => {
+    const then = whenManyAsked()
+    const page: Route = (_, response) =>
+      then(() => response.setHeader('content-type', 'text/html').end(linksTo('/', '/b')))
+    const none: Route = (_, response) => then(() => response.writeHead(404).end())
+    const started = await site({ '/': page, '/b': page, '/robots.txt': none })
+    const addressOf = (i: number) => `127.0.1.${i + 1}`
+    const names = await dnsServer(({ name }) => ({
+      addresses: [addressOf(Number.parseInt(name.slice(1), 10))],
+    }))
+    const folder = store === 'level' ? await mkdtemp(join(tmpdir(), 'kumo-few-')) : undefined
+    if (folder) onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const order = {
+      seeds: Array.from({ length: HOSTS }, (_, i) =>
+        started.url('/', by === 'names' ? `n${i}.test` : addressOf(i)),
+      ),
+      servers: [names.server],
+      robots,
+      folder,
+      spare: SPARE_FILES,
+    }
+    const { stdout, stderr } = await runProgram('test/crawler/programs/few-files.ts', [JSON.stringify(order)])
+    expect(stdout, stderr).toMatch(/^\{/)
+    const { warnings, shortestGapMs, ...result } = JSON.parse(stdout)
+    expect(result).toEqual({ pages: HOSTS * 2, reason: 'done', retries: 0, failures: [] })
+    expect(shortestGapMs).toBeGreaterThanOrEqual(10)
+    expect(warnings).toEqual([expect.stringMatching(/too many open files.*ulimit/s)])
+  })
 })
 
 describe('a fetcher that came short of something', () => {

@@ -12,7 +12,7 @@ const SAMPLES: readonly { workers: number; kinds: readonly Kind[]; injuries: rea
   { workers: 2, kinds: ['table'], injuries: ['flip'] },
 ]
 
-test.for(SAMPLES)('with $workers workers, by a fixed seed', { timeout: 180_000 }, async (sample) => {
+test.for(SAMPLES)('with $workers workers, by a fixed seed', async (sample) => {
   const trials = await damageRounds({ ...sample, random: seededRandom(7), trials: 1 })
   expect(trials).toHaveLength(2 * sample.kinds.length * sample.injuries.length)
   expect(trials.filter(({ outcome }) => outcome instanceof Error)).toEqual([])

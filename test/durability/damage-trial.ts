@@ -93,7 +93,7 @@ function losesIn(told: string): { missing: number; repeated: number } {
 
 const PROGRAM = fileURLToPath(new URL('./damage-program.mjs', import.meta.url))
 /** Far longer than any trial takes. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 400_000
 
 /** The program, started when it is needed, and again when it has died. */
 export class TrialProgram {

@@ -65,5 +65,5 @@ describe.each([0, 2])('with %i workers', (workers) => {
     expect([...told('resolved')].filter((url) => !routed.has(url))).toEqual([])
     const everything = HOSTS.flatMap((host) => PATHS.map((path) => site.url(path, host)))
     expect(everything.filter((url) => !routed.has(url))).toEqual([])
-  }, 600_000)
+  })
 })

@@ -13,16 +13,13 @@ import { quickSite, restingSite } from './sites.js'
 import { freshCrawl, moments } from './support.js'
 import type { Verdict } from './verdict.js'
 
-/** Two programs and a server on two cores, perhaps with other tests beside them. */
-const PATIENCE_MS = 240_000
-
 /** The first few findings say what is wrong; thousands more say the same. */
 const findingsOf = (verdicts: readonly Verdict[]) => verdicts.flatMap(({ findings }) => findings.slice(0, 5))
 type Count = 'kills' | 'served' | 'repeats' | 'excusable' | 'restsAcrossRestarts'
 const sumOf = (verdicts: readonly Verdict[], figure: Count) =>
   verdicts.reduce((sum, verdict) => sum + verdict[figure], 0)
 
-describe('a crawl that is killed', { timeout: PATIENCE_MS }, () => {
+describe('a crawl that is killed', () => {
   const kills = isThorough ? 20 : 6
   const pagesPerHost = isThorough ? quickSite.pagesPerHost : 31
 

@@ -75,5 +75,5 @@ describe.each(isThorough ? [0, 2] : [2])('with %i workers', (workers) => {
       of.slice(1).filter((visit, i) => visit.life === of[i]!.life && visit.start - of[i]!.end < DELAY_MS - 1),
     )
     expect(hurried).toEqual([])
-  }, 600_000)
+  })
 })

@@ -23,9 +23,7 @@ function changedIn(printed: string): Set<string> {
 }
 
 describe.each([0, 2])('with %i workers', (workers) => {
-  test(`${KILLS} kills: every page is visited in every life, and what changed meanwhile is told`, {
-    timeout: 120_000,
-  }, async () => {
+  test(`${KILLS} kills: every page is visited in every life, and what changed meanwhile is told`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kumo-refresh-kills-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     let version = 0

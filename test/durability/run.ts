@@ -56,7 +56,7 @@ const PROGRAM = fileURLToPath(new URL('./program.mjs', import.meta.url))
 const PACKAGE = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
 
 /** Far longer than any crawl of these tests: a program that hangs is to fail a test with a sentence, not by its end. */
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 400_000
 
 /** Instants of this process, on the same steady clock as those of the server's log. */
 const instant = (): number => performance.timeOrigin + performance.now()

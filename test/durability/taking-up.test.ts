@@ -11,9 +11,7 @@ import type { Interruption, Run } from './run.js'
 import { quickSite, restingSite, type Site } from './sites.js'
 import { freshCrawl, freshFolder, moments } from './support.js'
 
-const PATIENCE_MS = 120_000
-
-describe('a limit of pages', { timeout: PATIENCE_MS }, () => {
+describe('a limit of pages', () => {
   test('counts the pages of all runs together', async () => {
     const limitPages = 4000
     const crawl = await freshCrawl(quickSite)
@@ -36,7 +34,7 @@ describe('a limit of pages', { timeout: PATIENCE_MS }, () => {
   })
 })
 
-describe('a host that asked for time', { timeout: PATIENCE_MS }, () => {
+describe('a host that asked for time', () => {
   /** At ten a second the crawler takes longer for them than for a commit, so that the answer is surely on disk. */
   const REQUESTS_UNTIL_KEPT = 6
   /** So long hosts ask for: a busy machine may need more than the first for two deaths and three starts. */
@@ -101,7 +99,7 @@ describe('a host that asked for time', { timeout: PATIENCE_MS }, () => {
   })
 })
 
-describe('a crawl that is stopped, not killed', { timeout: PATIENCE_MS }, () => {
+describe('a crawl that is stopped, not killed', () => {
   test.each<[string, Site]>([
     ['asks for nothing twice', { ...quickSite, pagesPerHost: 31 }],
     ['lets hosts rest', { ...restingSite, hosts: 200, pagesPerHost: 5 }],

@@ -193,12 +193,12 @@ describe('FetchedPage', () => {
     expect(touch).toThrow(`${URL_OF_PAGE} is application/pdf`)
   })
 
-  it('does not load linkedom before a DOM is asked for', { timeout: 60_000 }, () => {
+  it('does not load linkedom before a DOM is asked for', () => {
     const project = fileURLToPath(new URL('../..', import.meta.url))
     const { stdout, stderr } = spawnSync(
       process.execPath,
       ['--import', 'tsx', 'test/extract/dom/loads-dom-late.ts'],
-      { cwd: project, encoding: 'utf8', timeout: 50_000 },
+      { cwd: project, encoding: 'utf8' },
     )
     expect(stderr).toBe('')
     const touched = ['Tea', 1, 'x', 36, false]

@@ -150,7 +150,7 @@ export function textOf(outcome: Outcome): string {
 export const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
 
 /** Longer than anything takes on a machine that is busy with other things: only what never happens meets it. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 export async function until(condition: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
   const deadline = Date.now() + patienceMs

@@ -185,7 +185,7 @@ describe('ShardFrontier', () => {
     expect(pathsOf(frontier.lease(9, 2000))).toEqual(['d', 'e'])
   })
 
-  it('moves 100,000 hosts in a moment', { timeout: 30_000 }, async () => {
+  it('moves 100,000 hosts in a moment', async () => {
     const [from, to] = [shard(), shard()]
     const hosts = Array.from({ length: 100_000 }, (_, i) => `${i % 10}-h${i}.example`)
     for (let path = 0; path < 3; path++) from.add(hosts.map((host) => request(host, path)))

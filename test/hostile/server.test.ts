@@ -391,7 +391,7 @@ describe('the hostile web', () => {
     expect(first!.at).toBeGreaterThan(before - 100)
     expect(first!.endedAt).toBeGreaterThanOrEqual(first!.at)
     expect(second!.at).toBeGreaterThanOrEqual(first!.endedAt!)
-    await expect.poll(() => second!.endedAt).toBeGreaterThan(second!.at)
+    await expect.poll(() => second!.endedAt, { timeout: 300_000 }).toBeGreaterThan(second!.at)
   })
 
   it('forgets when asked to', async () => {
@@ -407,7 +407,7 @@ describe('the hostile web', () => {
     waiting.on('error', () => {})
     await once(waiting, 'connect')
     const endless = askRaw(other.urlOf('slow-drip'))
-    await expect.poll(() => other.requests.length).toBe(1)
+    await expect.poll(() => other.requests.length, { timeout: 300_000 }).toBe(1)
     await other.close()
     expect((await endless).end).not.toBe('late')
     expect((await askRaw(other.url())).end).toBe('reset')

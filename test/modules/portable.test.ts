@@ -326,7 +326,7 @@ describe('toPortable and fromPortable', () => {
   })
 })
 
-test('a worker thread rebuilds the crawl', { timeout: 60_000 }, async () => {
+test('a worker thread rebuilds the crawl', async () => {
   const program = JSON.stringify(new URL('./portable-thread.ts', import.meta.url).href)
   // In Node.js 20 a worker thread cannot load TypeScript without registering a loader.
   const start = `import('tsx/esm/api').then(({ register }) => (register(), import(${program})))`

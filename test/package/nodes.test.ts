@@ -26,7 +26,7 @@ describe('with downloaded versions', () => {
       console.warn(whyNot)
       return undefined
     })
-  }, 600_000)
+  })
 
   for (const version of NODES) {
     for (const [name, smoke] of smokeTests(version)) {

@@ -6,13 +6,11 @@ import { drawScenario } from './scenario.js'
 const ONLY_SEED = process.env.KUMO_SEED
 const RUNS = Number(process.env.KUMO_RUNS ?? 1000)
 const RUNS_PER_CASE = 100
-/** A run takes some 20 ms; a machine that is busy with other tests may take several times as long. */
-const PATIENCE_MS = 600 * RUNS_PER_CASE
 
 describe.runIf(ONLY_SEED === undefined)(`${RUNS} crawls of simulated webs`, () => {
   for (let first = 1; first <= RUNS; first += RUNS_PER_CASE) {
     const last = Math.min(first + RUNS_PER_CASE - 1, RUNS)
-    it(`seeds ${first} to ${last} find nothing`, { timeout: PATIENCE_MS }, async () => {
+    it(`seeds ${first} to ${last} find nothing`, async () => {
       const failures: string[] = []
       for (let seed = first; seed <= last; seed++) {
         const problem = await problemOf(seed)
@@ -24,7 +22,7 @@ describe.runIf(ONLY_SEED === undefined)(`${RUNS} crawls of simulated webs`, () =
 })
 
 describe.runIf(ONLY_SEED !== undefined)('one crawl of a simulated web', () => {
-  it(`seed ${ONLY_SEED} finds nothing`, { timeout: PATIENCE_MS }, async () => {
+  it(`seed ${ONLY_SEED} finds nothing`, async () => {
     const scenario = drawScenario(Number(ONLY_SEED))
     console.log(scenario)
     const { findings, summary } = await runScenario(scenario)

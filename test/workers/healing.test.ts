@@ -107,7 +107,7 @@ test('a random worker is killed again and again: every page comes, and no pause 
   expect(report.distinctPages).toBe(server.totalPages)
   expect(report.strays).toBe(0)
   expect(report.perHost).toMatchObject({ overlaps: 0, mostOpen: 1, belowGap: 0 })
-}, 120_000)
+})
 
 test('a thread that cannot be started ends the crawl, with the reason', async () => {
   const broken = new URL('data:text/javascript,process.exit(4)')

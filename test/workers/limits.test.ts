@@ -46,7 +46,7 @@ describe.each(Object.keys(STORES))('%s', (name) => {
     const { summary, deaths } = await mortal(STORES[name]!, new Crawler().limit({ pages: 200 }))
     expect(deaths).toBeGreaterThan(2)
     expect(summary).toMatchObject({ reason: 'limit', pages: 200 })
-  }, 120_000)
+  })
 
   test('a limit of requests', async () => {
     const { summary, deaths, requests } = await mortal(STORES[name]!, new Crawler().limit({ requests: 200 }))
@@ -54,7 +54,7 @@ describe.each(Object.keys(STORES))('%s', (name) => {
     expect(summary.reason).toBe('limit')
     expect(requests).toBeLessThanOrEqual(200)
     expect(requests).toBeGreaterThan(190)
-  }, 120_000)
+  })
 
   test('a limit of pages per host', async () => {
     const { summary, deaths, perHost } = await mortal(
@@ -69,5 +69,5 @@ describe.each(Object.keys(STORES))('%s', (name) => {
       expect(summary.pages).toBe(HOSTS * 20)
       expect(Math.min(...perHost)).toBeGreaterThanOrEqual(20)
     } else expect(Math.max(...perHost)).toBeLessThanOrEqual(20)
-  }, 120_000)
+  })
 })

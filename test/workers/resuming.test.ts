@@ -48,7 +48,7 @@ test('a crawl that was stored with 4 workers goes on with 1, with 8 and with non
   expect(report).toMatchObject({ distinctPages: server.totalPages, duplicates: 0 })
   expect(report.perHost).toMatchObject({ overlaps: 0 })
   expect(await crawler.workers(2).run()).toMatchObject({ reason: 'already-done', pages: server.totalPages })
-}, 60_000)
+})
 
 test('two crawls in one folder: the second is refused, with workers too', async () => {
   const server = await web({ pagesPerHost: 5, latencyMs: 50 })

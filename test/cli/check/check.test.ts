@@ -9,7 +9,7 @@ const kumo = (...args: string[]) =>
 
 const redirect = (location: string, status = 301) => ({ status, headers: { location } })
 
-describe('kumo check', { timeout: 60_000 }, () => {
+describe('kumo check', () => {
   test('reports broken links with every page that contains them, and redirects', async () => {
     const other = await site({ '/': linksTo('/not-followed'), '/gone': { status: 410 } })
     const elsewhere = (path: string) => other.url(path, '127.0.0.2')

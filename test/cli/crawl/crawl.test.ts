@@ -28,7 +28,7 @@ function once(fits: RegExp, act: (child: ChildProcess) => void) {
 /** Longer than the echo of a Ctrl-C that is passed on twice. */
 const UNMISTAKABLE_MS = 500
 
-describe('kumo crawl', { timeout: 60_000 }, () => {
+describe('kumo crawl', () => {
   test('lists pages and failures, then prints a summary', async () => {
     const home = linksTo('/a', '/gone', 'https://elsewhere.example/')
     const small = await site({ '/': `<title>Home \x1b[31m</title>${home}`, '/a': '<title>A</title>' })
@@ -168,7 +168,7 @@ describe('kumo crawl', { timeout: 60_000 }, () => {
   })
 })
 
-describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
+describe('kumo crawl, interrupted', () => {
   test('Ctrl-C lets requests in flight finish and says what a second one does', async () => {
     const slow = await site({
       ...linkedPages(20),
@@ -220,7 +220,7 @@ describe('kumo crawl, interrupted', { timeout: 60_000 }, () => {
   })
 })
 
-test('without a terminal, progress is a line every ten seconds', { timeout: 60_000 }, async () => {
+test('without a terminal, progress is a line every ten seconds', async () => {
   const slow = await site(linkedPages(13))
   const { stderr } = await kumo([slow.url(), '--delay', '1s'])
   const [progress, ...rest] = linesOf(stderr, slow)

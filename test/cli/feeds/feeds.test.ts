@@ -14,7 +14,7 @@ const item = (n: number) =>
 const rss = (...numbers: number[]) =>
   `<rss version="2.0"><channel><title>News</title>${numbers.map(item).join('')}</channel></rss>`
 
-describe('kumo feeds', { timeout: 60_000 }, () => {
+describe('kumo feeds', () => {
   test('finds the feed of a site, prints its articles and ends with --once', async () => {
     const news = await site({
       '/': '<link rel="alternate" type="application/rss+xml" href="/feed">',

@@ -11,7 +11,7 @@ import { runProgram } from '../../run-program.js'
 
 const simulate = (...args: string[]) => runProgram('src/cli/main.ts', ['simulate', 'feeds', ...args])
 
-describe('kumo simulate feeds', { timeout: 60_000 }, () => {
+describe('kumo simulate feeds', () => {
   test.concurrent('--json prints what the library forecasts for the same figures', async () => {
     const { code, stdout, stderr } = await simulate(
       ...[

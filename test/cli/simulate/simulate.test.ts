@@ -45,7 +45,7 @@ const FIGURES = [
   ...['--days', '3', '--learn', '1', '--min', '20m', '--delay', '2s', '--target', '0.7', '--seed', '4'],
 ]
 
-describe('kumo simulate', { timeout: 60_000 }, () => {
+describe('kumo simulate', () => {
   test.concurrent('--json prints what the library forecasts for the same figures', async () => {
     const { code, stdout, stderr } = await simulate(...FIGURES, '--sockets', '1,3', '--json')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -246,7 +246,7 @@ describe('the digest of a hostile page', () => {
       make: (size: number) => '<meta http-equiv=refresh content="0;url=&a">'.repeat(size / 44),
     },
   ]
-  it('is made in bounded time, and never throws', { timeout: 120_000 }, () => {
+  it('is made in bounded time, and never throws', () => {
     const slow: string[] = []
     const all = [
       ...kinds.map((kind) => [kind, 2 ** 20] as const),

@@ -35,6 +35,9 @@ const codeOf = (resolver: Resolver, name: string) =>
     (error: { code: string }) => error.code,
   )
 
+/** Only what hangs comes to it. */
+const PATIENCE = { timeout: 300_000 }
+
 const asked = ({ questions }: DnsServer, type = 'A') => questions.filter((each) => each.type === type).length
 
 const always = (...addresses: string[]) => {
@@ -164,7 +167,7 @@ describe('cachingResolver', () => {
     const code = codeOf(resolver, 'slow.test')
     const asking = () =>
       server.questions.filter(({ name, type }) => name === 'slow.test' && type === 'A').length
-    await vi.waitFor(() => expect(asking()).toBe(2), 20_000)
+    await vi.waitFor(() => expect(asking()).toBe(2), PATIENCE)
     resolver.close()
     expect(await code).toBe('ECANCELLED')
   })
@@ -249,7 +252,7 @@ describe('cachingResolver', () => {
     const names = Array.from({ length: 50 }, (_, i) => `n${i}.test`)
     const resolving = Promise.all(names.map((name) => resolver.resolve(name)))
     // An A and an AAAA question for each name.
-    await vi.waitFor(() => expect(server.mostOpen).toBe(10), { timeout: 30_000 })
+    await vi.waitFor(() => expect(server.mostOpen).toBe(10), PATIENCE)
     await new Promise((resolve) => setTimeout(resolve, 50))
     answer()
     await resolving
@@ -271,7 +274,7 @@ describe('cachingResolver', () => {
   it('close ends what is asked and what waits, and what comes later', async () => {
     const { resolver, server } = await setUp(() => 'silent', { concurrency: 2, timeoutMs: 60_000 })
     const codes = ['a.test', 'b.test', 'c.test', 'd.test'].map((name) => codeOf(resolver, name))
-    await vi.waitFor(() => expect(asked(server)).toBe(2))
+    await vi.waitFor(() => expect(asked(server)).toBe(2), PATIENCE)
     resolver.close()
     expect(await Promise.all(codes)).toEqual(['ECANCELLED', 'ECANCELLED', 'ECANCELLED', 'ECANCELLED'])
     expect(await codeOf(resolver, 'e.test')).toBe('ECANCELLED')
@@ -317,10 +320,16 @@ describe('the hosts file', () => {
     clock.advance(999)
     expect(await addressesOf(resolver, 'wiki.test')).toEqual(['10.0.0.1'])
     clock.advance(1)
-    await vi.waitFor(async () => expect(await addressesOf(resolver, 'wiki.test')).toEqual(['10.0.0.22']))
+    await vi.waitFor(
+      async () => expect(await addressesOf(resolver, 'wiki.test')).toEqual(['10.0.0.22']),
+      PATIENCE,
+    )
     await rm(hostsFile)
     clock.advance(1000)
-    await vi.waitFor(async () => expect(await addressesOf(resolver, 'wiki.test')).toEqual(['192.0.2.1']))
+    await vi.waitFor(
+      async () => expect(await addressesOf(resolver, 'wiki.test')).toEqual(['192.0.2.1']),
+      PATIENCE,
+    )
     expect(asked(server)).toBe(2)
   })
 

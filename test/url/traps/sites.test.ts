@@ -178,7 +178,7 @@ function honestSite(): { site: Site; pages: ReadonlySet<string> } {
 }
 
 describe('an honest large site', () => {
-  it('loses no page', { timeout: 60_000 }, () => {
+  it('loses no page', () => {
     const { site, pages } = honestSite()
     const { fetched, skips, unfollowed } = crawl(site, 200_000)
     const lost = [...pages].filter((url) => !fetched.has(url))

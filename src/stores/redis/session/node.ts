@@ -144,7 +144,7 @@ export class Node implements Membership {
     return message === undefined ? OK : { state: 'paused', message }
   }
 
-  limit(limits: CrawlLimits) {
+  limit(limits: CrawlLimits): ReturnType<Membership['limit']> {
     this.#shares.limit(limits)
     if (this.#status !== undefined) this.#shares.learn(this.#status, false)
     return { pages: this.#shares.pages, requests: this.#shares.requests }

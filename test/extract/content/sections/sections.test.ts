@@ -61,43 +61,37 @@ describe('page.sections', () => {
 })
 
 describe.skipIf(!hasShared('sites/python.tar.gz'))('the sections of real sites', () => {
-  it.for(['python', 'postgresql'])(
-    'of %s have anchors that exist, in order',
-    { timeout: 120_000 },
-    (site) => {
-      const files = [...filesIn(`sites/${site}.tar.gz`)].filter(([path]) => path.endsWith('.html'))
-      // A sample from all over the site.
-      const mixed = files
-        .map((file, index) => ({ file, at: (index * 7919) % files.length }))
-        .sort((a, b) => a.at - b.at)
-      let headings = 0
-      for (const { file } of sample(mixed, 30)) {
-        const [path, content] = file
-        const html = content.toString()
-        let from = 0
-        for (const { level, heading, id } of pageOf({ url: `https://example.com/${path}`, body: content })
-          .sections) {
-          if (level === 0) continue
-          headings++
-          const first = heading
-            .split(' ')[0]!
-            .replaceAll('&', '&amp;')
-            .replaceAll('<', '&lt;')
-            .replaceAll('>', '&gt;')
-          if (id !== undefined) {
-            const at = ['id', 'name']
-              .map((name) => html.indexOf(`${name}="${id}"`))
-              .find((each) => each !== -1)
-            expect(at, `${path}#${id}`).toBeDefined()
-            expect(at!, `${path}#${id} in order`).toBeGreaterThanOrEqual(from)
-            from = at!
-          }
-          expect(html.indexOf(first.slice(0, 8), from), `${path}: ${heading}`).not.toBe(-1)
+  it.for(['python', 'postgresql'])('of %s have anchors that exist, in order', (site) => {
+    const files = [...filesIn(`sites/${site}.tar.gz`)].filter(([path]) => path.endsWith('.html'))
+    // A sample from all over the site.
+    const mixed = files
+      .map((file, index) => ({ file, at: (index * 7919) % files.length }))
+      .sort((a, b) => a.at - b.at)
+    let headings = 0
+    for (const { file } of sample(mixed, 30)) {
+      const [path, content] = file
+      const html = content.toString()
+      let from = 0
+      for (const { level, heading, id } of pageOf({ url: `https://example.com/${path}`, body: content })
+        .sections) {
+        if (level === 0) continue
+        headings++
+        const first = heading
+          .split(' ')[0]!
+          .replaceAll('&', '&amp;')
+          .replaceAll('<', '&lt;')
+          .replaceAll('>', '&gt;')
+        if (id !== undefined) {
+          const at = ['id', 'name'].map((name) => html.indexOf(`${name}="${id}"`)).find((each) => each !== -1)
+          expect(at, `${path}#${id}`).toBeDefined()
+          expect(at!, `${path}#${id} in order`).toBeGreaterThanOrEqual(from)
+          from = at!
         }
+        expect(html.indexOf(first.slice(0, 8), from), `${path}: ${heading}`).not.toBe(-1)
       }
-      expect(headings).toBeGreaterThan(100)
-    },
-  )
+    }
+    expect(headings).toBeGreaterThan(100)
+  })
 })
 
 describe('chunks', () => {

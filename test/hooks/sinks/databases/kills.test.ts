@@ -71,5 +71,5 @@ describe.skipIf(reason !== undefined)(`kills${reason === undefined ? '' : ` (ski
     const written = lines.map((line) => (JSON.parse(line) as { url: string }).url)
     expect(new Set(written)).toEqual(urls)
     expect(written.length - urls.size).toBe(0)
-  }, 300_000)
+  })
 })

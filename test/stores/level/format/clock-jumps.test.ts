@@ -59,7 +59,7 @@ async function life(path: string, jump: Jump) {
 }
 
 /** Longer than any machine takes; only a request that never comes runs into it. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 300_000
 
 /**
  * In true time: when a request of the first host is handed out at last, and when it was last refused. Upper bounds are

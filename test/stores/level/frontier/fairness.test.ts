@@ -106,7 +106,7 @@ test('known pages that are visited again', async () => {
   )
   expect([...new Set(visits.values())].length).toBeLessThanOrEqual(2)
   expect(visits.size).toBe(1000)
-}, 120_000)
+})
 
 test('links to each other, to new hosts and to nowhere', async () => {
   const hosts = 1000
@@ -114,7 +114,7 @@ test('links to each other, to new hosts and to nowhere', async () => {
     found: Array.from({ length: n % 3 }, (_, k) => page(hostOf((n * 7919 + k * 104_729) % (hosts + n)), n)),
   })
   await besideMemory({ hosts, hostsInMemory: 100, atOnce: 30, delayMs: 500, toldMs: 30_000, end })
-}, 120_000)
+})
 
 test('a crawl that is interrupted again and again gets to everybody', async () => {
   const path = await folder()
@@ -137,7 +137,7 @@ test('a crawl that is interrupted again and again gets to everybody', async () =
     await opened.close()
   }
   expect([...new Set(perHost(met).values())]).toEqual([(lives * atOnce) / hosts])
-}, 120_000)
+})
 
 describe('as the suite has it', () => {
   fairnessCases((name, politeness, run) => {
