@@ -58,12 +58,18 @@ describe('a crawl that is killed', () => {
   })
 
   test('a store that forgets is found out', async () => {
-    // Longer than a busy machine takes to start the program again.
-    const crawl = await freshCrawl({ ...restingSite, hosts: 20, pagesPerHost: 2, delayMs: 15_000 })
-    const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 800) } as const
-    const next = (runs: readonly Run[]) => (runs.length === 0 ? kill : undefined)
-    const { findings } = (await crawlSite({ ...crawl, next, forgetful: true })).verdict
+    const findings = await forgetting([15_000, 60_000, 240_000])
     expect(findings).toContainEqual(expect.stringMatching(/had its answer \d+ ms before it was killed$/))
-    expect(findings).toContainEqual(expect.stringMatching(/not 15000, across a restart$/))
+    expect(findings).toContainEqual(expect.stringMatching(/not \d+, across a restart$/))
   })
 })
+
+/** What is found with the shortest of these delays that is longer than a busy machine takes to start the program again. */
+async function forgetting([delayMs, ...longer]: readonly number[]): Promise<readonly string[]> {
+  const crawl = await freshCrawl({ ...restingSite, hosts: 20, pagesPerHost: 2, delayMs: delayMs! })
+  const kill = { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, 800) } as const
+  const next = (runs: readonly Run[]) => (runs.length === 0 ? kill : undefined)
+  const { verdict } = await crawlSite({ ...crawl, next, forgetful: true })
+  const isTooSlow = Math.max(...verdict.restartsMs) > delayMs! / 2
+  return isTooSlow && longer.length > 0 ? forgetting(longer) : verdict.findings
+}

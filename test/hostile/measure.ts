@@ -7,6 +7,13 @@
 import { pageOf } from '../../src/conformance/page.js'
 import { HOSTILE_PAGES, type HostilePage, ORDINARY_PAGE } from './pages.js'
 
+/** What the program prints. */
+export interface Measured {
+  /** At most this long may a page hold the loop here. */
+  readonly barMs: number
+  readonly measured: readonly Slowest[]
+}
+
 /** One view of a page that was slower than the others of it. */
 export interface Slowest {
   readonly name: string
@@ -17,6 +24,8 @@ export interface Slowest {
 
 const BODY_LIMIT = 8 * 1024 * 1024
 const BAR_MS = 50
+/** On a machine that is busy with other things all pages take longer, an ordinary one too. */
+const ORDINARY_PAGES = 4
 /** An attempt is for nothing if the machine or the collector was busy with other things. */
 const ATTEMPTS = 12
 const WARM_UP_PAGES = 2000
@@ -32,7 +41,7 @@ function cpuMs(work: () => unknown): number {
   return (user + system) / 1000
 }
 
-function slowest({ name, make }: HostilePage): Slowest {
+function slowest({ name, make }: HostilePage, barMs: number): Slowest {
   const body = Buffer.from(make(BODY_LIMIT))
   const best = new Map<string, number>()
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -48,7 +57,7 @@ function slowest({ name, make }: HostilePage): Slowest {
         ),
       )
     }
-    if (Math.max(...best.values()) < BAR_MS) break
+    if (Math.max(...best.values()) < barMs) break
   }
   const [view, ms] = [...best].reduce((worst, each) => (each[1] > worst[1] ? each : worst))
   return { name, view, ms }
@@ -59,4 +68,6 @@ for (let n = 0; n < WARM_UP_PAGES; n++) {
   const page = pageOf({ url: 'https://example.com/', body: ordinary })
   for (const view of ['title', 'links', 'text'] as const) void page[view]
 }
-console.log(JSON.stringify([ORDINARY_PAGE, ...HOSTILE_PAGES].map(slowest)))
+const { ms } = slowest(ORDINARY_PAGE, 0)
+const barMs = Math.max(BAR_MS, ORDINARY_PAGES * ms)
+console.log(JSON.stringify({ barMs, measured: HOSTILE_PAGES.map((page) => slowest(page, barMs)) }))
