@@ -1,5 +1,6 @@
 /** Compares a poll of a feed with what is remembered: what is new, what changed, what is gone, what may have been lost. */
 
+import { invalidOption, optionError } from '../../errors.js'
 import type {
   CompareOptions,
   Feed,
@@ -52,7 +53,9 @@ const NO_STATE: FeedState = {
  * entries are new again, with the same keys.
  *
  * @param memory Of the last poll; undefined for a first poll.
+ * @param feed What `parseFeed()` returned, unless its `kind` is `none`: a page instead of a feed does not mean that all is gone.
  * @param now Time of the poll, in ms since the epoch.
+ * @throws KumoError `KUMO_INVALID_OPTION` if the feed is none.
  * @example
  * const { memory, new: articles, loss } = compareFeed(known, feed, Date.now())
  * for (const { key, title, url } of articles) console.log(key, title, url)
@@ -64,6 +67,11 @@ export function compareFeed(
   now: number,
   options: CompareOptions = {},
 ): FeedDifference {
+  if (!Array.isArray(feed?.entries) || !Array.isArray(feed.problems)) {
+    const allowed = "a feed from parseFeed() whose kind is not 'none'"
+    throw optionError('compareFeed.feed', 'a response that is no feed', allowed)
+  }
+  if (!Number.isFinite(now)) throw invalidOption('compareFeed.now', now, 'a time in ms, such as Date.now()')
   const state = memory === undefined ? undefined : decodeState(memory)
   return new Comparison(state, feed, now, options).run()
 }
@@ -207,13 +215,14 @@ class Comparison {
     if (this.#first || window === 0 || unknowable) return UNKNOWN_LOSS
     if (overlap === 0 && (this.#order === 'none' || unordered >= UNORDERED_POLLS))
       return { ...UNKNOWN_LOSS, overlap }
-    const oldestAt = datesOf(this.#entries)?.oldestAt
+    const { oldestAt, newestAt } = datesOf(this.#entries) ?? {}
     const aheadMs = this.#aheadMs()
     return lossSince(this.#state, {
       now: this.now,
       entries: this.#entries.length,
       overlap,
       oldestAt,
+      newestAt,
       aheadMs,
     })
   }

@@ -201,5 +201,6 @@ function lossByDates(
     posts: 0,
     observedMs: 0,
   }
-  return lossSince(earlier, { now, entries: window, overlap: 0, oldestAt: time(count - window), aheadMs: 0 })
+  const dates = { oldestAt: time(count - window), newestAt: time(count - 1) }
+  return lossSince(earlier, { now, entries: window, overlap: 0, ...dates, aheadMs: 0 })
 }
