@@ -29,6 +29,8 @@ const NOISE_LEAST = 3
 const NOISE_SHARE = 0.8
 const NOISY_POLLS = 2
 const UNORDERED_POLLS = 2
+/** Feeds show at least so many entries if they have them. */
+const LEAST_FULL = 5
 
 const NO_STATE: FeedState = {
   namedBy: NAMED_BY.id,
@@ -212,7 +214,10 @@ class Comparison {
     const { window } = this.#state
     const unknowable = this.options.delta || this.feed.hints.complete || this.#entries.length === 0
     const overlap = this.#overlap()
-    if (this.#first || window === 0 || unknowable) return UNKNOWN_LOSS
+    if (this.#first || unknowable) return UNKNOWN_LOSS
+    // A feed that was empty shows all that it posted since, unless there may be a full window of it now.
+    if (window === 0 && (this.#entries.length < LEAST_FULL || datesOf(this.#entries) === undefined))
+      return UNKNOWN_LOSS
     if (overlap === 0 && (this.#order === 'none' || unordered >= UNORDERED_POLLS))
       return { ...UNKNOWN_LOSS, overlap }
     const { oldestAt, newestAt } = datesOf(this.#entries) ?? {}

@@ -51,11 +51,12 @@ export function lossSince(state: EarlierPoll, facts: WindowFacts): FeedLoss {
 function gapOf(state: EarlierPoll, facts: WindowFacts): number | undefined {
   const { newestAt } = state
   const { oldestAt, aheadMs } = facts
-  if (oldestAt === undefined || newestAt === undefined) return undefined
+  const wasEmpty = state.window === 0
+  if (oldestAt === undefined || (newestAt === undefined && !wasEmpty)) return undefined
   const polledAt = state.polledAt + aheadMs
-  if (!isLate(state, facts)) return Math.max(0, oldestAt - Math.max(polledAt, newestAt))
+  if (!isLate(state, facts)) return Math.max(0, oldestAt - Math.max(polledAt, newestAt ?? 0))
   // From one entry to the next nothing is lost.
-  return Math.max(0, oldestAt - newestAt - 1 / ratePerMs(state, facts))
+  return Math.max(0, oldestAt - newestAt! - 1 / ratePerMs(state, facts))
 }
 
 /**
@@ -63,7 +64,7 @@ function gapOf(state: EarlierPoll, facts: WindowFacts): number | undefined {
  * compared with each other.
  */
 function isLate({ polledAt, newestAt }: EarlierPoll, { oldestAt, aheadMs }: WindowFacts): boolean {
-  return oldestAt! < polledAt + aheadMs && oldestAt! > newestAt!
+  return newestAt !== undefined && oldestAt! < polledAt + aheadMs && oldestAt! > newestAt
 }
 
 /** An entry that is dated further ahead announces something; that is not the clock. */

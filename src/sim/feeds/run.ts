@@ -131,7 +131,7 @@ class FeedRun {
       unbounded: false,
       published,
       loss:
-        dated && record !== undefined && posted >= window && before > 0
+        dated && record !== undefined && posted >= window
           ? lossByDates(this.#world.feeds[feed]!, before, count, record.at, now)
           : undefined,
     }
@@ -196,8 +196,9 @@ function lossByDates(
   const earlier = {
     window: Math.min(window, before),
     polledAt,
-    newestAt: time(before - 1),
-    oldestAt: time(before - window),
+    // A feed that was empty has neither.
+    newestAt: before === 0 ? undefined : time(before - 1),
+    oldestAt: before === 0 ? undefined : time(before - window),
     posts: 0,
     observedMs: 0,
   }
