@@ -107,6 +107,41 @@ export const feedsmith: Rival = {
   },
 }
 
+/**
+ * The same package, as a program uses it that knows the formats and not their modules: each field from the element of its
+ * format. feedsmith has a type for each format and returns modules apart, so that reading them is up to its users.
+ */
+export const feedsmithCore: Rival = {
+  name: 'feedsmith, fields of the format only',
+  parse: feedsmith.parse,
+  read(text) {
+    const { feed } = feedsmithParse(text) as Loose
+    const items: Loose[] = feed.items ?? feed.entries ?? []
+    return { feed: coreTexts(feed), entries: items.map(coreTexts) }
+  },
+}
+
+function coreTexts(part: Loose): RivalTexts {
+  const alternate = (part.links as Loose[] | undefined)?.find(
+    ({ rel }) => rel === undefined || rel === 'alternate',
+  )
+  return {
+    title: texts(part.title),
+    link: typeof part.link === 'string' ? part.link : (alternate?.href ?? part.url ?? part.home_page_url),
+    id: part.guid?.value ?? part.id,
+    author: texts(first(part.authors)) ?? first(part.authors)?.name ?? feedsmithPerson(part.managingEditor),
+    summary:
+      texts(part.description) ??
+      texts(part.summary) ??
+      texts(part.subtitle) ??
+      texts(part.tagline) ??
+      undefined,
+    content: part.content?.encoded ?? texts(part.content) ?? part.content_html ?? part.content_text,
+    published: part.pubDate ?? part.published ?? part.date_published,
+    updated: part.updated ?? part.lastBuildDate ?? part.date_modified,
+  }
+}
+
 const rssParser = new RssParser<object, object>()
 
 const rssParserRival: Rival = {

@@ -110,6 +110,8 @@ export interface FeedPurpose {
   readonly kind: 'feed'
   /** The program named the URL: if it is no feed, it is a page. Absent: a page declares it, or links to it. */
   readonly seed?: true | undefined
+  /** A common path that nobody named: that it is no feed is no failure, and its redirects lead elsewhere. */
+  readonly guess?: true | undefined
   /** The feed that redirected here. */
   readonly of?: string | undefined
   /** All redirects on the way here were permanent. */

@@ -125,7 +125,7 @@ export type FeedProblem =
   | 'too-many-entities'
   /** Dates that cannot be read, or cannot be true. */
   | 'bad-date'
-  /** JSON that had to be repaired or cut. */
+  /** JSON with mistakes that were repaired. */
   | 'bad-json'
 
 /** What `parseFeed` returns for anything else than a feed. It has the fields of a feed, all of them empty. */

@@ -131,6 +131,39 @@ describe('discovery', () => {
   })
 })
 
+describe('guesses', () => {
+  test('are tried where a page names no feed; those that are none are no failures, and no redirect is followed', async () => {
+    const news = await site({
+      '/blog/': '<a href="/blog/named">named</a>',
+      '/blog/named': '<link rel="alternate" type="application/rss+xml" href="/late">',
+      '/late': rss(item(3)),
+      '/feed': { status: 301, headers: { location: '/elsewhere' } },
+      '/elsewhere': rss(item(1)),
+      '/blog/feed': rss(item(2)),
+    })
+    const { ids, failures, summary } = await follow(direct.seeds(news.url('/blog/')).depth(1), {
+      discover: { guess: true, perHost: 12 },
+    })
+    expect(ids.sort()).toEqual(['2', '3'])
+    expect(failures).toEqual([])
+    expect(summary).toMatchObject({ failed: 0, feeds: { feeds: 2 } })
+    expect(askedPaths(news)).toContain('/rss.xml')
+    expect(askedPaths(news)).not.toContain('/elsewhere')
+  })
+
+  test('take no room from feeds that later pages name', async () => {
+    const news = await site({
+      '/': '<a href="/a">a</a>',
+      '/a': '<link rel="alternate" type="application/rss+xml" href="/named">',
+      '/named': rss(item(1)),
+    })
+    const { ids } = await follow(direct.seeds(news.url('/')).depth(1), {
+      discover: { guess: true, perHost: 2 },
+    })
+    expect(ids).toEqual(['1'])
+  })
+})
+
 describe('articles', () => {
   test('are fetched as pages, with the entry as data and a label, whatever the scope', async () => {
     const other = await site({ '/far': '<title>Far</title>' })

@@ -28,7 +28,7 @@ const OWN: Readonly<Record<string, CrawlOption>> = {
   },
   once: { group: 'Follow', help: 'end once every feed that is due was polled, as for a job of cron' },
   'no-discover': { group: 'Follow', help: 'do not look for the feeds of a URL that is a page' },
-  guess: { group: 'Follow', help: 'try common paths too, such as /feed and /rss.xml' },
+  guess: { group: 'Follow', help: 'try common paths of pages that name no feed, such as /feed' },
   json: { group: 'Output', help: 'print one line of JSON per new article' },
   quiet: { group: 'Output', short: 'q', help: 'print nothing but errors and articles' },
 }

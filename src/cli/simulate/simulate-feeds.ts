@@ -104,8 +104,8 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: 'polls/day', cell: ({ polls, days }) => count(polls / days) },
-  { title: 'articles/day', cell: ({ articles, days }) => count(articles / days) },
+  { title: 'polls/day', cell: ({ polls, days }) => few(polls / days) },
+  { title: 'articles/day', cell: ({ articles, days }) => few(articles / days) },
   { title: 'lost/day', cell: ({ lost, days }) => fine(lost / days) },
   { title: 'lost', cell: ({ lost, articles }) => percent(articles === 0 ? 0 : lost / articles) },
   {
@@ -123,6 +123,11 @@ function line(cells: readonly string[]): string {
   return cells.map((cell, i) => cell.padStart(WIDTHS[i]!)).join(' ')
 }
 
+/** A handful of feeds posts less than once a day. */
+function few(value: number): string {
+  return value >= 10 || value === 0 ? count(value) : String(Number(value.toPrecision(2)))
+}
+
 function fine(value: number): string {
   return value >= 10 ? count(value) : value.toFixed(2)
 }
@@ -135,7 +140,7 @@ function percent(share: number): string {
 function remarks({ feasibility }: FeedForecast): string {
   const { budgetForTarget, budgetForNone, why } = feasibility
   const polls = (value: number) =>
-    value === Number.POSITIVE_INFINITY ? 'more than --min allows' : `${count(value)} polls/day`
+    value === Number.POSITIVE_INFINITY ? 'more than --min allows' : `${few(value)} polls/day`
   const lines = [
     `To lose 1 % (or what --lost says): ${polls(budgetForTarget)}; to lose almost none: ${polls(budgetForNone)}.`,
     ...(why === undefined ? [] : [`Not feasible: ${why}.`]),

@@ -11,10 +11,11 @@ import type { AdmissionsInProgress } from './in-progress.js'
 import { MINE, type OriginCache } from './origin-cache.js'
 import { newRequest, requestOf } from './requests.js'
 
-/** Bounds `#perHost`; the pages of further hosts add no feeds. */
+/** Bounds `#perHost` and `#guessed`; the pages of further hosts add no feeds. */
 const MAX_HOSTS = 100_000
 const NOTHING_ASKED: Asked = Object.freeze({})
 const FOUND: FeedPurpose = Object.freeze({ kind: 'feed' })
+const GUESSED: FeedPurpose = Object.freeze({ kind: 'feed', guess: true })
 
 /** Turns what feeds, and pages about feeds, name into requests. The block-list applies to all of it, the scope to none. */
 export class FeedAdmission {
@@ -25,6 +26,8 @@ export class FeedAdmission {
   readonly #newIn: (batch: RequestBatch) => Promise<readonly CrawlRequest[]>
   /** Feeds that the pages of a host have added in this run. */
   readonly #perHost = new Map<string, number>()
+  /** Common paths that were tried. They take no room from feeds that later pages name. */
+  readonly #guessed = new Map<string, number>()
 
   constructor(
     parts: EngineParts,
@@ -61,26 +64,28 @@ export class FeedAdmission {
     return this.#newIn(batch)
   }
 
-  /** New feeds of a page. Only those that it declares may be on another host. */
+  /** New feeds of a page: those that it names, or guesses. Only those that it declares may be on another host. */
   async admitFound(
     found: readonly FoundFeed[],
     from: CrawlRequest,
     perHost: number,
   ): Promise<readonly CrawlRequest[]> {
     const batch = new RequestBatch()
-    let room = this.#room(from.host, perHost)
+    const used = found[0]?.from === 'guess' ? this.#guessed : this.#perHost
+    let room = roomIn(used, from.host, perHost)
     for (const { url, from: source } of found) {
       if (room === 0) break
       const facts = this.#origins.of(originOf(url))
       if (source !== 'link' && facts.host !== from.host) continue
       if (this.#filter.isBlocked(url, facts, from.depth, from.url, NOTHING_ASKED)) continue
-      batch.put({ ...newRequest(url, facts.host, from.depth, 0, from.url), purpose: FOUND }, facts)
+      const purpose = source === 'guess' ? GUESSED : FOUND
+      batch.put({ ...newRequest(url, facts.host, from.depth, 0, from.url), purpose }, facts)
       room--
     }
     if (batch.mine.length === 0 && batch.others.size === 0) return NONE
     this.#inProgress.enter(from)
     const admitted = await this.#newIn(batch)
-    this.#perHost.set(from.host, (this.#perHost.get(from.host) ?? 0) + admitted.length)
+    used.set(from.host, (used.get(from.host) ?? 0) + admitted.length)
     return admitted
   }
 
@@ -111,12 +116,12 @@ export class FeedAdmission {
     this.#inProgress.enter(from)
     await this.#parts.seen.addAll([feedName(url)])
   }
+}
 
-  #room(host: string, perHost: number): number {
-    const used = this.#perHost.get(host)
-    if (used === undefined) return this.#perHost.size < MAX_HOSTS ? perHost : 0
-    return Math.max(0, perHost - used)
-  }
+function roomIn(used: ReadonlyMap<string, number>, host: string, perHost: number): number {
+  const known = used.get(host)
+  if (known === undefined) return used.size < MAX_HOSTS ? perHost : 0
+  return Math.max(0, perHost - known)
 }
 
 const NONE: readonly CrawlRequest[] = Object.freeze([])

@@ -345,6 +345,10 @@ export class FeedVisits {
       const settled = await settle(true)
       return { ...settled, again: undefined, ...this.#endings.ended(visit, known, { code, message, status }) }
     }
+    if (purpose.guess === true && !isKept && outcome.ok && !verdict.transient) {
+      // Nobody said that there is a feed.
+      return { ...this.#steps.settleReached(request, startedAt, endedAt), ...this.#endings.forgotten(visit) }
+    }
     if (!isKept) {
       const settled = await settle(true)
       return { ...settled, again: undefined, ...this.#endings.forgotten(visit) }
@@ -385,6 +389,10 @@ export class FeedVisits {
   ): Promise<VisitResult> {
     const { request, purpose, known, stored, startedAt, endedAt } = visit
     const { host, url } = request
+    if (purpose.guess === true && known === undefined) {
+      const reached = this.#steps.settleReached(request, startedAt, endedAt)
+      return { ...reached, ...this.#endings.forgotten(visit) }
+    }
     await this.#reports.redirected(request, to, status)
     const reached = this.#steps.settleReached(request, startedAt, endedAt)
     const state =

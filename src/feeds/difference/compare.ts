@@ -1,5 +1,6 @@
 /** Compares a poll of a feed with what is remembered: what is new, what changed, what is gone, what may have been lost. */
 
+import { invalidOption, optionError } from '../../errors.js'
 import type {
   CompareOptions,
   Feed,
@@ -28,6 +29,8 @@ const NOISE_LEAST = 3
 const NOISE_SHARE = 0.8
 const NOISY_POLLS = 2
 const UNORDERED_POLLS = 2
+/** Feeds show at least so many entries if they have them. */
+const LEAST_FULL = 5
 
 const NO_STATE: FeedState = {
   namedBy: NAMED_BY.id,
@@ -52,7 +55,9 @@ const NO_STATE: FeedState = {
  * entries are new again, with the same keys.
  *
  * @param memory Of the last poll; undefined for a first poll.
+ * @param feed What `parseFeed()` returned, unless its `kind` is `none`: a page instead of a feed does not mean that all is gone.
  * @param now Time of the poll, in ms since the epoch.
+ * @throws KumoError `KUMO_INVALID_OPTION` if the feed is none.
  * @example
  * const { memory, new: articles, loss } = compareFeed(known, feed, Date.now())
  * for (const { key, title, url } of articles) console.log(key, title, url)
@@ -64,6 +69,11 @@ export function compareFeed(
   now: number,
   options: CompareOptions = {},
 ): FeedDifference {
+  if (!Array.isArray(feed?.entries) || !Array.isArray(feed.problems)) {
+    const allowed = "a feed from parseFeed() whose kind is not 'none'"
+    throw optionError('compareFeed.feed', 'a response that is no feed', allowed)
+  }
+  if (!Number.isFinite(now)) throw invalidOption('compareFeed.now', now, 'a time in ms, such as Date.now()')
   const state = memory === undefined ? undefined : decodeState(memory)
   return new Comparison(state, feed, now, options).run()
 }
@@ -204,16 +214,20 @@ class Comparison {
     const { window } = this.#state
     const unknowable = this.options.delta || this.feed.hints.complete || this.#entries.length === 0
     const overlap = this.#overlap()
-    if (this.#first || window === 0 || unknowable) return UNKNOWN_LOSS
+    if (this.#first || unknowable) return UNKNOWN_LOSS
+    // A feed that was empty shows all that it posted since, unless there may be a full window of it now.
+    if (window === 0 && (this.#entries.length < LEAST_FULL || datesOf(this.#entries) === undefined))
+      return UNKNOWN_LOSS
     if (overlap === 0 && (this.#order === 'none' || unordered >= UNORDERED_POLLS))
       return { ...UNKNOWN_LOSS, overlap }
-    const oldestAt = datesOf(this.#entries)?.oldestAt
+    const { oldestAt, newestAt } = datesOf(this.#entries) ?? {}
     const aheadMs = this.#aheadMs()
     return lossSince(this.#state, {
       now: this.now,
       entries: this.#entries.length,
       overlap,
       oldestAt,
+      newestAt,
       aheadMs,
     })
   }

@@ -17,6 +17,7 @@ export interface WindowFacts {
   readonly overlap: number
   /** Dates of the entries, pinned ones excepted; undefined without dates. */
   readonly oldestAt: number | undefined
+  readonly newestAt: number | undefined
   /** How far the clock of the feed is ahead of ours. */
   readonly aheadMs: number
 }
@@ -47,9 +48,23 @@ export function lossSince(state: EarlierPoll, facts: WindowFacts): FeedLoss {
 }
 
 /** From the last poll, at which nothing newer was there, to the oldest entry of now. */
-function gapOf({ polledAt, newestAt }: EarlierPoll, { oldestAt, aheadMs }: WindowFacts): number | undefined {
-  if (oldestAt === undefined || newestAt === undefined) return undefined
-  return Math.max(0, oldestAt - Math.max(polledAt + aheadMs, newestAt))
+function gapOf(state: EarlierPoll, facts: WindowFacts): number | undefined {
+  const { newestAt } = state
+  const { oldestAt, aheadMs } = facts
+  const wasEmpty = state.window === 0
+  if (oldestAt === undefined || (newestAt === undefined && !wasEmpty)) return undefined
+  const polledAt = state.polledAt + aheadMs
+  if (!isLate(state, facts)) return Math.max(0, oldestAt - Math.max(polledAt, newestAt ?? 0))
+  // From one entry to the next nothing is lost.
+  return Math.max(0, oldestAt - newestAt! - 1 / ratePerMs(state, facts))
+}
+
+/**
+ * Whether new entries are dated before the last poll, which did not show them: the feed is late, and its dates can only be
+ * compared with each other.
+ */
+function isLate({ polledAt, newestAt }: EarlierPoll, { oldestAt, aheadMs }: WindowFacts): boolean {
+  return newestAt !== undefined && oldestAt! < polledAt + aheadMs && oldestAt! > newestAt
 }
 
 /** An entry that is dated further ahead announces something; that is not the clock. */
@@ -61,16 +76,22 @@ export function clockAhead(knownMs: number, newestAt: number | undefined, now: n
   return aheadMs > FURTHEST_AHEAD_MS ? knownMs : Math.max(knownMs, aheadMs)
 }
 
-/** From both windows: the last of n entries counted back from now is as old as n intervals, so n − 1 is unbiased. */
-function ratePerMs(state: EarlierPoll, { now, entries, oldestAt, aheadMs }: WindowFacts): number {
+/**
+ * From both windows: the last of n entries counted back from now is as old as n intervals, so n − 1 is unbiased. A late feed
+ * has one interval less, because the time behind its newest entry is not known.
+ */
+function ratePerMs(state: EarlierPoll, facts: WindowFacts): number {
+  const { now, entries, oldestAt, aheadMs } = facts
+  const late = isLate(state, facts)
   let posts = Math.max(0, entries - 1)
-  let ms = Math.max(1, now + aheadMs - oldestAt!)
-  const spanMs = state.oldestAt === undefined ? 0 : state.polledAt + aheadMs - state.oldestAt
+  let ms = Math.max(1, (late ? facts.newestAt! : now + aheadMs) - oldestAt!)
+  const until = late ? state.newestAt! : state.polledAt + aheadMs
+  const spanMs = state.oldestAt === undefined ? 0 : until - state.oldestAt
   if (state.window > 1 && spanMs > 0) {
     posts += state.window - 1
     ms += spanMs
   }
-  return posts / ms
+  return (late ? Math.max(1, posts - 1) : posts) / ms
 }
 
 /** Entries to be expected since the last poll. Without experience: as many as there are. */

@@ -24,8 +24,8 @@ import type {
 /** Options of `feeds()`. */
 export interface FeedsOptions extends PollOptions {
   /**
-   * Follows the feeds that pages declare or link to. Default false. `anchors: false` ignores links, `guess: true` also tries
-   * common paths, and `perHost` bounds the feeds that the pages of one host may add.
+   * Follows the feeds that pages declare or link to. Default false. `anchors: false` ignores links, `guess: true` tries
+   * common paths of pages that name none, and `perHost` bounds the feeds that the pages of one host may add.
    */
   readonly discover?: boolean | DiscoverRules | undefined
   /**
@@ -41,7 +41,7 @@ export interface FeedsOptions extends PollOptions {
 export interface DiscoverRules {
   /** Links that look like a feed, on the host of the page. Default true. */
   readonly anchors?: boolean | undefined
-  /** Common paths on the host of the page. Default false. */
+  /** Common paths on the host of a page that names no feed; their redirects are not followed. Default false. */
   readonly guess?: boolean | undefined
   /** Feeds that the pages of one host may add. Default 10. */
   readonly perHost?: number | undefined

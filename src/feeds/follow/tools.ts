@@ -30,7 +30,9 @@ export const feedTools: FeedTools = {
   },
 
   discover(page, { anchors = true, guess = false }) {
-    return discoverFeeds(page, { anchors, guess }).filter((feed) => !isOfComments(feed))
+    const named = discoverFeeds(page, { anchors }).filter((feed) => !isOfComments(feed))
+    // A site that names its feeds has no others at common paths, or the same ones.
+    return named.length > 0 || !guess ? named : discoverFeeds(page, { anchors: false, guess })
   },
 
   ask: askFor,

@@ -71,7 +71,7 @@ export class ContentReader {
         continue
       }
       cursor.at = start
-      cursor.next()
+      if (!cursor.next()) return this.#result(from, start, decoded, copied, isMarkup, true)
       const inner = cursor.name
       const same =
         inner.length === name.length && (inner === name || inner.toLowerCase() === name.toLowerCase())

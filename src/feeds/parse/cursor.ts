@@ -50,7 +50,7 @@ export class Cursor {
     readonly references: References,
   ) {}
 
-  /** Moves to the next tag; false at the end of the text. */
+  /** Moves to the next tag; false at the end of the text, also if it is within a tag. */
   next(): boolean {
     const { text } = this
     for (;;) {
@@ -116,6 +116,11 @@ export class Cursor {
       else if ((code === DOUBLE_QUOTE || code === SINGLE_QUOTE) && followsEquals(text, at)) quote = code
     }
     if (quote !== 0) at = this.#endOfBrokenTag()
+    if (at >= text.length) {
+      // The feed is cut off in this tag: half a URL is worse than none.
+      this.at = text.length
+      return false
+    }
     this.#end = at
     this.empty = text.charCodeAt(at - 1) === SLASH && at > this.#nameEnd
     this.at = text.charCodeAt(at) === GREATER_THAN ? at + 1 : at

@@ -33,6 +33,8 @@ function instantOf(written: string): number | undefined {
 
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)?)?(Z|[+-]\d\d:?\d\d)?$/i
 const ORDINAL = /^(\d{4})-?(\d{3})(?:T|$)/
+/** ISO 8601 allows the hour alone. */
+const HOUR_ONLY = /^(\d{4}-\d\d-\d\dT\d\d)(Z|[+-]\d\d:?\d\d)?$/i
 const UNIX = /^(\d{9,10}|\d{12,13})(?:\.\d+)?$/
 
 function compactDate(text: string): number | undefined {
@@ -42,6 +44,8 @@ function compactDate(text: string): number | undefined {
     const ms = parseW3cDate(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone.toUpperCase()}`)
     if (ms !== undefined) return ms
   }
+  const [, dateAndHour, zone = 'Z'] = HOUR_ONLY.exec(text) ?? []
+  if (dateAndHour !== undefined) return parseW3cDate(`${dateAndHour}:00:00${zone}`.toUpperCase())
   const [, year, day] = ORDINAL.exec(text) ?? []
   if (year !== undefined && Number(day) >= 1 && Number(day) <= 366) {
     return Date.UTC(Number(year), 0, Number(day))
@@ -104,7 +108,8 @@ const ZONES: Readonly<Record<string, number>> = {
 const TIME =
   /(?:^|[^\d])(\d{1,2})[:h](\d{2})(?:[:m](\d{2})(?:[.,]\d+)?)?s?\s*(?:([ap])\.?m\b\.?|오전|오후|(am|pm))?/i
 const OFFSET = /(?:gmt|utc|ut)?\s*([+-])(\d{1,2}):?(\d{2})?(?!\d|[-/])/i
-const KOREAN = /(\d{4})년\s*(\d{1,2})월\s*(\d{1,2})일/
+/** Korean, and Chinese or Japanese. */
+const NAMED_PARTS = /(\d{4})\s*(?:년|年)\s*(\d{1,2})\s*(?:월|月)\s*(\d{1,2})\s*(?:일|日|号)/
 const NUMERIC = /(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})/
 const WORD = /\p{L}+/gu
 
@@ -115,8 +120,10 @@ function looseDate(written: string): number | undefined {
     .toLowerCase()
   const time = TIME.exec(text)
   const afterTime = time === null ? '' : text.slice(time.index + time[0].length)
-  const words = (time === null ? text : `${text.slice(0, time.index)} ${afterTime}`).match(WORD) ?? []
-  const day = dayOf(time === null ? text : `${text.slice(0, time.index + 1)} ${afterTime}`, words)
+  // The time may begin with a character that is not part of it.
+  const beforeTime = time === null ? text : text.slice(0, time.index + (/^\d/.test(time[0]) ? 0 : 1))
+  const words = `${beforeTime} ${afterTime}`.match(WORD) ?? []
+  const day = dayOf(`${beforeTime} ${afterTime}`, words)
   if (day === undefined) return undefined
   const start = Date.UTC(day[0], day[1] - 1, day[2])
   // Neither the 31st of June nor the year 20003.
@@ -135,8 +142,8 @@ function looseDate(written: string): number | undefined {
 
 /** Year, month, day. */
 function dayOf(text: string, words: readonly string[]): readonly [number, number, number] | undefined {
-  const korean = KOREAN.exec(text.normalize('NFC'))
-  if (korean !== null) return checked(Number(korean[1]), Number(korean[2]), Number(korean[3]))
+  const named = NAMED_PARTS.exec(text.normalize('NFC'))
+  if (named !== null) return checked(Number(named[1]), Number(named[2]), Number(named[3]))
   const month = monthIn(words)
   if (month !== undefined) {
     const numbers = [...text.matchAll(/(?<![\d+-])\d{1,4}(?!\d)|(?<=[a-z]-)\d{2,4}/g)].map(

@@ -25,8 +25,9 @@ export function readJson(text: string, options: JsonOptions): Feed | undefined {
   try {
     root = JSON.parse(text)
   } catch {
-    root = repaired(text)
-    problems.add('truncated')
+    const { value, isCut } = repaired(text)
+    root = value
+    problems.add(isCut ? 'truncated' : 'bad-json')
   }
   return isObject(root) && looksLikeFeed(root) ? new JsonFeed(root, options, problems).feed() : undefined
 }
@@ -145,10 +146,10 @@ const LESS_THAN_SPACE = 0x20
 const DEEPEST = 64
 
 /**
- * The value of JSON that is cut off or has control characters or trailing commas: it is read up to the last complete value,
- * and what is open there is closed.
+ * The value of JSON that is cut off, or has control characters, trailing commas or something behind it: it is read up to the
+ * last complete value, and what is open there is closed.
  */
-function repaired(text: string): unknown {
+function repaired(text: string): { readonly value: unknown; readonly isCut: boolean } {
   const open: string[] = []
   let inString = false
   /** Everything up to here, with `closing` behind it, is valid. */
@@ -180,12 +181,12 @@ function repaired(text: string): unknown {
       closing = open.toReversed().join('')
       if (open.length === 0) {
         result += text.slice(copied, at + 1)
-        return parsed(result)
+        return { value: parsed(result), isCut: false }
       }
     }
   }
   result += text.slice(copied)
-  return complete === 0 ? undefined : parsed(result.slice(0, complete) + closing)
+  return { value: complete === 0 ? undefined : parsed(result.slice(0, complete) + closing), isCut: true }
 }
 
 function lastInk(text: string, before: number): number {

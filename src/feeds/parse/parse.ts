@@ -24,7 +24,7 @@ const BEFORE = /^[\s\ufeff\0]+/
  * entities of a DTD are expanded within limits, and nothing is fetched.
  *
  * @param input The body as bytes, whose encoding is then found out, or as text.
- * @throws KumoError `KUMO_INVALID_OPTION` if an option is invalid.
+ * @throws KumoError `KUMO_INVALID_OPTION` if an option is invalid, or the input is neither bytes nor a text.
  * @example
  * const response = await fetch('https://example.com/feed')
  * const contentType = response.headers.get('content-type') ?? undefined
@@ -34,6 +34,13 @@ const BEFORE = /^[\s\ufeff\0]+/
  * for (const { title, url, published } of feed.entries) console.log(published, title, url)
  */
 export function parseFeed(input: Uint8Array | string, options: FeedOptions = {}): Feed | NoFeed {
+  if (typeof input !== 'string' && !(input instanceof Uint8Array)) {
+    throw invalidOption(
+      'parseFeed',
+      input,
+      'the body as a string or a Uint8Array; new Uint8Array(buffer) makes one',
+    )
+  }
   const maxEntries = checked('maxEntries', options.maxEntries ?? MAX_ENTRIES)
   const maxBytes = checked('maxBytes', options.maxBytes ?? MAX_BYTES)
   const base = baseOf(options)

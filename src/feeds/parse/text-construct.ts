@@ -8,6 +8,7 @@ import type { References } from './references.js'
 const WRAPPER = /^<(?:[\w-]+:)?div\b[^<>]*>([\s\S]*)<\/(?:[\w-]+:)?div\s*>$/i
 const XHTML_DECLARATION =
   /\sxmlns(?::[\w-]+)?\s*=\s*(?:"http:\/\/www\.w3\.org\/1999\/xhtml"|'http:\/\/www\.w3\.org\/1999\/xhtml')/g
+const PREFIX_DECLARATION = /\sxmlns:([\w-]+)\s*=\s*["']http:\/\/www\.w3\.org\/1999\/xhtml["']/g
 const BASE64 = /^[A-Za-z\d+/\s]+={0,2}\s*$/
 
 /** What the element says about its content. */
@@ -30,10 +31,11 @@ export function constructValue(content: Content, construct: Construct, reference
     return mode === 'base64' || decoded !== undefined ? '' : text
   }
   if (content.isMarkup) {
+    const prefixes = [...construct.xhtmlPrefixes, ...xhtmlPrefixesIn(text)]
     if (type === 'xhtml' || type === 'html') text = WRAPPER.exec(text)?.[1]?.trim() ?? text
     // The markup is escaped, in an element that should not be there.
     if (type === 'html' && !text.includes('<')) text = references.decode(text)
-    text = withoutPrefixes(text, construct.xhtmlPrefixes)
+    text = withoutPrefixes(text, prefixes)
   } else if (type === 'text' || type === 'text/plain') return text
   return withAbsoluteLinks(text, base)
 }
@@ -41,6 +43,12 @@ export function constructValue(content: Content, construct: Construct, reference
 /** Media types whose content Atom wants in base64. */
 function isBinary(type: string): boolean {
   return type.includes('/') && !/^text\/|[/+](?:xml|html|json)$/.test(type)
+}
+
+/** Prefixes of XHTML that the markup declares itself. */
+function xhtmlPrefixesIn(markup: string): string[] {
+  if (!markup.includes('1999/xhtml')) return []
+  return [...markup.matchAll(PREFIX_DECLARATION)].map(([, prefix = '']) => prefix)
 }
 
 function withoutPrefixes(markup: string, prefixes: readonly string[]): string {

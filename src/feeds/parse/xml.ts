@@ -28,6 +28,8 @@ const ABOUT_RANK = 1
 const DESCRIPTION_AS_CONTENT = 4
 const DESCRIPTION_RANK = 1
 const BARE_MAIL_RANK = 5
+/** A guid that is said to be a link and is written without the host. */
+const RELATIVE_PATH = /^\.{0,2}\/(?!\/)/
 const RELATION = /^http:\/\/www\.iana\.org\/assignments\/relation\//i
 const NO_PREFIX = ''
 
@@ -251,13 +253,16 @@ class XmlFeed {
   #id(draft: Draft, rank: number): void {
     const cursor = this.#cursor
     const isGuid = localName(cursor.name) === 'guid'
-    const isPermalink = isGuid && cursor.attribute('ispermalink')?.trim().toLowerCase() !== 'false'
+    const written = isGuid ? cursor.attribute('ispermalink')?.trim().toLowerCase() : undefined
+    const isPermalink = isGuid && written !== 'false'
     const { text, isCut } = this.#contents.read(true)
     if (isCut || text === '') return
     draft.setText('id', text, rank)
     if (isHttpUrl(text)) {
       if (isPermalink) draft.setUrl(text, URL_RANK.permalink)
       else if (!isGuid && draft !== this.#feed) draft.setUrl(text, URL_RANK.id)
+    } else if (written === 'true' && RELATIVE_PATH.test(text)) {
+      draft.setUrl(absoluteUrl(text, draft.base), URL_RANK.permalink)
     }
   }
 

@@ -19,12 +19,18 @@ export type OpenGap = readonly [
   rateBefore: number,
   /** What has been counted as lost so far. */
   estimate: number,
+  /** How well the rate was known before; absent if dates say where the gap ends. */
+  shapeBefore?: number,
 ]
 
 /** A mistake in a date must not become a million articles. */
 const MOST_LOST = 100_000
 /** The rate in the gap lies between that before and that after; if windows are overrun, the change was rather early. */
 const WEIGHT_OF_AFTER = 0.6
+/** The same without dates, where the window itself does not tell how fast the feed was. */
+const WEIGHT_WITHOUT_DATES = 0.4
+/** The next poll may come after hours: for this share of the gap, the rate from before is counted with it. */
+const STEADIED_BY = 0.3
 
 /** A gap as it appears when it is found. `gapDays` is undefined without dates. */
 export function openGap(
@@ -36,18 +42,24 @@ export function openGap(
 ): OpenGap {
   const estimate = Math.min(MOST_LOST, lostBeyond(posting, days, shown, irregularity))
   const gap = gapDays === undefined || !(gapDays >= 0) ? -1 : Math.min(gapDays, days)
-  return [round(days), shown, round(gap), round(posting.rate), round(estimate)]
+  const known = [round(days), shown, round(gap), round(posting.rate), round(estimate)] as const
+  return gap < 0 ? [...known, round(posting.shape)] : known
 }
 
-/** The final estimate, when the next poll found `fresh` articles after `daysAfter`; `posting` is what is known now. */
+/** The final estimate, when the next poll found `fresh` articles after `daysAfter`. */
 export function closedGap(
-  [days, shown, gapDays, rateBefore]: OpenGap,
-  posting: Posting,
+  [days, shown, gapDays, rateBefore, , shapeBefore = 1]: OpenGap,
   fresh: number,
   daysAfter: number,
   irregularity: Irregularity,
 ): number {
-  if (gapDays < 0) return Math.min(MOST_LOST, lostBeyond(posting, days, shown, irregularity))
+  if (gapDays < 0) {
+    // What was learned from the gap itself must not count again.
+    const steady = STEADIED_BY * days
+    const after = (fresh + steady * rateBefore) / Math.max(daysAfter + steady, 1e-6)
+    const rate = rateBefore + WEIGHT_WITHOUT_DATES * (after - rateBefore)
+    return Math.min(MOST_LOST, lostBeyond({ rate, shape: shapeBefore }, days, shown, irregularity))
+  }
   // The oldest entry marks the end of the gap; it was not found after it.
   const rateAfter = (Math.max(0, shown - 1) + fresh) / Math.max(days - gapDays + daysAfter, 1e-6)
   const rate = rateBefore + WEIGHT_OF_AFTER * (rateAfter - rateBefore)

@@ -114,7 +114,14 @@ export interface PollRecord {
   readonly skipDays?: number | undefined
   /** The last poll may have missed articles: what the next one needs to estimate how many. */
   readonly gap?:
-    | readonly [days: number, shown: number, gapDays: number, rateBefore: number, estimate: number]
+    | readonly [
+        days: number,
+        shown: number,
+        gapDays: number,
+        rateBefore: number,
+        estimate: number,
+        shapeBefore?: number,
+      ]
     | undefined
   readonly account: PollAccount
 }

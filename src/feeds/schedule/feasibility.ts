@@ -50,7 +50,7 @@ export function feasibilityOf(rules: PollRules, report: PollReport, price: numbe
     if (budgetPerDay !== undefined && budgetPerDay < leastPerDay * 0.99)
       return `a budget of ${round(budgetPerDay)} polls a day is too small for ${round(feeds)} feeds: each is polled at least once in feeds.max, which takes ${round(leastPerDay)}; allow more polls or a longer feeds.max`
     if (rules.lost !== undefined && budgetForTarget === Number.POSITIVE_INFINITY)
-      return `more than ${percent(rules.lost)} of the articles are lost even with every feed polled at feeds.min; allow a shorter feeds.min`
+      return `more than ${percent(rules.lost)} of the articles are lost even with ${round(mostPerDay)} polls a day, the most that pay off; allow a shorter feeds.min`
     const [worst] = report.crowded
     if (worst === undefined) return undefined
     return `${report.crowdedHosts === 1 ? '1 host has' : `${round(report.crowdedHosts)} hosts have`} more feeds than the visit interval allows: ${worst.host} has ${round(worst.feeds)} that need ${round(worst.wantedPerDay)} polls a day, and allows ${round(worst.possiblePerDay)}; they are polled later than planned`

@@ -13,9 +13,9 @@ export interface PollFacts {
 /** The observation of a poll that was answered with a feed. */
 export function observationOf(feed: Feed, difference: FeedDifference, facts: PollFacts): PollObservation {
   const { loss, first } = difference
-  // Nothing scrolls off, or nobody can say.
-  const unbounded =
-    feed.hints.complete || (!first && !facts.delta && loss.basis === 'unknown' && difference.window > 0)
+  // Nothing scrolls off, or nobody can say, because there is no order. A feed that was empty before is neither.
+  const isUnordered = loss.basis === 'unknown' && loss.overlap !== undefined
+  const unbounded = feed.hints.complete || (!first && !facts.delta && isUnordered && difference.window > 0)
   return {
     at: facts.at,
     outcome: facts.delta ? 'delta' : 'feed',

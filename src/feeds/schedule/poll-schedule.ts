@@ -194,7 +194,7 @@ export class PollSchedule implements PollScheduler {
     const gap = censored && days > 0 ? this.#gap(poll, days, fresh) : undefined
     if (days > 0 && this.#bursts.observed(known, count)) this.#tables = this.#newTables()
     learn(posting, 0, count, this.#irregularity)
-    const losses = this.#losses(before.gap, posting, gap, fresh, days)
+    const losses = this.#losses(before.gap, gap, fresh, days)
     this.#lossMeter.observed(expected, (losses.lostByDates ?? 0) + (losses.lostByRate ?? 0))
     const isNotModified = poll.outcome === 'not-modified'
     const counted = {
@@ -220,7 +220,6 @@ export class PollSchedule implements PollScheduler {
   /** The last gap is closed, and a new one may be open. */
   #losses(
     last: OpenGap | undefined,
-    posting: readonly number[],
     gap: OpenGap | undefined,
     fresh: number,
     days: number,
@@ -228,10 +227,9 @@ export class PollSchedule implements PollScheduler {
     let lostByDates = 0
     let lostByRate = 0
     if (last !== undefined && days > 0) {
-      const now = postingOf(posting, 0, this.#posting)
       // Of a poll that has a gap itself, only the time from its oldest entry on is known.
       const [articles, span] = gap !== undefined && gap[2] >= 0 ? datedPart(gap) : [fresh, days]
-      const correction = closedGap(last, now, articles, span, this.#irregularity) - last[4]
+      const correction = closedGap(last, articles, span, this.#irregularity) - last[4]
       if (last[2] < 0) lostByRate += correction
       else lostByDates += correction
     }

@@ -131,7 +131,7 @@ class FeedRun {
       unbounded: false,
       published,
       loss:
-        dated && record !== undefined && posted >= window && before > 0
+        dated && record !== undefined && posted >= window
           ? lossByDates(this.#world.feeds[feed]!, before, count, record.at, now)
           : undefined,
     }
@@ -196,10 +196,12 @@ function lossByDates(
   const earlier = {
     window: Math.min(window, before),
     polledAt,
-    newestAt: time(before - 1),
-    oldestAt: time(before - window),
+    // A feed that was empty has neither.
+    newestAt: before === 0 ? undefined : time(before - 1),
+    oldestAt: before === 0 ? undefined : time(before - window),
     posts: 0,
     observedMs: 0,
   }
-  return lossSince(earlier, { now, entries: window, overlap: 0, oldestAt: time(count - window), aheadMs: 0 })
+  const dates = { oldestAt: time(count - window), newestAt: time(count - 1) }
+  return lossSince(earlier, { now, entries: window, overlap: 0, ...dates, aheadMs: 0 })
 }

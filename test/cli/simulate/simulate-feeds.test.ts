@@ -45,6 +45,14 @@ describe('kumo simulate feeds', () => {
     })
   })
 
+  test('a handful of feeds is not rounded to nothing', async () => {
+    const args = ['--feeds', '2', '--per-day', '0.2', '--silent', '0', '--days', '100', '--budget', '0.5/day']
+    const { code, stdout } = await simulate(...args)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ +0\.\d+ +\d\.\d+ /m)
+    expect(stdout).not.toMatch(/: 0 polls\/day/)
+  })
+
   test('a history, with a chart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kumo-simulate-'))
     onTestFinished(() => rm(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 /** What is new, changed and gone, for feeds that behave and for feeds that do not. */
 
-import { compareFeed } from 'kumo/feeds'
+import { compareFeed, type Feed, parseFeed } from 'kumo/feeds'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/time.js'
 import { article, articles, entry, feedOf, HOUR, polls, START, told } from './feeds.js'
@@ -243,5 +243,15 @@ describe('order', () => {
     }
     expect(seen.size).toBe(120)
     expect([...seen.values()].every((times) => times === 1)).toBe(true)
+  })
+})
+
+describe('what is no feed', () => {
+  it('is not compared: a page instead of a feed would mean that all entries are gone', () => {
+    const page = parseFeed('<html><body>Sign in') as unknown as Feed
+    expect(() => compareFeed(undefined, page, START)).toThrow(
+      expect.objectContaining({ code: 'KUMO_INVALID_OPTION', message: expect.stringContaining("'none'") }),
+    )
+    expect(() => compareFeed(undefined, feedOf([]), Number.NaN)).toThrow(/compareFeed\.now/)
   })
 })

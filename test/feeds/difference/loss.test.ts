@@ -9,7 +9,14 @@ import { article, articles, entry, feedOf, HOUR, polls, START } from './feeds.js
 const DAY = 24 * HOUR
 
 /** Estimated and true losses of a feed that posts at random, polled now and then. */
-function losses(postsADay: number, window: number, pollEveryMs: number, dated: boolean, aheadMs = 0) {
+function losses(
+  postsADay: number,
+  window: number,
+  pollEveryMs: number,
+  dated: boolean,
+  aheadMs = 0,
+  lateMs = 0,
+) {
   const random = seededRandom(postsADay * 100 + window)
   const posts: number[] = []
   let lost = 0
@@ -20,7 +27,7 @@ function losses(postsADay: number, window: number, pollEveryMs: number, dated: b
   for (let poll = 1; poll <= 500; poll++) {
     // Polls are not regular either.
     const now = START + (poll + random.next() / 2) * pollEveryMs
-    while (next < now) {
+    while (next + lateMs < now) {
       posts.push(next)
       next -= (Math.log(1 - random.next()) * DAY) / postsADay
     }
@@ -57,6 +64,13 @@ describe('the estimate', () => {
 
   it('is near the truth if the clock of the feed is an hour ahead', () => {
     const { ratio } = losses(10, 5, DAY, true, HOUR)
+    expect(ratio).toBeGreaterThan(0.85)
+    expect(ratio).toBeLessThan(1.15)
+  })
+
+  it.each([24, 24 * 40])('is near the truth if the feed shows entries %i hours after their date', (hours) => {
+    const { lost, ratio } = losses(10, 5, DAY, true, 0, hours * HOUR)
+    expect(lost).toBeGreaterThan(1000)
     expect(ratio).toBeGreaterThan(0.85)
     expect(ratio).toBeLessThan(1.15)
   })

@@ -178,6 +178,50 @@ describe('broken feeds', () => {
     expect(feed.entries.map(({ title }) => title)).toEqual(titles)
     expect(feed.entries[0]).toMatchObject(first ?? {})
   })
+
+  it('of JSON are repaired, and are not cut off because something is behind them', () => {
+    const json = '{"version":"https://jsonfeed.org/version/1","items":[{"id":"a"}]}'
+    expect(parseFeed(`${json}\n<!-- cached -->`)).toMatchObject({
+      problems: ['bad-json'],
+      entries: [{ id: 'a' }],
+    })
+    expect(parseFeed(json.slice(0, -1))).toMatchObject({ problems: ['truncated'], entries: [{ id: 'a' }] })
+  })
+})
+
+describe('a feed that is cut off', () => {
+  const entries = Array.from({ length: 10 }, (_, n) => n)
+  const feeds = {
+    rss: rss(
+      entries
+        .map(
+          (n) => `<item><title>T${n}</title><guid>urn:${n}</guid><link>https://e.example/${n}</link></item>`,
+        )
+        .join(''),
+    ),
+    atom: `<feed xmlns="http://www.w3.org/2005/Atom">${entries
+      .map((n) => `<entry><title>T${n}</title><id>urn:${n}</id><link href="https://e.example/${n}"/></entry>`)
+      .join('')}</feed>`,
+    json: JSON.stringify({
+      version: 'https://jsonfeed.org/version/1.1',
+      items: entries.map((n) => ({ id: `urn:${n}`, title: `T${n}`, url: `https://e.example/${n}` })),
+    }),
+  }
+
+  it.each(Object.entries(feeds))('has every whole entry, and no half of a name: %s', (kind, text) => {
+    const end = kind === 'json' ? /"\}/g : /<\/(?:item|entry)>/g
+    for (let length = 0; length < text.length; length += 3) {
+      const cut = text.slice(0, length)
+      const whole = cut.match(end)?.length ?? 0
+      const read = parseFeed(cut).entries
+      expect(read.length).toBeGreaterThanOrEqual(whole)
+      for (const [n, entry] of read.entries()) {
+        const { id, title, url } = { id: `urn:${n}`, title: `T${n}`, url: `https://e.example/${n}` }
+        if (n < whole) expect(entry).toMatchObject({ id, title, url })
+        else expect([entry.id ?? id, entry.title ?? title, entry.url ?? url]).toEqual([id, title, url])
+      }
+    }
+  })
 })
 
 describe('what is no feed', () => {

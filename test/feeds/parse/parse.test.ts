@@ -161,6 +161,25 @@ describe('Atom', () => {
   })
 })
 
+describe('links and prefixes', () => {
+  it('a guid that is said to be a link may be relative', () => {
+    const feed = read(
+      '<rss><item><guid isPermaLink="true">/p/1</guid></item><item><guid>/p/2</guid></item></rss>',
+    )
+    expect(feed.entries.map(({ id, url }) => [id, url])).toEqual([
+      ['/p/1', 'https://example.com/p/1'],
+      ['/p/2', undefined],
+    ])
+  })
+
+  it('XHTML may have a prefix that its content declares', () => {
+    const feed = read(
+      '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:content type="xhtml"><x:div xmlns:x="http://www.w3.org/1999/xhtml"><x:p>hi <x:a href="y">y</x:a></x:p></x:div></a:content></a:entry></a:feed>',
+    )
+    expect(feed.entries[0]!.content).toBe('<p>hi <a href="https://example.com/blog/y">y</a></p>')
+  })
+})
+
 describe('other formats', () => {
   it('RSS 1.0', () => {
     const feed =
@@ -227,6 +246,8 @@ describe('other formats', () => {
 describe('options', () => {
   it('are checked', () => {
     expect(() => read('', { url: 'nowhere' })).toThrow(/parseFeed\.url/)
+    const buffer = new ArrayBuffer(4) as unknown as Uint8Array
+    expect(() => parseFeed(buffer)).toThrow(/new Uint8Array\(buffer\)/)
     expect(() => read('', { maxEntries: -1 })).toThrow(/parseFeed\.maxEntries/)
     expect(() => read('', { maxBytes: Number.NaN })).toThrow(/parseFeed\.maxBytes/)
   })

@@ -41,6 +41,30 @@ test('a poll, as the schedule sees it', () => {
   expect(gap).toMatchObject({ fresh: 10, overlaps: false, unbounded: false, loss: { basis: 'dates' } })
 })
 
+test('a feed that was empty and wakes up has lost articles, if there may be a full window of it', () => {
+  const empty = compareFeed(undefined, feed(0, 0), START)
+  const at = START + 40 * HOUR
+  const woke = compareFeed(empty.memory, feed(30, 40), at)
+  // One article an hour; the oldest that is shown came 30 hours after the poll.
+  expect(woke.loss).toMatchObject({ possible: true, basis: 'dates', gapMs: 30 * HOUR })
+  expect(woke.loss.estimate).toBeCloseTo(27, 0)
+  expect(observationOf(feed(30, 40), woke, { at })).toMatchObject({ overlaps: false, unbounded: false })
+  const few = compareFeed(empty.memory, feed(37, 40), at)
+  expect(few.loss).toMatchObject({ possible: false, estimate: 0 })
+  expect(observationOf(feed(37, 40), few, { at })).toMatchObject({ overlaps: true, unbounded: false })
+})
+
+test('a feed without an order is unbounded', () => {
+  const shuffled = (numbers: readonly number[]) => {
+    const { entries, ...rest } = feed(0, 20)
+    return { ...rest, entries: numbers.map((n) => entries[n]!) }
+  }
+  const first = compareFeed(undefined, shuffled([5, 1, 4, 2, 3, 7]), START + 20 * HOUR)
+  const next = shuffled([12, 9, 15, 8, 14, 10])
+  const difference = compareFeed(first.memory, next, START + 30 * HOUR)
+  expect(observationOf(next, difference, { at: START + 30 * HOUR })).toMatchObject({ unbounded: true })
+})
+
 test('a delta is no window', () => {
   const first = compareFeed(undefined, feed(0, 10), START)
   const difference = compareFeed(first.memory, feed(10, 12), START + HOUR, { delta: true })
