@@ -62,6 +62,7 @@ export class Batch {
   readonly #dropped = new Set<number>()
   readonly #keywords: KeywordColumnWriter[]
   readonly #numbers: NumberColumnWriter[]
+  readonly #scanner = new Scanner('')
   readonly #sketcher = new Sketcher()
   readonly #sketches = new ByteWriter(1024)
 
@@ -139,18 +140,20 @@ export class Batch {
   #words(text: string, field: number, from: number, analyzer: Analyzer, isSketched: boolean): number {
     if (text === '') return from
     const plain = normalized(text)
-    const scanner = new Scanner(plain, analyzer.language, analyzer.segmenter)
+    const scanner = this.#scanner
+    scanner.restart(plain, analyzer.language, analyzer.segmenter)
     const table = this.#table
+    const sketcher = this.#sketcher
     const terms = this.#terms
     const occurrences = this.#occurrences
     const base = field << POSITION_BITS
     let position = from
     while (scanner.next()) {
-      const term = table.number(plain, scanner.start, scanner.end, scanner.kind, analyzer)
+      const term = table.number(scanner, plain, analyzer)
       if (term === NO_TERM) continue
       terms.push(term)
       occurrences.push((base | position) >>> 0)
-      if (isSketched) this.#sketcher.word(table.hashOf(term))
+      if (isSketched) sketcher.word(table.hashOf(term))
       if (position < MOST_POSITIONS) position++
     }
     return position

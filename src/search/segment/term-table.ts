@@ -4,7 +4,7 @@
  */
 
 import type { Analyzer } from '../words/analyzer.js'
-import { LONGEST_WORD } from '../words/scanner.js'
+import { LONGEST_WORD, type Scanner } from '../words/scanner.js'
 
 /** The word has no term. */
 export const NO_TERM = -1
@@ -25,21 +25,22 @@ export class TermTable {
   #units = new Uint16Array(2 ** 16)
   #used = 0
 
-  /** The number of the term of a word, or `NO_TERM`. */
-  number(text: string, start: number, end: number, kind: number, analyzer: Analyzer): number {
-    const length = Math.min(end - start, LONGEST_WORD + 1)
-    const stop = start + length
-    let hash = Math.imul(length + (analyzer.number << 8), 0x9e3779b1)
-    for (let at = start; at < stop; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  /** The number of the term of the scanner's word, or `NO_TERM`. `text` is the scanner's. */
+  number(scanner: Scanner, text: string, analyzer: Analyzer): number {
+    const { units, start } = scanner
+    const length = Math.min(scanner.end - start, LONGEST_WORD + 1)
+    let hash = scanner.hash ^ Math.imul(length + (analyzer.number << 8), 0x9e3779b1)
     hash ^= hash >>> 15
     hash = Math.imul(hash, 0x85ebca6b)
     hash ^= hash >>> 13
-    const mask = this.#slots.length - 1
+    const slots = this.#slots
+    const hashes = this.#hashes
+    const mask = slots.length - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.#slots[slot]! - 1
-      if (entry < 0) return this.#add(text, start, stop, end, kind, analyzer, hash, slot)
-      if (this.#hashes[entry] !== hash || this.#lengths[entry] !== length) continue
-      if (this.#analyzers[entry] === analyzer.number && this.#equals(entry, text, start, length))
+      const entry = slots[slot]! - 1
+      if (entry < 0) return this.#add(scanner, text, analyzer, hash, slot)
+      if (hashes[entry] !== hash || this.#lengths[entry] !== length) continue
+      if (this.#analyzers[entry] === analyzer.number && this.#equals(entry, units, start, length))
         return this.#termOf[entry]!
     }
   }
@@ -62,27 +63,19 @@ export class TermTable {
     return this.#hashOf[number]!
   }
 
-  #equals(entry: number, text: string, start: number, length: number): boolean {
-    const units = this.#units
+  #equals(entry: number, units: Uint16Array, start: number, length: number): boolean {
+    const known = this.#units
     const from = this.#starts[entry]!
-    for (let at = 0; at < length; at++) if (units[from + at] !== text.charCodeAt(start + at)) return false
+    for (let at = 0; at < length; at++) if (known[from + at] !== units[start + at]) return false
     return true
   }
 
-  #add(
-    text: string,
-    start: number,
-    stop: number,
-    end: number,
-    kind: number,
-    analyzer: Analyzer,
-    hash: number,
-    slot: number,
-  ): number {
+  #add(scanner: Scanner, text: string, analyzer: Analyzer, hash: number, slot: number): number {
+    const { units, start, end, kind } = scanner
     const term = analyzer.term(text.slice(start, end), kind)
     const number = term === '' ? NO_TERM : this.numberOf(term)
     if (this.#entries === this.#hashes.length) this.#growEntries()
-    const length = stop - start
+    const length = Math.min(end - start, LONGEST_WORD + 1)
     if (this.#used + length > this.#units.length) this.#units = grown(this.#units)
     const entry = this.#entries++
     this.#hashes[entry] = hash
@@ -90,7 +83,7 @@ export class TermTable {
     this.#lengths[entry] = length
     this.#analyzers[entry] = analyzer.number
     this.#termOf[entry] = number
-    for (let at = start; at < stop; at++) this.#units[this.#used++] = text.charCodeAt(at)
+    for (let at = start; at < start + length; at++) this.#units[this.#used++] = units[at]!
     this.#slots[slot] = entry + 1
     if (this.#entries * 2 > this.#slots.length) this.#growSlots()
     return number
