@@ -153,7 +153,7 @@ export class Batch {
       if (term === NO_TERM) continue
       terms.push(term)
       occurrences.push((base | position) >>> 0)
-      if (isSketched) sketcher.word(table.hashOf(term))
+      if (isSketched) sketcher.word(table.termHash)
       if (position < MOST_POSITIONS) position++
     }
     return position
@@ -214,14 +214,14 @@ export class Batch {
   #writePostings(file: CheckedWriter): Pick<SegmentDescription, 'postings' | 'dictionary' | 'terms'> {
     const { starts, records, occurrences } = this.#sorted()
     const { terms } = this.#table
-    const order = sortedTerms(terms, starts)
     const offset = file.length
     const dictionary = new DictionaryWriter()
     const bytes = new ByteWriter(2 ** 16)
     let written = 0
-    for (const term of order) {
+    for (const term of this.#table.sorted()) {
       const start = starts[term]!
       const end = starts[term + 1]!
+      if (start === end) continue
       const before = bytes.length
       const count = writePostings(bytes, records, occurrences, start, end)
       dictionary.add(terms[term]!, count, written + before, bytes.length - before, records[end - 1]!)
@@ -260,26 +260,4 @@ export class Batch {
     }
     return { starts, records, occurrences }
   }
-}
-
-/** The terms that occur, by number, in the order of the terms. Most differ in their first three units, which fit a number. */
-function sortedTerms(terms: readonly string[], starts: Uint32Array): Uint32Array {
-  const used: number[] = []
-  for (let number = 0; number < starts.length - 1; number++)
-    if (starts[number] !== starts[number + 1]) used.push(number)
-  const keys = new Float64Array(starts.length)
-  for (const number of used) {
-    const term = terms[number]!
-    const { length } = term
-    keys[number] =
-      (term.charCodeAt(0) * 65_536 + (length > 1 ? term.charCodeAt(1) : 0)) * 65_536 +
-      (length > 2 ? term.charCodeAt(2) : 0)
-  }
-  return Uint32Array.from(used).sort((a, b) => {
-    const difference = keys[a]! - keys[b]!
-    if (difference !== 0) return difference
-    const one = terms[a]!
-    const other = terms[b]!
-    return one < other ? -1 : one > other ? 1 : 0
-  })
 }

@@ -7,16 +7,7 @@
  */
 
 import type { Segmenter } from '../contract.js'
-import {
-  CLASS_OF_UNIT,
-  classAt,
-  PAIRED,
-  SEPARATOR,
-  SYMBOL,
-  UNSPACED,
-  unitsAt,
-  WORD,
-} from './characters.js'
+import { CLASS_OF_UNIT, classAt, PAIRED, SEPARATOR, SYMBOL, UNSPACED, unitsAt, WORD } from './characters.js'
 
 /** Longer words are cut: they are no words. */
 export const LONGEST_WORD = 64
@@ -36,6 +27,8 @@ export class Scanner {
   #cutAt = 0
   /** The text as numbers, followed by a space, so that every word ends before it. */
   units: Uint16Array
+  /** The same memory. */
+  #bytes: Buffer
   /** Where the current word begins and ends. */
   start = 0
   end = 0
@@ -49,6 +42,7 @@ export class Scanner {
   /** @param text In normal form NFKC. */
   constructor(text: string, language?: string, segmenter?: Segmenter) {
     this.units = new Uint16Array(text.length + 1)
+    this.#bytes = Buffer.from(this.units.buffer)
     this.restart(text, language, segmenter)
   }
 
@@ -56,11 +50,13 @@ export class Scanner {
   restart(text: string, language?: string, segmenter?: Segmenter): void {
     const { length } = text
     const room = this.units.length
-    if (room <= length || (room > MOST_KEPT && length < MOST_KEPT))
+    if (room <= length || (room > MOST_KEPT && length < MOST_KEPT)) {
       this.units = new Uint16Array(Math.max(length + 1, Math.min(length * 2, MOST_KEPT)))
+      this.#bytes = Buffer.from(this.units.buffer)
+    }
     const { units } = this
     if (length < FEW_UNITS) for (let at = 0; at < length; at++) units[at] = text.charCodeAt(at)
-    else Buffer.from(units.buffer, units.byteOffset, length * 2).write(text, 'utf16le')
+    else this.#bytes.write(text, 'utf16le')
     units[length] = 0x20
     this.#text = text
     this.#length = length
@@ -133,13 +129,10 @@ export class Scanner {
   }
 
   #found(start: number, end: number, kind: number): boolean {
-    const units = this.units
-    let hash = 0
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ units[at]!, HASH_FACTOR)
     this.start = start
     this.end = end
     this.kind = kind
-    this.hash = hash
+    this.hash = hashUnits(this.units, start, end - start)
     this.isLastOfRun = false
     this.#at = end
     return true
@@ -181,6 +174,13 @@ export class Scanner {
 }
 
 const HASH_FACTOR = 0x01000193
+
+/** The hash that a scanner has for a word of these units. */
+export function hashUnits(units: Uint16Array, start: number, length: number): number {
+  let hash = 0
+  for (let at = start; at < start + length; at++) hash = Math.imul(hash ^ units[at]!, HASH_FACTOR)
+  return hash
+}
 
 let words: Intl.Segmenter | undefined
 
