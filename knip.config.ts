@@ -6,6 +6,7 @@ const startedByPath = [
   'bench/pairs.ts',
   'bench/aborting.ts',
   'bench/search-memory.ts',
+  'bench/search-mini.ts',
   'bench/micro/*.ts',
   'bench/*.mjs',
   'bench/web/*.mjs',
