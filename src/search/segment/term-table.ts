@@ -9,7 +9,10 @@ import { hashUnits, LONGEST_WORD, type Scanner } from '../words/scanner.js'
 /** The word has no term. */
 export const NO_TERM = -1
 
-/** Numbers of a slot: where the word begins among the units, its length and analyzer, its term + 2, the term's hash. */
+/**
+ * Numbers of a slot: where the word begins among the units (one of two units is the number itself), its length and
+ * analyzer, its term + 2, the term's hash.
+ */
 const SLOT = 4
 const START = 0
 const SHAPE = 1
@@ -39,10 +42,13 @@ export class TermTable {
     const hash = mixed(isLong ? hashUnits(units, start, length) : scanner.hash, shape)
     const slots = this.#slots
     const mask = slots.length - 1
+    const pair = length > 2 ? 0 : pairOf(units, start, length)
     for (let at = (hash * SLOT) & mask; ; at = (at + SLOT) & mask) {
       const term = slots[at + TERM]!
       if (term === 0) return this.#add(scanner, text, analyzer, shape, at)
-      if (slots[at + SHAPE] !== shape || !this.#equals(slots[at + START]!, units, start, length)) continue
+      if (slots[at + SHAPE] !== shape) continue
+      const known = slots[at + START]!
+      if (length > 2 ? !this.#equals(known, units, start, length) : known !== pair) continue
       this.termHash = slots[at + TERM_HASH]!
       return term - 2
     }
@@ -78,16 +84,21 @@ export class TermTable {
     const term = analyzer.term(text.slice(start, end), kind)
     const number = term === '' ? NO_TERM : this.numberOf(term)
     const length = shape & 255
-    if (this.#used + length > this.#units.length) this.#units = grown(this.#units)
     const slots = this.#slots
-    slots[at + START] = this.#used
+    slots[at + START] = length > 2 ? this.#keep(units, start, length) : pairOf(units, start, length)
     slots[at + SHAPE] = shape
     slots[at + TERM] = number + 2
     slots[at + TERM_HASH] = hashText(term)
     this.termHash = slots[at + TERM_HASH]!
-    for (let unit = start; unit < start + length; unit++) this.#units[this.#used++] = units[unit]!
     if (++this.#entries * 2 * SLOT > slots.length) this.#growSlots()
     return number
+  }
+
+  #keep(units: Uint16Array, start: number, length: number): number {
+    if (this.#used + length > this.#units.length) this.#units = grown(this.#units)
+    const from = this.#used
+    for (let at = start; at < start + length; at++) this.#units[this.#used++] = units[at]!
+    return from
   }
 
   #growSlots(): void {
@@ -97,13 +108,23 @@ export class TermTable {
     for (let from = 0; from < before.length; from += SLOT) {
       if (before[from + TERM] === 0) continue
       const shape = before[from + SHAPE]!
-      const hash = mixed(hashUnits(this.#units, before[from + START]!, shape & 255), shape)
+      const hash = mixed(this.#hashAgain(before[from + START]!, shape & 255), shape)
       let at = (hash * SLOT) & mask
       while (slots[at + TERM] !== 0) at = (at + SLOT) & mask
       for (let number = 0; number < SLOT; number++) slots[at + number] = before[from + number]!
     }
     this.#slots = slots
   }
+
+  #hashAgain(start: number, length: number): number {
+    if (length > 2) return hashUnits(this.#units, start, length)
+    return hashUnits(Uint16Array.of(start & 0xffff, start >>> 16), 0, length)
+  }
+}
+
+/** One or two units as a number. */
+function pairOf(units: Uint16Array, start: number, length: number): number {
+  return units[start]! | (length === 2 ? units[start + 1]! << 16 : 0)
 }
 
 function mixed(hash: number, shape: number): number {
