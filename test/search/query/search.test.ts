@@ -114,6 +114,7 @@ describe('queries', () => {
     ['a long one', 'word '.repeat(20_000)],
     ['one word of 100 KB', 'x'.repeat(100_000)],
     ['unbalanced quotes', '"package "manager'],
+    ['words that every text has', 'the of and a to in is'],
     ['operators alone', 'site: lang: after: - -- -"" title:"" *'],
     ['emoji', '😀 👩‍👩‍👧 ❤️'],
     ['right to left', 'שלום "עולם -ויקיפדיה'],
