@@ -1,8 +1,12 @@
 /** Every place where a text has the query is found, in scripts with and without spaces. */
 
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { openIndex, openWriter, type SearchIndex } from 'kumo/search'
+import kuromoji from 'kuromoji'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../../src/time.js'
+import { isThorough } from '../../thorough.js'
 import { freshFolder, indexOf } from '../corpus.js'
 
 const HAN = '東京都庁日本語検索木林森学校生活中国人民𠮷野家'
@@ -110,6 +114,23 @@ test.each<[string, string, string]>([
 })
 
 describe("the user's segmenter", () => {
+  // Its dictionary takes a second and 300 MB.
+  test.runIf(isThorough)('may be kuromoji', async () => {
+    const dicPath = join(dirname(createRequire(import.meta.url).resolve('kuromoji/package.json')), 'dict')
+    const tokenizer = await new Promise<kuromoji.Tokenizer<kuromoji.IpadicFeatures>>((resolve, reject) => {
+      kuromoji.builder({ dicPath }).build((error, built) => (error ? reject(error) : resolve(built)))
+    })
+    const segmenters = { ja: (text: string) => tokenizer.tokenize(text).map((token) => token.surface_form) }
+    const folder = freshFolder()
+    const writer = await openWriter(folder, { segmenters, sync: false })
+    await writer.put({ url: 'https://example.com/', language: 'ja', text: '東京都の天気を検索する。' })
+    await writer.close()
+    const index = await openIndex(folder, { segmenters })
+    for (const [query, total] of Object.entries({ 東京: 1, 天気: 1, 検索: 1, 京都: 0, 東京都の天気: 1 }))
+      expect((await index.search(query, { fuzzy: false })).total, query).toBe(total)
+    await index.close()
+  })
+
   /** As kuromoji, lindera and jieba do: the words of a run, in order. */
   const cut = (run: string) => run.match(/東京都|東京|京都|検索|エンジン|[\s\S]/gu) ?? []
 
