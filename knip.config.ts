@@ -6,6 +6,7 @@ const startedByPath = [
   'bench/pairs.ts',
   'bench/aborting.ts',
   'bench/search-memory.ts',
+  'bench/search-mini.ts',
   'bench/micro/*.ts',
   'bench/*.mjs',
   'bench/web/*.mjs',
@@ -18,6 +19,7 @@ const startedByPath = [
   'test/extract/dom/loads-dom-late.ts',
   'test/package/*.{mjs,cjs}',
   'test/search/index/killed-program.ts',
+  'test/search/index/read-program.ts',
   'test/stores/level/db/{copies-and-waits,exits-by-itself}.ts',
   'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
 ]

@@ -10,8 +10,12 @@ const nodeFlags = ['--import', 'tsx']
 const env = { ...process.env, TSX_TSCONFIG_PATH: `${folder}tsconfig.json` }
 
 /** Runs a script to its end and answers with what it printed. */
-export async function runTypeScript(script: string, args: readonly string[]): Promise<string> {
-  const nodeArgs = [...nodeFlags, `${folder}${script}`, ...args]
+export async function runTypeScript(
+  script: string,
+  args: readonly string[],
+  flags: readonly string[] = [],
+): Promise<string> {
+  const nodeArgs = [...nodeFlags, ...flags, `${folder}${script}`, ...args]
   const { stdout } = await promisify(execFile)(process.execPath, nodeArgs, { env, maxBuffer: 2 ** 26 })
   return stdout
 }

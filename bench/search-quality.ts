@@ -102,57 +102,66 @@ export async function japanese(documents: readonly CorpusDocument[], folder: str
     }),
   )
   const random = seededRandom(9)
-  const all = [...new Set(records.flatMap(({ nouns }) => nouns))]
-  const queries = all
-    .map((noun) => ({ noun, at: random.next() }))
-    .sort((a, b) => a.at - b.at)
-    .slice(0, 400)
-    .map(({ noun }) => noun)
+  const shuffledNouns = (nouns: readonly string[]) =>
+    nouns
+      .map((noun) => ({ noun, at: random.next() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ noun }) => noun)
+  const nouns = records.flatMap((record) => record.nouns)
+  // Different nouns, drawn from the running text: the more often one occurs, the sooner it is drawn.
+  const queries = [...new Set(shuffledNouns(nouns))].slice(0, 400)
+  const evenly = shuffledNouns([...new Set(nouns)]).slice(0, 400)
   const writer = await openWriter(join(folder, 'japanese'), { sync: false })
   for (const { id, heading, text } of records)
     await writer.put({ id, url: `https://ja.example/${id}`, language: 'ja', sections: [{ heading, text }] })
   await writer.close()
   const index = await openIndex(join(folder, 'japanese'))
-  let missed = 0
-  let wanted = 0
-  let right = 0
-  let shown = 0
-  let possible = 0
-  for (const query of queries) {
-    const truth = new Set(records.filter(({ plain }) => plain.includes(query)).map(({ id }) => id))
-    const { hits } = await index.search(query, {
-      limit: 1000,
-      groupBy: 'none',
-      highlight: false,
-      fuzzy: false,
-    })
-    const found = new Set(hits.map(({ id }) => id))
-    wanted += truth.size
-    for (const id of truth) if (!found.has(id)) missed++
-    const asWord = records.filter(({ id, words }) => found.has(id) && words.has(query)).length
-    possible += Math.min(asWord, 10, hits.length)
-    const byId = new Map(records.map((record) => [record.id, record]))
-    for (const { id } of hits.slice(0, 10)) {
-      shown++
-      if (byId.get(id)?.words.has(query)) right++
+  const byId = new Map(records.map((record) => [record.id, record]))
+  const measure = async (asked: readonly string[]) => {
+    const sums = { missed: 0, wanted: 0, right: 0, shown: 0, possible: 0 }
+    for (const query of asked) {
+      const truth = records.filter(({ plain }) => plain.includes(query))
+      const { hits } = await index.search(query, {
+        limit: 1000,
+        groupBy: 'none',
+        highlight: false,
+        fuzzy: false,
+      })
+      const found = new Set(hits.map(({ id }) => id))
+      sums.wanted += truth.length
+      sums.missed += truth.filter(({ id }) => !found.has(id)).length
+      sums.possible += Math.min(10, hits.filter(({ id }) => byId.get(id)!.words.has(query)).length)
+      sums.shown += Math.min(10, hits.length)
+      sums.right += hits.slice(0, 10).filter(({ id }) => byId.get(id)!.words.has(query)).length
     }
+    return sums
   }
+  const drawn = await measure(queries)
+  const even = await measure(evenly)
   await index.close()
   return [
-    { what: 'Japanese nouns', value: queries.length, unit: '' },
+    { what: 'Japanese nouns, drawn from the running text', value: queries.length, unit: '' },
     {
       what: 'recall against substrings',
-      value: (100 * (wanted - missed)) / wanted,
+      value: (100 * (drawn.wanted - drawn.missed)) / drawn.wanted,
       unit: '%',
       bar: { atLeast: 100 },
     },
-    { what: 'precision that the best order would have', value: (100 * possible) / shown, unit: '%' },
     {
       what: 'precision of the first ten against words',
-      value: (100 * right) / shown,
+      value: (100 * drawn.right) / drawn.shown,
       unit: '%',
       bar: { atLeast: 95 },
     },
+    { what: 'the best possible order would have', value: (100 * drawn.possible) / drawn.shown, unit: '%' },
+    {
+      what: 'recall, rare nouns drawn as often as frequent ones',
+      value: (100 * (even.wanted - even.missed)) / even.wanted,
+      unit: '%',
+      bar: { atLeast: 100 },
+    },
+    { what: 'precision of these', value: (100 * even.right) / even.shown, unit: '%' },
+    { what: 'the best possible order of these', value: (100 * even.possible) / even.shown, unit: '%' },
   ]
 }
 

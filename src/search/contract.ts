@@ -121,9 +121,9 @@ export interface SearchIndex {
   search(query: string, options?: SearchOptions): Promise<SearchResult>
   /** Completes the last word of what was typed so far, the most frequent word first. */
   suggest(prefix: string, options?: SuggestOptions): Promise<readonly Suggestion[]>
-  /** Documents that share rare words with the document of this URL or id. */
+  /** Documents that share rare words with the one of this id, which is its URL unless it was put with another. */
   similar(url: string, options?: SearchOptions): Promise<SearchResult>
-  /** The document with this id or URL; undefined if there is none. */
+  /** The document with this id, which is its URL unless it was put with another; undefined if there is none. */
   get(id: string): Promise<StoredDocument | undefined>
   stats(): Promise<IndexStats>
   /**
@@ -240,7 +240,7 @@ export interface FacetCount {
 }
 
 export interface SuggestOptions {
-  /** Default: 8. */
+  /** Completions to return, at most 100. Default: 8. */
   readonly limit?: number | undefined
 }
 

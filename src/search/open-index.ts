@@ -21,6 +21,7 @@ import { TermFinder, wordsOf } from './query/terms.js'
 import { damaged } from './segment/checked-file.js'
 import { PostingCursor } from './segment/postings.js'
 import type { Segment } from './segment/segment.js'
+import { normalized } from './words/scanner.js'
 
 /**
  * Opens an index for searching. Other processes may write it meanwhile: each search sees the latest commit.
@@ -62,6 +63,10 @@ function isGroup(group: unknown): boolean {
   return Array.isArray(group) && group.every((word) => typeof word === 'string')
 }
 
+const MOST_SUGGESTIONS = 100
+/** Characters at the end of what was typed in which the last word is looked for. */
+const LONGEST_TYPED = 200
+
 class Reader implements SearchIndex {
   readonly #path: string
   readonly #snapshots: Snapshots
@@ -93,12 +98,18 @@ class Reader implements SearchIndex {
   async suggest(typed: string, options: SuggestOptions = {}): Promise<readonly Suggestion[]> {
     assertKeys('suggest()', options, ['limit'])
     const { limit = 8 } = options
+    if (!Number.isSafeInteger(limit) || limit < 0 || limit > MOST_SUGGESTIONS)
+      throw invalidOption('suggest().limit', limit, `a whole number from 0 to ${MOST_SUGGESTIONS}`)
     const state = this.state()
     const text = String(typed)
-    const last = /[^\s]*$/.exec(text.slice(-200))![0]
-    const word = wordsOf(last, state.analyzers, true)[0]?.at(-1)
-    if (word === undefined) return []
-    const before = text.slice(0, text.length - last.length)
+    const tail = normalized(/[^\s]*$/.exec(text.slice(-LONGEST_TYPED))![0])
+    const word = wordsOf(tail, state.analyzers, true)[0]?.at(-1)
+    if (word === undefined || limit === 0) return []
+    // What stands before the word stays: other words, a quote, a name of a field.
+    const head =
+      text.slice(0, Math.max(0, text.length - LONGEST_TYPED)) +
+      text.slice(-LONGEST_TYPED).replace(/[^\s]*$/, '')
+    const before = head + tail.slice(0, tail.lastIndexOf(word.text))
     // As folded by the general analyzer: stems are no words to show.
     const found = new TermFinder(state.segments).beginningWith(word.terms[0]!, 1, limit)
     return found.map(({ term, count }) => ({ text: `${before}${term}`, count }))

@@ -9,11 +9,16 @@ import { join } from 'node:path'
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { KumoError } from '../../errors.js'
 import type { FieldType } from '../contract.js'
-import { damaged } from '../segment/checked-file.js'
+import { damaged, tooNew } from '../segment/checked-file.js'
 
 export const MANIFEST = 'manifest.json'
-/** Changes when an index written before has to be migrated. */
+/** Changes when an index written before has to be migrated, together with `MIGRATIONS`. */
 const FORMAT = 1
+/**
+ * How to read the manifest of each older format, from 1 on, as one of the format after it. The next commit writes what was
+ * read. A change of segments needs a `SEGMENT_FORMAT` of its own, and a reader for both.
+ */
+const MIGRATIONS: readonly ((manifest: WrittenManifest) => WrittenManifest)[] = []
 
 /** What an index was created with. */
 export interface Settings {
@@ -58,14 +63,10 @@ export function readManifest(folder: string): Manifest | undefined {
   }
   const [body = '', sum = ''] = text.split('\n')
   if (sum !== checksum(body)) throw damaged(path, 'its checksum is wrong')
-  const { format, segments, ...rest } = JSON.parse(body) as {
-    format: number
-    segments: WrittenEntry[]
-  } & Omit<Manifest, 'segments'>
-  if (format !== FORMAT) {
-    const message = `${path} has the format ${format}, and this version of Kumo knows ${FORMAT}: update Kumo`
-    throw new KumoError('KUMO_INDEX_MISMATCH', message)
-  }
+  let manifest = JSON.parse(body) as WrittenManifest
+  if (!(manifest.format <= FORMAT)) throw tooNew(path, manifest.format, FORMAT)
+  for (const migrate of MIGRATIONS.slice(manifest.format - 1)) manifest = migrate(manifest)
+  const { format: _, segments, ...rest } = manifest
   return { ...rest, segments: segments.map(fromText) }
 }
 
@@ -100,6 +101,11 @@ function syncFolder(folder: string): void {
   } catch (error) {
     if (process.platform !== 'win32') throw error
   }
+}
+
+type WrittenManifest = Omit<Manifest, 'segments'> & {
+  readonly format: number
+  readonly segments: readonly WrittenEntry[]
 }
 
 type WrittenEntry = Omit<SegmentEntry, 'deleted'> & { readonly deleted?: string }

@@ -57,7 +57,7 @@ function numberCondition(field: string, value: string, schema: Schema): PageCond
 /** @throws KumoError `KUMO_INVALID_OPTION` */
 export function filtersOf(filters: Readonly<Record<string, Filter>>, schema: Schema): PageCondition[] {
   return Object.entries(filters).map(([field, filter]) => {
-    if (schema.numbers.includes(field)) return numberFilter(field, filter)
+    if (schema.numbers.includes(field)) return numberFilter(field, filter, schema.dates.includes(field))
     if (!schema.keywords.includes(field))
       throw invalidOption('search().filters', field, [...schema.keywords, ...schema.numbers].join(', '))
     if (typeof filter === 'object' && !Array.isArray(filter))
@@ -67,20 +67,27 @@ export function filtersOf(filters: Readonly<Record<string, Filter>>, schema: Sch
   })
 }
 
-function numberFilter(field: string, filter: Filter): PageCondition {
-  if (typeof filter === 'object' && !(filter instanceof Date) && !Array.isArray(filter)) {
+function numberFilter(field: string, filter: Filter, isDate: boolean): PageCondition {
+  if (typeof filter === 'object' && filter !== null && !(filter instanceof Date) && !Array.isArray(filter)) {
     const { min, max } = filter as { min?: unknown; max?: unknown }
-    return range(field, numberOf(field, min), numberOf(field, max))
+    return range(field, numberOf(field, min, isDate), numberOf(field, max, isDate))
   }
-  const value = numberOf(field, filter)
+  const value = numberOf(field, filter, isDate)
   return range(field, value, value)
 }
 
-function numberOf(field: string, value: unknown): number | undefined {
+function numberOf(field: string, value: unknown, isDate: boolean): number | undefined {
   if (value === undefined) return undefined
   const number =
-    value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : Number(value)
-  if (Number.isNaN(number)) throw invalidOption(`search().filters.${field}`, value, 'a number or a date')
+    value instanceof Date
+      ? value.getTime()
+      : typeof value === 'string' && isDate
+        ? Date.parse(value)
+        : value === null || value === ''
+          ? Number.NaN
+          : Number(value)
+  if (Number.isNaN(number))
+    throw invalidOption(`search().filters.${field}`, value, isDate ? 'a date' : 'a number')
   return number
 }
 

@@ -11,10 +11,8 @@ import { type Candidate, compareCandidates } from './candidates.js'
 import { type Group, isPaired } from './group.js'
 import { placesOf } from './occurrences.js'
 
-/** Records that are looked at. */
+/** Records that are looked at, all in the same ways: one that is not would stand above those that lost by it. */
 export const WINDOW = 64
-/** Records whose text is read for the boundaries of words. */
-const READ = 48
 /** Bonus of words that stand side by side. */
 const NEAR = 0.5
 /** Bonus of a heading, or a title, that consists of the words of the query. */
@@ -43,7 +41,7 @@ export function rerank(
     byPosition(own, groups, segments[number]!, number, factors)
   }
   if (groups.some(({ readings }) => readings.some(isPaired)))
-    for (const candidate of near.slice(0, READ)) byBoundary(candidate, groups, segments, factors)
+    for (const candidate of near) byBoundary(candidate, groups, segments, factors)
   const changed = near.map((candidate) => {
     const score = candidate.score * factors.get(candidate)!
     return { ...candidate, score, key: score }

@@ -65,7 +65,8 @@ export class Highlighter {
     const matches: Match[] = []
     this.#wordMatches(plain, analyzer, matches)
     if (this.#runs.length > 0) {
-      const lower = plain.toLowerCase()
+      // One letter becomes two in lower case, which would shift everything after it.
+      const lower = plain.replaceAll('İ', 'i').toLowerCase()
       for (const { text: run, group } of this.#runs) {
         let at = run === '' ? -1 : lower.indexOf(run)
         while (at >= 0 && matches.length < MOST_MATCHES) {

@@ -62,6 +62,7 @@ export class Batch {
   readonly #dropped = new Set<number>()
   readonly #keywords: KeywordColumnWriter[]
   readonly #numbers: NumberColumnWriter[]
+  readonly #scanner = new Scanner('')
   readonly #sketcher = new Sketcher()
   readonly #sketches = new ByteWriter(1024)
 
@@ -139,18 +140,20 @@ export class Batch {
   #words(text: string, field: number, from: number, analyzer: Analyzer, isSketched: boolean): number {
     if (text === '') return from
     const plain = normalized(text)
-    const scanner = new Scanner(plain, analyzer.language, analyzer.segmenter)
+    const scanner = this.#scanner
+    scanner.restart(plain, analyzer.language, analyzer.segmenter)
     const table = this.#table
+    const sketcher = this.#sketcher
     const terms = this.#terms
     const occurrences = this.#occurrences
     const base = field << POSITION_BITS
     let position = from
     while (scanner.next()) {
-      const term = table.number(plain, scanner.start, scanner.end, scanner.kind, analyzer)
+      const term = table.number(scanner, plain, analyzer)
       if (term === NO_TERM) continue
       terms.push(term)
       occurrences.push((base | position) >>> 0)
-      if (isSketched) this.#sketcher.word(table.hashOf(term))
+      if (isSketched) sketcher.word(table.termHash)
       if (position < MOST_POSITIONS) position++
     }
     return position
@@ -211,14 +214,14 @@ export class Batch {
   #writePostings(file: CheckedWriter): Pick<SegmentDescription, 'postings' | 'dictionary' | 'terms'> {
     const { starts, records, occurrences } = this.#sorted()
     const { terms } = this.#table
-    const order = sortedTerms(terms, starts)
     const offset = file.length
     const dictionary = new DictionaryWriter()
     const bytes = new ByteWriter(2 ** 16)
     let written = 0
-    for (const term of order) {
+    for (const term of this.#table.sorted()) {
       const start = starts[term]!
       const end = starts[term + 1]!
+      if (start === end) continue
       const before = bytes.length
       const count = writePostings(bytes, records, occurrences, start, end)
       dictionary.add(terms[term]!, count, written + before, bytes.length - before, records[end - 1]!)
@@ -257,26 +260,4 @@ export class Batch {
     }
     return { starts, records, occurrences }
   }
-}
-
-/** The terms that occur, by number, in the order of the terms. Most differ in their first three units, which fit a number. */
-function sortedTerms(terms: readonly string[], starts: Uint32Array): Uint32Array {
-  const used: number[] = []
-  for (let number = 0; number < starts.length - 1; number++)
-    if (starts[number] !== starts[number + 1]) used.push(number)
-  const keys = new Float64Array(starts.length)
-  for (const number of used) {
-    const term = terms[number]!
-    const { length } = term
-    keys[number] =
-      (term.charCodeAt(0) * 65_536 + (length > 1 ? term.charCodeAt(1) : 0)) * 65_536 +
-      (length > 2 ? term.charCodeAt(2) : 0)
-  }
-  return Uint32Array.from(used).sort((a, b) => {
-    const difference = keys[a]! - keys[b]!
-    if (difference !== 0) return difference
-    const one = terms[a]!
-    const other = terms[b]!
-    return one < other ? -1 : one > other ? 1 : 0
-  })
 }

@@ -46,13 +46,59 @@ export class ByteWriter {
     this.length += source.length
   }
 
+  /** A part of other bytes. */
+  appendPart(source: Uint8Array, start: number, end: number): void {
+    if (end - start > FEW_BYTES) {
+      this.append(source.subarray(start, end))
+      return
+    }
+    this.reserve(end - start)
+    const { bytes } = this
+    let to = this.length
+    for (let at = start; at < end; at++) bytes[to++] = source[at]!
+    this.length = to
+  }
+
   /** Length in bytes, then the text in UTF-8. */
   text(text: string): void {
-    // Most texts are short and ASCII.
+    // Most texts are short.
+    if (text.length <= FEW_UNITS) {
+      this.#short(text)
+      return
+    }
     if (text.length < 64 && this.#ascii(text)) return
     const encoded = Buffer.from(text, 'utf8')
     this.varint(encoded.length)
     this.append(encoded)
+  }
+
+  /** At most 127 bytes, so that their number has one byte and can be written last. */
+  #short(text: string): void {
+    const { length } = text
+    this.reserve(length * 3 + 1)
+    const { bytes } = this
+    const start = this.length
+    let at = start + 1
+    for (let i = 0; i < length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit < 0x80) bytes[at++] = unit
+      else if (unit < 0x800) {
+        bytes[at++] = 0xc0 | (unit >> 6)
+        bytes[at++] = 0x80 | (unit & 63)
+      } else if (unit < 0xd800 || unit > 0xdfff) {
+        bytes[at++] = 0xe0 | (unit >> 12)
+        bytes[at++] = 0x80 | ((unit >> 6) & 63)
+        bytes[at++] = 0x80 | (unit & 63)
+      } else {
+        // Half of a character, or the first half of one outside the basic plane: both are rare.
+        const encoded = Buffer.from(text, 'utf8')
+        bytes.set(encoded, start + 1)
+        at = start + 1 + encoded.length
+        break
+      }
+    }
+    bytes[start] = at - start - 1
+    this.length = at
   }
 
   #ascii(text: string): boolean {
@@ -78,6 +124,19 @@ export class ByteWriter {
   clear(): void {
     this.length = 0
   }
+}
+
+/** Copying fewer bytes one by one is faster than making a view of them. */
+const FEW_BYTES = 48
+/** Texts of so many units have at most 127 bytes. */
+const FEW_UNITS = 42
+
+/** How many bytes `varint` writes. */
+export function varintBytes(value: number): number {
+  if (value < 0x80) return 1
+  if (value < 0x4000) return 2
+  if (value < 0x20_0000) return 3
+  return value < 0x1000_0000 ? 4 : 5
 }
 
 /** Reads what a `ByteWriter` wrote. */

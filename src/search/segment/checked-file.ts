@@ -184,3 +184,9 @@ export function damaged(path: string, what: string): KumoError {
     `${path} is damaged: ${what}; restore the folder of the index from a backup, or index again into another folder`,
   )
 }
+
+/** The error for a file that a newer version wrote. */
+export function tooNew(path: string, format: unknown, known: number): KumoError {
+  const message = `${path} has the format ${format}, and this version of Kumo knows up to ${known}: update Kumo, or index again into another folder`
+  return new KumoError('KUMO_INDEX_MISMATCH', message)
+}

@@ -137,16 +137,21 @@ class Merge {
     const dictionary = new DictionaryWriter()
     const bytes = new ByteWriter(STEP_BYTES * 2)
     let written = 0
-    for (const { term, cursors } of mergedTerms(this.#parts)) {
+    const terms = new MergedTerms(this.#parts)
+    while (terms.next()) {
       const before = bytes.length
+      const { term } = terms
       let last = 0
       let count = 0
-      for (const { part, cursor, postings } of cursors) {
+      for (const stream of terms.streams) {
+        const { part, cursor } = stream
+        stream.readPostings()
         if (part.kept === undefined) {
-          copyPostings(bytes, postings, part.base, last)
+          copyPostings(bytes, stream.bytes, stream.start, stream.end, part.base, last)
           last = part.base + cursor.last
           count += cursor.count
         } else {
+          const postings = stream.bytes.subarray(stream.start, stream.end)
           const kept = filterPostings(bytes, postings, part.kept, last)
           last = kept.last
           count += kept.count
@@ -256,60 +261,75 @@ function someBetween(marks: Uint8Array, start: number, end: number): boolean {
   return false
 }
 
-interface TermOfPart {
-  readonly part: Part
-  readonly cursor: BlockCursor
-  readonly postings: Uint8Array
-}
+/** All terms in order. */
+class MergedTerms {
+  /** Streams that have the current term, in the order of their parts. */
+  readonly streams: TermStream[] = []
+  #left: TermStream[]
+  term = ''
 
-/** All terms in order, each with the parts that have it, in order. */
-function* mergedTerms(parts: readonly Part[]): Generator<{ term: string; cursors: readonly TermOfPart[] }> {
-  const streams = parts.map((part) => new TermStream(part)).filter((stream) => stream.next())
-  while (streams.length > 0) {
-    let term = streams[0]!.cursor.term
-    for (const { cursor } of streams) if (cursor.term < term) term = cursor.term
-    const cursors = streams.filter(({ cursor }) => cursor.term === term)
-    yield { term, cursors: cursors.map((stream) => stream.current()) }
-    for (const stream of cursors) if (!stream.next()) streams.splice(streams.indexOf(stream), 1)
+  constructor(parts: readonly Part[]) {
+    this.#left = parts.map((part) => new TermStream(part)).filter((stream) => stream.next())
+  }
+
+  next(): boolean {
+    let hasEnded = false
+    for (const stream of this.streams) if (!stream.next()) hasEnded = true
+    if (hasEnded) this.#left = this.#left.filter((stream) => !stream.isAtEnd)
+    this.streams.length = 0
+    for (const stream of this.#left) {
+      const { term } = stream.cursor
+      if (this.streams.length === 0 || term < this.term) {
+        this.term = term
+        this.streams.length = 0
+        this.streams.push(stream)
+      } else if (term === this.term) this.streams.push(stream)
+    }
+    return this.streams.length > 0
   }
 }
 
 /** The terms of a segment from the first to the last, with their postings read ahead. */
 class TermStream {
-  readonly #part: Part
+  readonly part: Part
   #block = 0
   cursor: BlockCursor
-  /** Postings that were read ahead, and where they begin. */
-  #ahead: Uint8Array = new Uint8Array(0)
+  isAtEnd = false
+  /** Postings that were read ahead, and where they begin in the segment. */
+  bytes: Uint8Array = new Uint8Array(0)
   #aheadAt = 0
+  /** Where those of the current term are among `bytes`. */
+  start = 0
+  end = 0
 
   constructor(part: Part) {
-    this.#part = part
+    this.part = part
     this.cursor = NO_TERMS
   }
 
   next(): boolean {
-    const { dictionary } = this.#part.segment
+    const { dictionary } = this.part.segment
     while (!this.cursor.next()) {
-      if (this.#block >= dictionary.firsts.length) return false
+      if (this.#block >= dictionary.firsts.length) {
+        this.isAtEnd = true
+        return false
+      }
       this.cursor = dictionary.block(this.#block++)
     }
     return true
   }
 
-  current(): TermOfPart {
+  /** Reads the postings of the current term. */
+  readPostings(): void {
     const { offset, length } = this.cursor
-    if (offset < this.#aheadAt || offset + length > this.#aheadAt + this.#ahead.length) {
-      const { segment } = this.#part
+    if (offset < this.#aheadAt || offset + length > this.#aheadAt + this.bytes.length) {
+      const { segment } = this.part
       const [start, total] = segment.description.postings
-      this.#ahead = segment.file.read([
-        start + offset,
-        Math.min(Math.max(length, READ_AHEAD), total - offset),
-      ])
+      this.bytes = segment.file.read([start + offset, Math.min(Math.max(length, READ_AHEAD), total - offset)])
       this.#aheadAt = offset
     }
-    const from = offset - this.#aheadAt
-    return { part: this.#part, cursor: this.cursor, postings: this.#ahead.subarray(from, from + length) }
+    this.start = offset - this.#aheadAt
+    this.end = this.start + length
   }
 }
 

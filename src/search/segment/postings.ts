@@ -8,7 +8,7 @@
  * mask. One position stands alone; several have their bytes counted before them, so that a reader can skip them.
  */
 
-import { ByteWriter } from './bytes.js'
+import { type ByteWriter, varintBytes } from './bytes.js'
 
 /** The built-in text fields by number, in the order in which a record has them. Own fields follow. */
 export const TITLE = 0
@@ -71,25 +71,28 @@ function writeFields(into: ByteWriter, occurrences: Uint32Array, start: number, 
   }
 }
 
-const scratch = new ByteWriter(256)
-
 function writePositions(into: ByteWriter, occurrences: Uint32Array, start: number, end: number): void {
-  scratch.clear()
-  let field = -1
-  let previous = 0
+  let bytes = 0
+  let before = -1
   for (let at = start; at < end; at++) {
     const occurrence = occurrences[at]!
-    const position = occurrence & POSITION_MASK
-    const own = occurrence >>> POSITION_BITS
-    if (own !== field) {
-      field = own
-      previous = 0
-    }
-    scratch.varint(position - previous)
-    previous = position
+    bytes += varintBytes(distance(occurrence, before))
+    before = occurrence
   }
-  into.varint(scratch.length)
-  into.append(scratch.view())
+  into.varint(bytes)
+  before = -1
+  for (let at = start; at < end; at++) {
+    const occurrence = occurrences[at]!
+    into.varint(distance(occurrence, before))
+    before = occurrence
+  }
+}
+
+/** From the position before in the same field, or from the beginning. `before` is -1 for the first occurrence. */
+function distance(occurrence: number, before: number): number {
+  return occurrence >>> POSITION_BITS === before >>> POSITION_BITS && before >= 0
+    ? occurrence - before
+    : occurrence & POSITION_MASK
 }
 
 /** Reads the postings of one term. */
@@ -193,9 +196,16 @@ export class PostingCursor {
   }
 }
 
-/** Copies postings to the end of those of another segment, whose records come before. */
-export function copyPostings(into: ByteWriter, bytes: Uint8Array, base: number, last: number): void {
-  let at = 0
+/** Copies postings, from `start` to `end`, to the end of those of another segment, whose records come before. */
+export function copyPostings(
+  into: ByteWriter,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  base: number,
+  last: number,
+): void {
+  let at = start
   let first = 0
   let factor = 1
   let byte: number
@@ -205,7 +215,7 @@ export function copyPostings(into: ByteWriter, bytes: Uint8Array, base: number, 
     factor *= 128
   } while (byte > 127)
   into.varint(base + first - last)
-  into.append(bytes.subarray(at))
+  into.appendPart(bytes, at, end)
 }
 
 /**
@@ -231,7 +241,7 @@ export function filterPostings(
       count++
       let at = start
       while (bytes[at++]! > 127);
-      into.append(bytes.subarray(at, cursor.at))
+      into.appendPart(bytes, at, cursor.at)
     }
     start = cursor.at
   }

@@ -1,7 +1,7 @@
 /** An immutable segment on disk. Parts are read when they are first needed; what is small is then kept. */
 
 import { basename } from 'node:path'
-import { CheckedFile, damaged } from './checked-file.js'
+import { CheckedFile, tooNew } from './checked-file.js'
 import { KeywordColumn, readDoubles, readNumbers } from './columns.js'
 import { Dictionary, type TermEntry } from './dictionary.js'
 import { Ids } from './ids.js'
@@ -23,14 +23,14 @@ export class Segment {
   readonly #keywords = new Map<string, KeywordColumn>()
   readonly #numbers = new Map<string, Float64Array>()
 
-  /** @throws KumoError `KUMO_INDEX_DAMAGED`; or the error of the file system */
+  /** @throws KumoError `KUMO_INDEX_DAMAGED`, `KUMO_INDEX_MISMATCH`; or the error of the file system */
   constructor(path: string) {
     this.name = basename(path)
     this.file = new CheckedFile(path)
     this.description = this.file.description as SegmentDescription
     if (this.description.format !== SEGMENT_FORMAT) {
       this.file.close()
-      throw damaged(path, `it has the format ${this.description.format}`)
+      throw tooNew(path, this.description.format, SEGMENT_FORMAT)
     }
   }
 

@@ -18,7 +18,10 @@ const NONE = new Uint8Array(SKETCH_BYTES)
 
 export class Sketcher {
   readonly #least = new Uint32Array(SKETCH_NUMBERS)
-  readonly #recent = new Int32Array(SHINGLE)
+  /** The words before, the oldest first. */
+  #third = 0
+  #second = 0
+  #first = 0
   #words = 0
 
   begin(): void {
@@ -28,14 +31,12 @@ export class Sketcher {
 
   /** Adds a word by its hash. */
   word(hash: number): void {
-    const recent = this.#recent
-    recent[this.#words++ % SHINGLE] = hash
-    if (this.#words < SHINGLE) return
-    let mixed = 0
-    for (let back = SHINGLE; back > 0; back--) {
-      mixed = Math.imul(mixed ^ recent[(this.#words - back) % SHINGLE]!, 0x85ebca6b)
-      mixed ^= mixed >>> 13
-    }
+    const third = this.#third
+    const second = (this.#third = this.#second)
+    const first = (this.#second = this.#first)
+    this.#first = hash
+    if (++this.#words < SHINGLE) return
+    let mixed = mix(mix(mix(mix(0, third), second), first), hash)
     mixed = Math.imul(mixed, 0xc2b2ae35)
     mixed ^= mixed >>> 16
     const bin = mixed & (SKETCH_NUMBERS - 1)
@@ -58,6 +59,11 @@ export class Sketcher {
     }
     return sketch
   }
+}
+
+function mix(mixed: number, hash: number): number {
+  const product = Math.imul(mixed ^ hash, 0x85ebca6b)
+  return product ^ (product >>> 13)
 }
 
 /** Whether two texts are nearly the same. */

@@ -21,28 +21,37 @@ const PICTOGRAPH = /\p{Extended_Pictographic}/u
 /** Choose how the character before them looks. */
 const VARIATION = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
 
-const units = new Uint8Array(2 ** 16)
+/** The class of each unit as far as it was asked for: `UNKNOWN` otherwise, `LEAD` if the next unit decides. */
+export const CLASS_OF_UNIT = new Uint8Array(2 ** 16)
+const UNKNOWN = 0
 const astral = new Map<number, number>()
 /** Distinct characters outside the basic plane that are remembered; text that has more is hostile. */
 const MOST_REMEMBERED = 20_000
 
 /** The class of the character at `at`. The caller skips two units if it is outside the basic plane. */
-export function classAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
-  const known = units[unit]!
-  if (known !== 0 && known !== LEAD) return known
-  return known === LEAD || isLead(unit) ? classOfAstral(text, at, unit) : (units[unit] = classOf(text[at]!))
+export function classAt(units: Uint16Array, at: number): number {
+  const unit = units[at]!
+  const known = CLASS_OF_UNIT[unit]!
+  if (known !== UNKNOWN && known !== LEAD) return known
+  if (isLead(unit)) return classOfAstral(units, at)
+  return (CLASS_OF_UNIT[unit] = classOf(String.fromCharCode(unit)))
 }
 
 function isLead(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
-function classOfAstral(text: string, at: number, unit: number): number {
-  units[unit] = LEAD
-  const point = text.codePointAt(at)!
+function isTrail(unit: number | undefined): boolean {
+  return unit !== undefined && unit >= 0xdc00 && unit <= 0xdfff
+}
+
+function classOfAstral(units: Uint16Array, at: number): number {
+  const lead = units[at]!
+  const trail = units[at + 1]
+  CLASS_OF_UNIT[lead] = LEAD
   // A lone surrogate is no character.
-  if (point < 0x1_0000) return SEPARATOR
+  if (!isTrail(trail)) return SEPARATOR
+  const point = (lead - 0xd800) * 0x400 + (trail! - 0xdc00) + 0x1_0000
   const known = astral.get(point)
   if (known !== undefined) return known
   const found = classOf(String.fromCodePoint(point))
@@ -61,6 +70,6 @@ function classOf(character: string): number {
 }
 
 /** Units of the character at `at`: 2 outside the basic plane. */
-export function unitsAt(text: string, at: number): number {
-  return isLead(text.charCodeAt(at)) && text.codePointAt(at)! > 0xffff ? 2 : 1
+export function unitsAt(units: Uint16Array, at: number): number {
+  return isLead(units[at]!) && isTrail(units[at + 1]) ? 2 : 1
 }

@@ -4,7 +4,10 @@ import { readdirSync, readFileSync, symlinkSync, truncateSync, unlinkSync, write
 import { join } from 'node:path'
 import { openIndex, openWriter } from 'kumo/search'
 import { describe, expect, test } from 'vitest'
+import { isThorough } from '../../thorough.js'
 import { freshFolder, indexOf, madeDocuments, madeQueries, opened, shown } from '../corpus.js'
+
+const QUERIES = isThorough ? 300 : 100
 
 const segmentsIn = (folder: string) =>
   readdirSync(join(folder, 'shard-0')).filter((name) => name.startsWith('segment-'))
@@ -102,18 +105,47 @@ describe('merging', () => {
     expect(segments).toBeLessThan(12)
   })
 
-  test('four shards rank as one does', async () => {
+  test(`four shards that were compacted rank as one does: the first ten of ${QUERIES} queries`, async () => {
     const documents = madeDocuments(240)
     const folder = freshFolder()
     for (let shard = 0; shard < 4; shard++) {
       const writer = await openWriter(folder, { shard, sync: false })
-      for (const document of documents.filter((_, at) => at % 4 === shard)) await writer.put(document)
+      const own = documents.filter((_, at) => at % 4 === shard)
+      // An older version of each, and one that is deleted again.
+      for (const document of own) await writer.put({ ...document, sections: documents[0]!.sections })
+      await writer.put({ ...documents[1]!, url: 'https://gone.example/' })
+      await writer.commit()
+      for (const document of own) await writer.put(document)
+      await writer.delete('https://gone.example/')
+      await writer.compact()
       await writer.close()
     }
     const sharded = await opened(folder)
     const whole = await indexOf(documents)
-    for (const query of madeQueries(100))
-      expect(await shown(sharded, query)).toEqual(await shown(whole, query))
+    expect(await sharded.stats()).toMatchObject({ documents: 240, segments: 4, deleted: 0 })
+    for (const query of madeQueries(QUERIES))
+      expect(await shown(sharded, query), query).toEqual(await shown(whole, query))
+  })
+
+  test('goes on beside puts and commits, and takes what they delete into account', async () => {
+    const folder = freshFolder()
+    const writer = await openWriter(folder, { sync: false })
+    const documents = madeDocuments(240)
+    const commitsDuringMerges: number[] = []
+    for (const [at, document] of documents.entries()) {
+      await writer.put(document)
+      if (at > 30 && at % 3 === 0) await writer.delete(documents[at - 30]!.url)
+      if (at % 5 !== 4) continue
+      await writer.commit()
+      // Eight of them are merged, so more are there only while that is not done yet.
+      if (writer.stats().segments >= 8) commitsDuringMerges.push(at)
+    }
+    await writer.close()
+    expect(commitsDuringMerges.length).toBeGreaterThan(0)
+    const gone = documents.filter((_, at) => at + 30 > 30 && at + 30 < 240 && (at + 30) % 3 === 0)
+    const index = await opened(folder)
+    expect((await index.verify()).documents).toBe(240 - gone.length)
+    for (const { url } of gone) expect(await index.get(url), url).toBeUndefined()
   })
 })
 

@@ -1,6 +1,6 @@
 /** Asking: what a query means, and that none can do harm. */
 
-import type { SearchDocument } from 'kumo/search'
+import type { SearchDocument, SearchOptions } from 'kumo/search'
 import { openIndex, openWriter } from 'kumo/search'
 import { describe, expect, test } from 'vitest'
 import { freshFolder, indexOf } from '../corpus.js'
@@ -114,6 +114,7 @@ describe('queries', () => {
     ['a long one', 'word '.repeat(20_000)],
     ['one word of 100 KB', 'x'.repeat(100_000)],
     ['unbalanced quotes', '"package "manager'],
+    ['words that every text has', 'the of and a to in is'],
     ['operators alone', 'site: lang: after: - -- -"" title:"" *'],
     ['emoji', '😀 👩‍👩‍👧 ❤️'],
     ['right to left', 'שלום "עולם -ויקיפדיה'],
@@ -129,7 +130,60 @@ describe('queries', () => {
   })
 })
 
+test.each<[string, string | undefined]>([
+  ['inst', 'install'],
+  ['red INST', 'red install'],
+  ['red-inst', 'red-install'],
+  ['"package man', '"package manager'],
+  ['title:inst', 'title:install'],
+  ['東京　日', '東京　日本'],
+  ['"日', '"日本'],
+  ['install ', undefined],
+  ['!!!', undefined],
+  ['', undefined],
+])('suggest(%j) completes the last word and keeps what stands before it', async (typed, expected) => {
+  const found = await index()
+  const suggestions = await found.suggest(typed)
+  if (expected === undefined) expect(suggestions).toEqual([])
+  else expect(suggestions.map(({ text }) => text)).toContain(expected)
+  expect(await found.suggest(typed, { limit: 1 })).toEqual(suggestions.slice(0, 1))
+  await expect(found.suggest(typed, { limit: -1 })).rejects.toMatchObject({ code: 'KUMO_INVALID_OPTION' })
+})
+
+type Filters = NonNullable<SearchOptions['filters']>
+
 describe('options', () => {
+  test.each<[unknown, string[]]>([
+    [{ level: 3 }, ['manager']],
+    [{ level: '3' }, ['manager']],
+    [{ level: { min: '2', max: 3 } }, ['ja', 'manager']],
+    [{ level: {} }, ['install#linux', 'ja', 'manager']],
+    [{ date: { min: '2026-01-01', max: new Date('2026-02-15') } }, ['install#linux']],
+    [{ language: 'ja', kind: ['guide', 'reference'] }, ['ja']],
+    [{ kind: [] }, []],
+  ])('filters: %j', async (filters, expected) => {
+    const result = await (await index()).search('install -nothing', {
+      filters: filters as Filters,
+      fuzzy: false,
+    })
+    const all = await (await index()).search('-nothing', { filters: filters as Filters })
+    expect(urls(all).sort()).toEqual(expected)
+    expect(result.total).toBe(expected.includes('install#linux') ? 1 : 0)
+  })
+
+  test.each<[unknown]>([
+    [{ level: 'x' }],
+    [{ level: null }],
+    [{ level: '' }],
+    [{ date: 'soon' }],
+    [{ kind: { min: 1 } }],
+  ])('a filter that means nothing is refused: %j', async (filters) => {
+    const found = await index()
+    await expect(found.search('x', { filters: filters as Filters })).rejects.toMatchObject({
+      code: 'KUMO_INVALID_OPTION',
+    })
+  })
+
   test('facets, filters, sorting, groups', async () => {
     const found = await index()
     const all = 'site:example.com'

@@ -36,6 +36,30 @@ describe('words', () => {
     expect(words('สวัสดีชาวโลก').join('')).toBe('สวัสดีชาวโลก')
   })
 
+  test('a scanner that begins again finds what a new one does, whatever it read before', () => {
+    const texts = [
+      '',
+      'short',
+      'long '.repeat(200),
+      '日本語 abc',
+      '\ud83d',
+      'x',
+      `${'字'.repeat(40)}\ud83d`,
+      'สวัสดี ก',
+    ]
+    const scanner = new Scanner('')
+    for (const before of texts) {
+      for (const text of texts) {
+        scanner.restart(before)
+        for (let words = 0; words < 3; words++) scanner.next()
+        scanner.restart(text)
+        const found: string[] = []
+        while (scanner.next()) found.push(text.slice(scanner.start, scanner.end))
+        expect(found).toEqual(words(text))
+      }
+    }
+  })
+
   test("the user's segmenter cuts what pairs would", () => {
     const cut = (run: string) => (run === '東京都庁' ? ['東京都', '庁'] : ['elsewhere'])
     expect(words('in 東京都庁 x', cut)).toEqual(['in', '東京都', '庁', 'x'])
@@ -69,6 +93,12 @@ describe('terms', () => {
     ['fr', 'continuer', 'continuait'],
     ['es', 'trabajando', 'trabajar'],
     ['sv', 'flickorna', 'flickor'],
+    ['da', 'bilerne', 'biler'],
+    ['fi', 'taloissa', 'talossa'],
+    ['it', 'lavorare', 'lavorando'],
+    ['nl', 'lichamelijk', 'lichamelijke'],
+    ['no', 'havnene', 'havnen'],
+    ['pt', 'trabalhando', 'trabalhar'],
   ])('%s: %s and %s have one stem', (language, one, other) => {
     const analyzers = new Analyzers({ stemming: new Set([language]), segmenters: {} }, [])
     const analyzer = analyzers.of(language)
