@@ -17,7 +17,7 @@ import { type FileSites, SITE_NAMES, startFileSites } from '../test/loopback/fil
 import { type Bench, type Figure, median } from './report.js'
 
 const ROUNDS = 7
-const LEVEL = 6
+const LEVEL = 5
 
 export const warc: Bench = async () => {
   if (SITE_NAMES.length === 0) {
@@ -71,9 +71,9 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
     const place = join(folder, `round-${round}`)
     const archive = await openArchive(place, LEVEL)
     const work = {
-      archive: () => {
-        for (const exchange of exchanges) archive.write(exchange)
-        archive.close()
+      archive: async () => {
+        for (const exchange of exchanges) await archive.write(exchange)
+        await archive.close()
       },
       gzip: () => {
         for (const record of plain) gzipSync(record, { level: LEVEL })
@@ -84,7 +84,7 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
     }
     for (const [name, run] of Object.entries(work)) {
       const start = process.cpuUsage()
-      run()
+      await run()
       const { user, system } = process.cpuUsage(start)
       // The first round warms up.
       if (round > 0) times[name as keyof typeof times].push((user + system) / exchanges.length)
@@ -104,8 +104,8 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
 /** The records that the exchanges become, before compression; without the description of the file. */
 async function recordsOf(exchanges: readonly HttpExchange[], folder: string): Promise<Buffer[]> {
   const archive = await openArchive(folder, 0)
-  for (const exchange of exchanges) archive.write(exchange)
-  archive.close()
+  for (const exchange of exchanges) await archive.write(exchange)
+  await archive.close()
   const { readFileSync } = await import('node:fs')
   const records: Buffer[] = []
   let file: Buffer | undefined
