@@ -123,18 +123,17 @@ describe('records', () => {
     await new Crawler()
       .seeds(validated.url('/'))
       .delay(0)
-      .refresh({ min: '10ms', max: '50ms', rounds: 2 })
+      // Some visits are unconditional, to check what the server says.
+      .refresh({ min: '10ms', max: '50ms', rounds: 12 })
       .use(warc(folder))
       .run()
     await validated.close()
     const visits = (await recordsOf(folder)).filter(
       ({ url, type }) => type !== 'request' && url?.endsWith('/'),
     )
-    expect(visits.map(({ type, http }) => [type, http?.status])).toEqual([
-      ['response', 200],
-      ['revisit', 304],
-    ])
-    expect(visits[1]?.fields.get('warc-profile')).toBe(
+    expect(visits.map(({ type }) => type)).toEqual(['response', ...new Array(11).fill('revisit')])
+    const unchanged = visits.find(({ http }) => http?.status === 304)
+    expect(unchanged?.fields.get('warc-profile')).toBe(
       'http://netpreserve.org/warc/1.1/revisit/server-not-modified',
     )
   })
