@@ -13,3 +13,4 @@ export type {
 } from './contract.js'
 export { type Graph, type GraphOptions, openGraph } from './graph.js'
 export { linkGraph } from './link-graph.js'
+export { byRank, visitedIn } from './rules.js'
