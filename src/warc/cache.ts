@@ -8,7 +8,7 @@ import { Archive } from './archive.js'
 import { Captures } from './captures.js'
 import type { CacheOptions } from './contract.js'
 import type { IndexedCapture } from './format/cdxj.js'
-import { freshForMs } from './freshness.js'
+import { freshForMs, mustNotBeKept } from './freshness.js'
 import { type ArchivedAnswer, answerOf, replay, resolveCapture } from './replay.js'
 
 /** The settings of a cache, checked. */
@@ -111,7 +111,13 @@ class CachingFetcher implements Fetcher {
     const known = kept === undefined || kept.isTruncated || context.known ? undefined : validatorsOf(kept)
     const outcome = await this.#web.fetch(request, new RecordingContext(context, context.known ?? known))
     const { exchange } = outcome
-    if (exchange !== undefined && outcome.ok) await this.#keep(request, outcome.status, exchange)
+    // In the other mode everything is kept: it is to work without the web.
+    const isRefused =
+      this.#mode === 'refresh' &&
+      outcome.ok &&
+      mustNotBeKept((name) => outcome.headers.get(name) ?? undefined)
+    if (exchange !== undefined && outcome.ok && !isRefused)
+      await this.#keep(request, outcome.status, exchange)
     if (kept !== undefined && known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       const { archived: _, ...answer } = await answerOf(kept, context)
       return { ...answer, wireBytes: outcome.wireBytes, ...(context.records && { exchange }) } as Outcome
@@ -133,8 +139,10 @@ class CachingFetcher implements Fetcher {
   }
 }
 
-function headerOf({ headers }: ArchivedAnswer): (name: string) => string | undefined {
-  return (name) => headers.findLast(([key]) => key.toLowerCase() === name)?.[1]
+/** Of a 304, if one has confirmed the answer, and otherwise its own. */
+function headerOf({ headers, updated = [] }: ArchivedAnswer): (name: string) => string | undefined {
+  const isNamed = (name: string) => (line: readonly [string, string]) => line[0].toLowerCase() === name
+  return (name) => (updated.findLast(isNamed(name)) ?? headers.findLast(isNamed(name)))?.[1]
 }
 
 function validatorsOf(answer: ArchivedAnswer): Validators | undefined {
