@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { Crawler } from 'kumo'
 import { seededRandom } from 'kumo/adapters'
 import { warc } from 'kumo/warc'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpExchange } from '../../src/fetch/contract.js'
 import { Archive } from '../../src/warc/archive.js'
+import { CA, SERVER } from '../fetch/certificates/index.js'
 import { type LoopbackSite, startSite } from '../loopback/site.js'
 import {
   archive,
@@ -18,6 +22,7 @@ import {
   recordsOf,
   startArchivedSite,
 } from './archived-site.js'
+import { readWithNodeWarc, readWithWarcio } from './other-readers.js'
 
 let site: LoopbackSite
 
@@ -261,6 +266,43 @@ it('stores bodies that are compressed already', async () => {
   const record = (await recordsOf(folder)).find(({ url }) => url === coded.url('/'))!
   expect(Buffer.from(record.http!.body).equals(gzipSync(noise))).toBe(true)
   expect(record.length).toBeLessThan(gzipSync(noise).length + 1000)
+})
+
+it('has exchanges over HTTP/2 as HTTP/1.1 would have written them, which others can read', async () => {
+  const body = `<title>Two</title>${'Over one connection. '.repeat(500)}`
+  const server = createSecureServer({ ...SERVER, allowHTTP1: true }, (request, response) => {
+    const isCoded = request.url === '/coded'
+    const headers = { 'content-type': 'text/html', ...(isCoded && { 'content-encoding': 'gzip' }) }
+    response.writeHead(request.url === '/robots.txt' ? 404 : 200, headers)
+    response.end(isCoded ? gzipSync(body) : `${body}<a href="/coded">c</a>`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const folder = newFolder()
+  await new Crawler()
+    .seeds(`https://127.0.0.1:${port}/`)
+    .delay(0)
+    .http2()
+    .tls({ ca: CA })
+    .use(warc(folder))
+    .run()
+  server.close()
+  const records = await recordsOf(folder)
+  const responses = records.filter(({ type }) => type === 'response')
+  expect(responses.map(({ fields }) => fields.get('warc-protocol'))).toEqual(['h2', 'h2', 'h2'])
+  const [, page, coded] = responses
+  expect(bytesOf(page?.block)).toMatch(/^HTTP\/1\.1 200 \r\ncontent-type: text\/html\r\n/)
+  expect(gunzipSync(coded!.http!.body).toString()).toBe(body)
+  const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.warc.gz'))!)
+  for (const read of [readWithWarcio, readWithNodeWarc]) {
+    const seen: (number | undefined)[] = []
+    for await (const record of read(file)) {
+      if (record.type !== 'response') continue
+      seen.push(record.status)
+      expect(record.digest).toBe(`sha1:${base32Sha1(record.payload)}`)
+    }
+    expect(seen).toEqual([404, 200, 200])
+  }
 })
 
 describe('files', () => {

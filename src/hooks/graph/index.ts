@@ -1,5 +1,6 @@
 /** `kumo/graph`: the links of a crawl as a graph, its questions and its ranks. */
 
+export type { PriorityRule } from '../../url/scope/url-table.js'
 export type {
   BrokenLink,
   GraphCounts,
