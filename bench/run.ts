@@ -13,6 +13,7 @@ import { feedSchedule } from './feed-schedule.js'
 import { feeds } from './feeds.js'
 import { frontier } from './frontier.js'
 import { graph } from './graph.js'
+import { hooks } from './hooks.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { pieces } from './pieces.js'
@@ -41,6 +42,7 @@ const BENCHES: Record<string, Bench> = {
   content,
   feeds,
   graph,
+  hooks,
   search,
   'feed-schedule': feedSchedule,
   robots,

@@ -1,14 +1,10 @@
-/**
- * Archiving real pages: what it costs beside compressing the same bytes, and how much slower a crawl gets. Needs
- * ../shared/sites.
- */
+/** Archiving real pages: what it costs beside compressing the same bytes. Needs ../shared/sites. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Crawler } from 'kumo'
-import { warc as archiveHook } from 'kumo/warc'
 import type { HttpExchange } from '../src/fetch/contract.js'
 import { seededRandom, systemClock } from '../src/time.js'
 import { Archive } from '../src/warc/archive.js'
@@ -17,7 +13,7 @@ import { type FileSites, SITE_NAMES, startFileSites } from '../test/loopback/fil
 import { type Bench, type Figure, median } from './report.js'
 
 const ROUNDS = 7
-const LEVEL = 6
+const LEVEL = 5
 
 export const warc: Bench = async () => {
   if (SITE_NAMES.length === 0) {
@@ -27,7 +23,7 @@ export const warc: Bench = async () => {
   const sites = await startFileSites()
   const folder = mkdtempSync(join(tmpdir(), 'kumo-bench-warc-'))
   try {
-    return [...(await writing(sites, folder)), ...(await crawling(sites, folder))]
+    return await writing(sites, folder)
   } finally {
     await sites.close()
     rmSync(folder, { recursive: true, force: true })
@@ -71,9 +67,9 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
     const place = join(folder, `round-${round}`)
     const archive = await openArchive(place, LEVEL)
     const work = {
-      archive: () => {
-        for (const exchange of exchanges) archive.write(exchange)
-        archive.close()
+      archive: async () => {
+        for (const exchange of exchanges) await archive.write(exchange)
+        await archive.close()
       },
       gzip: () => {
         for (const record of plain) gzipSync(record, { level: LEVEL })
@@ -84,7 +80,7 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
     }
     for (const [name, run] of Object.entries(work)) {
       const start = process.cpuUsage()
-      run()
+      await run()
       const { user, system } = process.cpuUsage(start)
       // The first round warms up.
       if (round > 0) times[name as keyof typeof times].push((user + system) / exchanges.length)
@@ -104,8 +100,8 @@ async function writing(sites: FileSites, folder: string): Promise<Figure[]> {
 /** The records that the exchanges become, before compression; without the description of the file. */
 async function recordsOf(exchanges: readonly HttpExchange[], folder: string): Promise<Buffer[]> {
   const archive = await openArchive(folder, 0)
-  for (const exchange of exchanges) archive.write(exchange)
-  archive.close()
+  for (const exchange of exchanges) await archive.write(exchange)
+  await archive.close()
   const { readFileSync } = await import('node:fs')
   const records: Buffer[] = []
   let file: Buffer | undefined
@@ -115,33 +111,4 @@ async function recordsOf(exchanges: readonly HttpExchange[], folder: string): Pr
     if (record.type !== 'warcinfo') records.push(file.subarray(record.offset, record.offset + record.length))
   }
   return records
-}
-
-/** Alternating crawls with and without an archive. */
-async function crawling(sites: FileSites, folder: string): Promise<Figure[]> {
-  const rates: Record<'bare' | 'archived' | 'fast', number[]> = { bare: [], archived: [], fast: [] }
-  const cpu: typeof rates = { bare: [], archived: [], fast: [] }
-  for (let round = 0; round < 3; round++) {
-    const crawls = {
-      bare: crawlerOf(sites),
-      archived: crawlerOf(sites).use(archiveHook(join(folder, `crawl-${round}`))),
-      fast: crawlerOf(sites).use(archiveHook(join(folder, `fast-${round}`), { gzip: 1 })),
-    }
-    for (const [name, crawler] of Object.entries(crawls)) {
-      const startedAt = performance.now()
-      const start = process.cpuUsage()
-      const { pages } = await crawler.run()
-      const { user, system } = process.cpuUsage(start)
-      rates[name as keyof typeof rates].push((pages / (performance.now() - startedAt)) * 1000)
-      cpu[name as keyof typeof cpu].push((user + system) / pages)
-    }
-  }
-  const share = (name: 'archived' | 'fast') => median(rates[name].map((rate, at) => rate / rates.bare[at]!))
-  return [
-    { what: 'crawl, CPU a page', value: median(cpu.bare), unit: 'µs' },
-    { what: 'crawl with warc(), CPU a page', value: median(cpu.archived), unit: 'µs' },
-    { what: 'crawl, pages a second', value: median(rates.bare), unit: '' },
-    { what: 'crawl with warc() ÷ bare, pages a second', value: share('archived'), unit: '' },
-    { what: 'crawl with warc({ gzip: 1 }) ÷ bare, pages a second', value: share('fast'), unit: '' },
-  ]
 }

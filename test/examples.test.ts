@@ -317,6 +317,22 @@ const CASES: Record<string, () => Promise<void>> = {
     await site.close()
   },
 
+  async 'ranked-search'() {
+    const folder = newFile()
+    const site = await startSite({
+      '/': '<title>Home</title><a href="/a">everything on lamps</a>',
+      '/a': html('Nothing of that'),
+    })
+    const { code, stdout, stderr } = await runProgram('examples/ranked-search.ts', [
+      site.url(),
+      'anchors:lamps',
+      folder,
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.replaceAll(site.url(''), '').trimEnd()).toBe('Nothing of that /a')
+    await site.close()
+  },
+
   async 'to-a-database'() {
     const path = newFile()
     const site = await startSite({ '/': html('Home', '/a'), '/a': html('Spiders') })

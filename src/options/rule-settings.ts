@@ -2,6 +2,7 @@ import type { Module } from '../modules/module.js'
 import { all } from '../url/scope/combine.js'
 import { prioritized } from '../url/scope/priorities.js'
 import type { ScopeLike } from '../url/scope/scope.js'
+import type { PriorityRule } from '../url/scope/url-table.js'
 import { BaseSettings } from './base-settings.js'
 import { acceptRules } from './user-code.js'
 
@@ -54,10 +55,14 @@ export abstract class RuleSettings extends BaseSettings {
    * have 0, and pages that only a sitemap lists have -1. Each call adds a rule, and the first that matches decides. A
    * link to which an extractor gave a `priority` keeps that. With workers a function must be in a module.
    *
+   * `byRank(graph)` of `kumo/graph` knows the priority of each URL by itself, and needs no number.
+   *
    * @example
    * new Crawler().prioritize('/products/**', 10).prioritize('/archive/**', -10)
    */
-  prioritize(rule: ScopeLike | Module, priority: number): this {
+  prioritize(rule: ScopeLike | Module, priority: number): this
+  prioritize(rule: PriorityRule): this
+  prioritize(rule: ScopeLike | Module, priority?: number): this {
     const [made] = acceptRules('prioritize', [rule])
     return this.with({ prioritize: [...this.options.prioritize, prioritized(made!, priority)] })
   }

@@ -8,7 +8,7 @@ import { Archive } from './archive.js'
 import { Captures } from './captures.js'
 import type { CacheOptions } from './contract.js'
 import type { IndexedCapture } from './format/cdxj.js'
-import { freshForMs } from './freshness.js'
+import { freshForMs, mustNotBeKept } from './freshness.js'
 import { type ArchivedAnswer, answerOf, replay, resolveCapture } from './replay.js'
 
 /** The settings of a cache, checked. */
@@ -22,7 +22,7 @@ const NOT_MODIFIED = 304
 /** They say how the server was at that moment, not what the page is. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 const FILE_BYTES = 1e9
-const LEVEL = 6
+const LEVEL = 5
 
 /** @throws KumoError `KUMO_INVALID_OPTION` */
 export function cacheSettings(folder: unknown, options: CacheOptions): CacheSettings {
@@ -101,9 +101,9 @@ class CachingFetcher implements Fetcher {
     return this.#fetch(request, context, answer)
   }
 
-  close(): Promise<void> | void {
-    this.#archive?.close()
-    return this.#web.close?.()
+  async close(): Promise<void> {
+    await this.#archive?.close()
+    await this.#web.close?.()
   }
 
   /** Asks the server. If it says that nothing has changed, the answer is the kept one. */
@@ -111,7 +111,13 @@ class CachingFetcher implements Fetcher {
     const known = kept === undefined || kept.isTruncated || context.known ? undefined : validatorsOf(kept)
     const outcome = await this.#web.fetch(request, new RecordingContext(context, context.known ?? known))
     const { exchange } = outcome
-    if (exchange !== undefined && outcome.ok) this.#keep(request, outcome.status, exchange)
+    // In the other mode everything is kept: it is to work without the web.
+    const isRefused =
+      this.#mode === 'refresh' &&
+      outcome.ok &&
+      mustNotBeKept((name) => outcome.headers.get(name) ?? undefined)
+    if (exchange !== undefined && outcome.ok && !isRefused)
+      await this.#keep(request, outcome.status, exchange)
     if (kept !== undefined && known !== undefined && outcome.ok && outcome.status === NOT_MODIFIED) {
       const { archived: _, ...answer } = await answerOf(kept, context)
       return { ...answer, wireBytes: outcome.wireBytes, ...(context.records && { exchange }) } as Outcome
@@ -119,9 +125,9 @@ class CachingFetcher implements Fetcher {
     return context.records || exchange === undefined ? outcome : withoutExchange(outcome)
   }
 
-  #keep(request: CrawlRequest, status: number, exchange: WireExchange): void {
+  async #keep(request: CrawlRequest, status: number, exchange: WireExchange): Promise<void> {
     if (status >= 500 || PASSING.has(status)) return
-    const capture: IndexedCapture = this.#archive!.write({
+    const capture: IndexedCapture = await this.#archive!.write({
       ...exchange,
       url: request.url,
       id: request.url,
@@ -133,8 +139,10 @@ class CachingFetcher implements Fetcher {
   }
 }
 
-function headerOf({ headers }: ArchivedAnswer): (name: string) => string | undefined {
-  return (name) => headers.findLast(([key]) => key.toLowerCase() === name)?.[1]
+/** Of a 304, if one has confirmed the answer, and otherwise its own. */
+function headerOf({ headers, updated = [] }: ArchivedAnswer): (name: string) => string | undefined {
+  const isNamed = (name: string) => (line: readonly [string, string]) => line[0].toLowerCase() === name
+  return (name) => (updated.findLast(isNamed(name)) ?? headers.findLast(isNamed(name)))?.[1]
 }
 
 function validatorsOf(answer: ArchivedAnswer): Validators | undefined {

@@ -17,9 +17,25 @@ type Header = (name: string) => string | undefined
  */
 export function freshForMs(status: number, header: Header, receivedAt: number): number {
   const control = directivesOf(header('cache-control'))
-  if (control.has('no-store') || control.has('no-cache') || header('vary')?.trim() === '*') return 0
-  const age = Number(/^\d+$/.exec(header('age')?.trim() ?? '')?.[0] ?? 0) * 1000
-  return Math.max(0, lifetimeMs(status, header, control, receivedAt) - age)
+  if (control.has('no-store') || control.has('no-cache') || varies(header('vary'))) return 0
+  const said = Number(/^\d+$/.exec(header('age')?.trim() ?? '')?.[0] ?? 0) * 1000
+  // A cache in between may not say how old its answer was (RFC 9111, 4.2.3).
+  const apparent = receivedAt - (parseHttpDate(header('date') ?? '') ?? receivedAt)
+  return Math.max(0, lifetimeMs(status, header, control, receivedAt) - Math.max(said, apparent))
+}
+
+/** Whether an answer forbids to be kept. */
+export function mustNotBeKept(header: Header): boolean {
+  return directivesOf(header('cache-control')).has('no-store')
+}
+
+/** Request headers that are the same in every run of a crawl. */
+const CONSTANT: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'origin'])
+
+/** Whether another run may get another answer, for example in another language: the server must be asked. */
+function varies(vary: string | undefined): boolean {
+  const names = (vary ?? '').split(',').map((name) => name.trim().toLowerCase())
+  return names.some((name) => name !== '' && !CONSTANT.has(name))
 }
 
 function lifetimeMs(

@@ -5,11 +5,13 @@ import type { HttpExchange } from '../fetch/contract.js'
 import type { Hook } from '../hooks/contract.js'
 import { withRecipe } from '../modules/recipe.js'
 import { systemClock, systemRandom } from '../time.js'
+import type { MaybePromise } from '../types.js'
 import { Archive, type ArchiveSettings } from './archive.js'
 import type { WarcOptions } from './contract.js'
 
 const KEYS = ['size', 'gzip', 'prefix', 'credentials', 'info']
-const DEFAULT_LEVEL = 6
+/** Files are 1 to 2 % larger than with level 6, and take four fifths of its time: see decision 0034. */
+const DEFAULT_LEVEL = 5
 const DEFAULT_BYTES = 1e9
 /** Smaller files would have more overhead than content. */
 const MIN_BYTES = 1000
@@ -32,9 +34,9 @@ function archiveHook(settings: ArchiveSettings): Hook {
   let archive: Archive | undefined
   const failed = (error: unknown) =>
     asKumoError(error, 'KUMO_ARCHIVE_FAILED', `the archive in ${settings.folder} could not be written`)
-  const guarded = <T>(action: () => T): T => {
+  const guarded = async (action: () => MaybePromise<unknown>): Promise<void> => {
     try {
-      return action()
+      await action()
     } catch (error) {
       throw failed(error)
     }
@@ -50,12 +52,15 @@ function archiveHook(settings: ArchiveSettings): Hook {
         throw failed(error)
       }
     },
-    exchange: (exchange: HttpExchange) => guarded(() => void archive?.write(exchange)),
-    async flush() {
-      await archive?.flush().catch((error) => {
+    exchange(exchange: HttpExchange) {
+      try {
+        const captured = archive?.write(exchange)
+        if (captured instanceof Promise) return guarded(() => captured)
+      } catch (error) {
         throw failed(error)
-      })
+      }
     },
+    flush: () => guarded(() => archive?.flush()),
     close: () => guarded(() => archive?.close()),
   }
 }

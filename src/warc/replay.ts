@@ -89,6 +89,8 @@ export interface ArchivedAnswer {
   readonly headers: HttpMessage['headers']
   readonly body: Uint8Array
   readonly isTruncated: boolean
+  /** Headers of a 304 that confirmed the answer, which replace its own (RFC 9111, 3.2). */
+  readonly updated?: HttpMessage['headers'] | undefined
 }
 
 /** The answer of a capture; for a revisit, that of the capture that it refers to. Undefined if it cannot be read. */
@@ -104,7 +106,8 @@ export async function resolveCapture(
   const answer = before && answerIn(before)
   const { http } = record
   // A revisit may have no head of its own, and a 304 does not repeat the one of the page.
-  if (answer === undefined || http === undefined || http.status === NOT_MODIFIED) return answer
+  if (answer === undefined || http === undefined) return answer
+  if (http.status === NOT_MODIFIED) return { ...answer, updated: http.headers }
   return { ...answer, status: http.status, headers: http.headers }
 }
 

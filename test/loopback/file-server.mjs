@@ -6,8 +6,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { extname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 
 const TYPES = { '.html': 'text/html', '.htm': 'text/html', '.txt': 'text/plain', '.xml': 'application/xml' }
+
+/** As most servers do, from a cache as they have one. */
+const codesContent = process.env.KUMO_FILES_GZIP === '1'
+const kept = new Map()
+const coded = (key, content) => {
+  if (!kept.has(key)) kept.set(key, gzipSync(content))
+  return kept.get(key)
+}
 
 /** By address, then by path. */
 const sites = process.argv.slice(2).map((folder) => {
@@ -26,8 +35,14 @@ const server = createServer((request, response) => {
   const body = path === '/all-pages' ? site?.list : file && readFileSync(file)
   const type = file === undefined ? 'text/html' : (TYPES[extname(file)] ?? 'application/octet-stream')
   const content = body ?? Buffer.from('not found')
-  response.writeHead(body ? 200 : 404, { 'Content-Type': type, 'Content-Length': content.length })
-  response.end(content)
+  const isCoded = codesContent && /\bgzip\b/.test(String(request.headers['accept-encoding']))
+  const sent = isCoded ? coded(`${host}${path}`, content) : content
+  response.writeHead(body ? 200 : 404, {
+    'Content-Type': type,
+    'Content-Length': sent.length,
+    ...(isCoded && { 'Content-Encoding': 'gzip' }),
+  })
+  response.end(sent)
 })
 server.listen(0, '0.0.0.0', () => {
   process.send?.({ port: server.address().port, pages: sites.map(({ files }) => files.size) })

@@ -28,15 +28,18 @@ export interface FileSites {
   close(): Promise<void>
 }
 
-/** Unpacks sites and serves them from a process of its own, each at its own address. */
-export async function startFileSites(names = SITE_NAMES): Promise<FileSites> {
+/** Unpacks sites and serves them from a process of its own, each at its own address. `gzip`: with a content coding. */
+export async function startFileSites(names = SITE_NAMES, gzip = false): Promise<FileSites> {
   const root = mkdtempSync(join(tmpdir(), 'kumo-sites-'))
   const folders = names.map((name) => join(root, name))
   for (const [at, folder] of folders.entries()) {
     mkdirSync(folder)
     execFileSync('tar', ['-xzf', join(SITES, `${names[at]}.tar.gz`), '-C', folder])
   }
-  const server = fork(SERVER, folders, { execArgv: [] })
+  const server = fork(SERVER, folders, {
+    execArgv: [],
+    env: { ...process.env, KUMO_FILES_GZIP: gzip ? '1' : '0' },
+  })
   const [{ port, pages }] = (await once(server, 'message')) as [{ port: number; pages: number[] }]
   return {
     seeds: folders.map((_, at) => `http://127.0.0.${at + 1}:${port}/all-pages`),

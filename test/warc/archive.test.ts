@@ -1,8 +1,17 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { Crawler } from 'kumo'
+import { seededRandom } from 'kumo/adapters'
 import { warc } from 'kumo/warc'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HttpExchange } from '../../src/fetch/contract.js'
+import { Archive } from '../../src/warc/archive.js'
+import { CA, SERVER } from '../fetch/certificates/index.js'
 import { type LoopbackSite, startSite } from '../loopback/site.js'
 import {
   archive,
@@ -13,6 +22,7 @@ import {
   recordsOf,
   startArchivedSite,
 } from './archived-site.js'
+import { readWithNodeWarc, readWithWarcio } from './other-readers.js'
 
 let site: LoopbackSite
 
@@ -118,18 +128,17 @@ describe('records', () => {
     await new Crawler()
       .seeds(validated.url('/'))
       .delay(0)
-      .refresh({ min: '10ms', max: '50ms', rounds: 2 })
+      // Some visits are unconditional, to check what the server says.
+      .refresh({ min: '10ms', max: '50ms', rounds: 12 })
       .use(warc(folder))
       .run()
     await validated.close()
     const visits = (await recordsOf(folder)).filter(
       ({ url, type }) => type !== 'request' && url?.endsWith('/'),
     )
-    expect(visits.map(({ type, http }) => [type, http?.status])).toEqual([
-      ['response', 200],
-      ['revisit', 304],
-    ])
-    expect(visits[1]?.fields.get('warc-profile')).toBe(
+    expect(visits.map(({ type }) => type)).toEqual(['response', ...new Array(11).fill('revisit')])
+    const unchanged = visits.find(({ http }) => http?.status === 304)
+    expect(unchanged?.fields.get('warc-profile')).toBe(
       'http://netpreserve.org/warc/1.1/revisit/server-not-modified',
     )
   })
@@ -150,6 +159,150 @@ describe('records', () => {
       expect(requests.some((text) => text.includes('secret'))).toBe(credentials)
     }
   })
+})
+
+describe('large records, which other threads compress', () => {
+  const LARGE = `<title>Large</title>${'Words that differ '.repeat(3000)}`
+
+  it('are in the file before their page is delivered, and before revisits of them', async () => {
+    const folder = newFolder()
+    const routes = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`/${i}`, LARGE]))
+    const large = await startSite({
+      '/': Object.keys(routes)
+        .map((path) => `<a href="${path}">${path}</a>`)
+        .join(''),
+      ...routes,
+    })
+    const missing: string[] = []
+    await new Crawler()
+      .seeds(large.url('/'))
+      .delay(0)
+      .perHost({ connections: 16, growAt: 1 })
+      .use(warc(folder))
+      .use({
+        name: 'reader',
+        async page({ url }) {
+          const seen = new Map((await recordsOf(folder)).map((record) => [record.url, record]))
+          const record = seen.get(url)
+          const payload = seen.get(record?.fields.get('warc-refers-to-target-uri') ?? url)
+          if (record === undefined || payload === undefined) missing.push(url)
+        },
+      })
+      .run()
+    await large.close()
+    expect(missing).toEqual([])
+    const types = (await recordsOf(folder))
+      .filter(({ url, type }) => /\/\d+$/.test(url ?? '') && type !== 'request')
+      .map(({ type }) => type)
+    expect(types).toEqual(['response', ...new Array(29).fill('revisit')])
+  })
+
+  const NOISE = randomBytes(20_000).toString('hex')
+  const exchangeOf = (body: string): HttpExchange => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n'
+    return {
+      url: 'http://a.example/',
+      id: '1',
+      purpose: 'page',
+      method: 'GET',
+      status: 200,
+      protocol: 'http/1.1',
+      request: Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+      response: Buffer.from(head + body),
+      headBytes: head.length,
+      body: Buffer.from(body),
+      truncated: false,
+      startedAt: 1_700_000_000_000,
+      durationMs: 1,
+      remoteAddress: undefined,
+    }
+  }
+  const open = (folder: string, maxBytes: number) =>
+    Archive.open(
+      { folder, prefix: 'a', maxBytes, level: 5, credentials: false, info: {} },
+      0,
+      Date.now,
+      seededRandom(1),
+      () => {},
+    )
+
+  it('are waited for when the archive is closed', async () => {
+    const folder = newFolder()
+    const archived = await open(folder, 1e9)
+    const writes = [1, 2, 2, 3].map((n) => archived.write(exchangeOf(`${n} ${LARGE}`)))
+    expect(writes.every((write) => write instanceof Promise)).toBe(true)
+    await archived.close()
+    const captures = await Promise.all(writes)
+    expect(captures.map(({ isRevisit }) => isRevisit)).toEqual([false, false, true, false])
+    expect(captures[2]!.offset).toBeGreaterThan(captures[1]!.offset)
+    expect((await recordsOf(folder)).length).toBe(1 + 2 * 4)
+    expect(() => archived.write(exchangeOf(LARGE))).toThrow('closed')
+  })
+
+  it('that cannot be written are reported, and their payloads are not remembered', async () => {
+    const folder = newFolder()
+    const archived = await open(folder, 2000)
+    await archived.write(exchangeOf('small'))
+    rmSync(folder, { recursive: true })
+    const writes = [archived.write(exchangeOf(NOISE)), archived.write(exchangeOf(NOISE))]
+    const ended = await Promise.allSettled(writes)
+    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(archived.flush()).rejects.toThrow('ENOENT')
+    await archived.flush()
+    mkdirSync(folder)
+    expect(await archived.write(exchangeOf(NOISE))).toMatchObject({ isRevisit: false })
+    await archived.close()
+  })
+})
+
+it('stores bodies that are compressed already', async () => {
+  const folder = newFolder()
+  const noise = randomBytes(30_000)
+  const coded = await startSite({
+    '/': { headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' }, body: gzipSync(noise) },
+  })
+  await crawlerOf(coded).use(warc(folder)).run()
+  await coded.close()
+  const record = (await recordsOf(folder)).find(({ url }) => url === coded.url('/'))!
+  expect(Buffer.from(record.http!.body).equals(gzipSync(noise))).toBe(true)
+  expect(record.length).toBeLessThan(gzipSync(noise).length + 1000)
+})
+
+it('has exchanges over HTTP/2 as HTTP/1.1 would have written them, which others can read', async () => {
+  const body = `<title>Two</title>${'Over one connection. '.repeat(500)}`
+  const server = createSecureServer({ ...SERVER, allowHTTP1: true }, (request, response) => {
+    const isCoded = request.url === '/coded'
+    const headers = { 'content-type': 'text/html', ...(isCoded && { 'content-encoding': 'gzip' }) }
+    response.writeHead(request.url === '/robots.txt' ? 404 : 200, headers)
+    response.end(isCoded ? gzipSync(body) : `${body}<a href="/coded">c</a>`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const folder = newFolder()
+  await new Crawler()
+    .seeds(`https://127.0.0.1:${port}/`)
+    .delay(0)
+    .http2()
+    .tls({ ca: CA })
+    .use(warc(folder))
+    .run()
+  server.close()
+  const records = await recordsOf(folder)
+  const responses = records.filter(({ type }) => type === 'response')
+  expect(responses.map(({ fields }) => fields.get('warc-protocol'))).toEqual(['h2', 'h2', 'h2'])
+  const [, page, coded] = responses
+  expect(bytesOf(page?.block)).toMatch(/^HTTP\/1\.1 200 \r\ncontent-type: text\/html\r\n/)
+  expect(gunzipSync(coded!.http!.body).toString()).toBe(body)
+  const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.warc.gz'))!)
+  for (const read of [readWithWarcio, readWithNodeWarc]) {
+    const seen: (number | undefined)[] = []
+    for await (const record of read(file)) {
+      if (record.type !== 'response') continue
+      seen.push(record.status)
+      expect(record.digest).toBe(`sha1:${base32Sha1(record.payload)}`)
+    }
+    expect(seen).toEqual([404, 200, 200])
+  }
 })
 
 describe('files', () => {

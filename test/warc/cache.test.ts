@@ -88,6 +88,35 @@ it('refresh: asks for what is not fresh, and uses what has not changed', async (
   await changing.close()
 })
 
+it('refresh: a 304 makes an old answer fresh again, and what must not be kept is not', async () => {
+  const old = new Date(Date.now() - 86_400_000).toUTCString()
+  let isOld = true
+  const aged = await startSite({
+    '/': (request, response) => {
+      const isKnown = request.headers['if-none-match'] === '"1"'
+      const headers = { etag: '"1"', 'content-type': 'text/html', 'cache-control': 'max-age=3600' }
+      response.writeHead(isKnown ? 304 : 200, isOld ? { ...headers, date: old } : headers)
+      response.end(isKnown ? undefined : '<title>old</title><a href="/secret">s</a>')
+    },
+    '/secret': { headers: { 'content-type': 'text/html', 'cache-control': 'no-store' }, body: 'a secret' },
+    '/robots.txt': { headers: { 'cache-control': 'max-age=3600' }, body: '' },
+  })
+  const folder = newFolder()
+  const asked = async () => {
+    const before = aged.requests.length
+    const { pages } = await crawl(crawlerOf(aged).cache(folder, { mode: 'refresh' }))
+    expect(pages.map(({ title }) => title).sort()).toEqual(['', 'old'])
+    return aged.requests.slice(before).map(({ path }) => path)
+  }
+  expect(await asked()).toEqual(['/robots.txt', '/', '/secret'])
+  isOld = false
+  expect(await asked()).toEqual(['/', '/secret'])
+  expect(await asked()).toEqual(['/secret'])
+  await aged.close()
+  for await (const record of readWarc(folder))
+    if (record.ok) expect(record.url ?? '').not.toContain('/secret')
+})
+
 it('keeps the delay between visits to the web', async () => {
   const folder = newFolder()
   await crawl(crawlerOf(site).depth(0).cache(folder))

@@ -19,6 +19,18 @@ type Options = ReadonlyMap<string, readonly string[]>
 
 /** Resolves with the exit code. */
 export async function warcCommand(args: readonly string[]): Promise<number> {
+  // `print` reports it too; without a listener it would end the program.
+  process.stdout.on('error', () => {})
+  try {
+    return await run(args)
+  } catch (error) {
+    // The reader has seen enough, as `| head` has.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
+    throw error
+  }
+}
+
+async function run(args: readonly string[]): Promise<number> {
   const { options, operands } = readArguments(args, WARC_OPTIONS)
   const [action = '', ...rest] = operands
   const [path, url, another] = rest
@@ -141,5 +153,7 @@ function timeOf(text: string | undefined): number | undefined {
 /** A slow reader slows the command down, instead of filling the memory. */
 function print(output: string | Uint8Array): Promise<void> {
   const bytes = typeof output === 'string' ? `${output}\n` : output
-  return new Promise((resolve) => void process.stdout.write(bytes, () => resolve()))
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
 }

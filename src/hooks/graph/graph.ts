@@ -29,6 +29,8 @@ export interface GraphOptions {
 
 /** Redirects that are followed to find who links to a URL. */
 const MOST_REDIRECTS = 10
+/** What a menu links to has a link from every page, and always the same text. */
+const TEXTS_READ = 1000
 
 /**
  * A graph of links in a folder. Open it with `openGraph()`.
@@ -108,10 +110,17 @@ export class Graph {
     return links
   }
 
-  /** The texts of the links to a URL, most frequent first: what others call it. */
-  async texts(url: string): Promise<{ readonly text: string; readonly count: number }[]> {
+  /**
+   * The texts of the links to a URL, most frequent first: what others call it. Of a URL with very many links only the first
+   * `most` are read, 1,000 unless you say otherwise.
+   */
+  async texts(url: string, most = TEXTS_READ): Promise<{ readonly text: string; readonly count: number }[]> {
+    await this.flush()
+    const id = this.#urls.find(url)
+    const sources = id < 0 ? [] : (await this.#incoming.of(id)).slice(0, most)
     const counts = new Map<string, number>()
-    for (const { text } of await this.in(url)) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1)
+    for (const { text } of await this.#textsTo(id, sources))
+      if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1)
     return [...counts].map(([text, count]) => ({ text, count })).sort((a, b) => b.count - a.count)
   }
 
@@ -228,6 +237,25 @@ export class Graph {
     }
   }
 
+  /** @internal */
+  readRanks(): Promise<Float64Array | undefined> {
+    return this.#ranks.read()
+  }
+
+  /** @internal The fingerprints of all URLs by their numbers, two words each. */
+  fingerprints(): Uint32Array {
+    return this.#urls.fingerprints()
+  }
+
+  /** @internal 1 for each number whose URL was visited. */
+  async visited(): Promise<Uint8Array> {
+    await this.flush()
+    const visited = new Uint8Array(this.#urls.size)
+    for await (const entries of this.#database.scan('p'))
+      for (const [key] of entries) visited[numberOf(key)] = 1
+    return visited
+  }
+
   /** The graph as text, in pieces: GraphML, DOT, or CSV. */
   async *export(format: GraphFormat): AsyncGenerator<string> {
     if (!['graphml', 'dot', 'csv'].includes(format))
@@ -310,6 +338,20 @@ export class Graph {
       links.push({ url: await this.#urls.one(target), text, rel, nofollow: marks.has(place) })
     }
     return links
+  }
+
+  /** The text of the link to a URL in each of these pages, without looking up any URL. */
+  async #textsTo(id: number, sources: readonly number[]): Promise<{ readonly text: string }[]> {
+    const [nodes, texts] = await Promise.all([
+      this.#database.getMany('p', sources),
+      this.#database.getMany('a', sources),
+    ])
+    return sources.map((source, i) => {
+      const [node, bytes] = [nodes[i], texts[i]]
+      if (node === undefined || bytes === undefined) return { text: '' }
+      const place = decodeNode(source, node).links.indexOf(id)
+      return { text: (Buffer.from(bytes).toString().split(LINK)[place] ?? '').split(FIELD)[0]! }
+    })
   }
 
   async *#allLinks(): AsyncGenerator<ExportedLink> {

@@ -60,6 +60,19 @@ export class IdTable {
     }
   }
 
+  /** The fingerprints of all numbers in their order, two words each. */
+  fingerprints(): Uint32Array {
+    const prints = new Uint32Array(2 * this.#size)
+    const words = this.#words
+    for (let at = 0; at < words.length; at += SLOT_WORDS) {
+      if (words[at + 2] === 0) continue
+      const id = words[at + 2]! - 1
+      prints[2 * id] = words[at]!
+      prints[2 * id + 1] = words[at + 1]!
+    }
+    return prints
+  }
+
   #grow(): void {
     const old = this.#words
     const slots = (this.#mask + 1) * 2

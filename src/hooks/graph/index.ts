@@ -1,5 +1,6 @@
 /** `kumo/graph`: the links of a crawl as a graph, its questions and its ranks. */
 
+export type { PriorityRule } from '../../url/scope/url-table.js'
 export type {
   BrokenLink,
   GraphCounts,
@@ -13,3 +14,4 @@ export type {
 } from './contract.js'
 export { type Graph, type GraphOptions, openGraph } from './graph.js'
 export { linkGraph } from './link-graph.js'
+export { byRank, visitedIn } from './rules.js'

@@ -1,10 +1,12 @@
 import { type Clock, systemClock } from '../../time.js'
 import type { Hook } from '../contract.js'
+import { pathOfWorker } from '../worker-path.js'
 import { type Graph, type GraphOptions, openGraph } from './graph.js'
 
 /**
  * Keeps the links of all pages in a graph, in a folder of its own. A page that has changed replaces its links, a page that
  * is gone drops them; redirects and URLs that failed are kept too. With a durable store the graph is never behind the crawl.
+ * In a module, `{worker}` in the path stands for the number of the worker: each needs a graph of its own.
  *
  * @example
  * await new Crawler().seeds('https://example.com/').use(linkGraph('./graph')).run()
@@ -17,8 +19,8 @@ export function linkGraph(path: string, options: GraphOptions = {}): Hook {
   const clock: Clock = systemClock()
   return {
     name: `link graph ${path}`,
-    async open() {
-      graph = await openGraph(path, options)
+    async open({ worker = 0 }) {
+      graph = await openGraph(pathOfWorker(path, worker), options)
     },
     page({ url, links, status, change, fetchedAt }) {
       if (change === 'gone') return graph!.writer.drop(url, status, 'gone', fetchedAt)

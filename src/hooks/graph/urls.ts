@@ -51,6 +51,11 @@ export class Urls {
     return this.#table.find(this.#print[0]!, this.#print[1]!)
   }
 
+  /** Of all URLs in the order of their numbers, two words each. */
+  fingerprints(): Uint32Array {
+    return this.#table.fingerprints()
+  }
+
   /** The numbers of URLs whose fingerprints are given; new ones get the next numbers. */
   resolve(prints: Uint32Array, count: number, ids: Uint32Array, urlAt: (place: number) => string): void {
     this.#table.resolve(prints, count, ids, (place) => void this.#fresh.push(urlAt(place)))

@@ -59,6 +59,8 @@ export interface SinkContext {
   /** Small records in the crawl's store. */
   readonly state: StateSpace
   readonly clock: Clock
+  /** The number of the worker that runs the sink, from 0; 0 also without workers. */
+  readonly worker: number
 }
 
 /** How a sink collects, retries and gives up. */

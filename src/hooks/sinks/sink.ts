@@ -44,14 +44,14 @@ export function sink<Item = PageRecord, Data extends object = object>(
   let last: SinkStats = NOTHING
   return {
     name: given.name,
-    async open({ state }) {
+    async open({ state, worker = 0 }) {
       if (batches !== undefined) throw inUse(given.name)
       const dead = new DeadLetters<Item>(state, settings.mostDead)
       const opened = new Batches(given, settings, dead)
       batches = opened
       try {
         await dead.open()
-        await given.open?.({ state, clock: settings.clock })
+        await given.open?.({ state, clock: settings.clock, worker })
       } catch (error) {
         batches = undefined
         throw error

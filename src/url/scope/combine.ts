@@ -25,6 +25,7 @@ import type {
   ScopeTarget,
   ScopeTest,
 } from './scope.js'
+import { inTable, tablePriorities } from './url-table.js'
 
 const NAMED: Readonly<Record<ScopeName, () => ScopeRule>> = {
   site: sameSite,
@@ -147,6 +148,8 @@ const READY: ReadonlyMap<string, (...given: never[]) => ScopeRule> = new Map(
     matching,
     pageLanguage,
     prioritized,
+    tablePriorities,
+    inTable,
     all,
     any,
     not,

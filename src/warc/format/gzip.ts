@@ -6,7 +6,16 @@
  * as expected, `gzipSync` is used.
  */
 
-import { crc32, createGzip, gunzipSync, gzipSync, inflateRawSync, constants as zlib } from 'node:zlib'
+import {
+  crc32,
+  createDeflateRaw,
+  createGzip,
+  deflateRawSync,
+  gunzipSync,
+  gzipSync,
+  inflateRawSync,
+  constants as zlib,
+} from 'node:zlib'
 
 /** Writes a member into `output` from `at` on and returns where it ends; there is room for `gzipBound` bytes. */
 export type GzipMember = (input: Buffer, length: number, output: Buffer, at: number) => number
@@ -42,21 +51,85 @@ export function withGzipSync(level: number): GzipMember {
   }
 }
 
+interface Engine {
+  readonly _handle?: Handle
+  /** Room in the output, and bytes of the input, that the last write has left. */
+  readonly _writeState?: Uint32Array
+  reset(): void
+}
+
 function reusedCompressor(level: number): GzipMember | undefined {
-  const engine = createGzip({ level }) as unknown as {
-    readonly _handle?: Handle
-    /** Room in the output, and bytes of the input, that the last write has left. */
-    readonly _writeState?: Uint32Array
-    reset(): void
-  }
+  return reused(createGzip({ level }) as unknown as Engine, zlib.Z_FINISH)
+}
+
+function reused(engine: Engine, flush: number): GzipMember | undefined {
   const { _handle: handle, _writeState: left } = engine
   if (typeof handle?.writeSync !== 'function' || !(left instanceof Uint32Array)) return undefined
   return (input, length, output, at) => {
     const room = output.length - at
-    handle.writeSync(zlib.Z_FINISH, input, 0, length, output, at, room)
+    handle.writeSync(flush, input, 0, length, output, at, room)
     engine.reset()
     if (left[1] !== 0) throw new Error('a gzip member did not fit into its buffer')
     return at + room - left[0]!
+  }
+}
+
+/**
+ * Writes a member whose first `headBytes` are compressed and whose rest is stored as it is, because it is compressed
+ * already and would only cost time.
+ */
+export type HalfStoredMember = (
+  input: Buffer,
+  headBytes: number,
+  length: number,
+  output: Buffer,
+  at: number,
+) => number
+
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
+const MAX_STORED = 65_535
+const [NOT_LAST, LAST] = [0, 1]
+
+/** Makes such members (RFC 1951, 3.2.4; RFC 1952, 2.3). */
+export function halfStoredMembers(level: number): HalfStoredMember {
+  const deflate = flushed(level)
+  return (input, headBytes, length, output, at) => {
+    let end = at + GZIP_HEADER.copy(output, at)
+    // The flush ends at a whole byte, so that stored blocks can follow.
+    end = deflate(input, headBytes, output, end)
+    for (let from = headBytes; ; from += MAX_STORED) {
+      const size = Math.min(MAX_STORED, length - from)
+      const isLast = from + size === length
+      output[end] = isLast ? LAST : NOT_LAST
+      output.writeUInt16LE(size, end + 1)
+      output.writeUInt16LE(~size & MAX_STORED, end + 3)
+      end += 5 + input.copy(output, end + 5, from, from + size)
+      if (isLast) break
+    }
+    end = output.writeUInt32LE(crc32(input.subarray(0, length)), end)
+    return output.writeUInt32LE(length >>> 0, end)
+  }
+}
+
+/** Deflates without an end, with one compressor if Node allows it. */
+function flushed(level: number): GzipMember {
+  const kept = reused(createDeflateRaw({ level }) as unknown as Engine, zlib.Z_SYNC_FLUSH)
+  const inflates = (deflate: GzipMember) => {
+    const text = Buffer.from('WARC/1.1\r\n'.repeat(20))
+    const output = Buffer.alloc(gzipBound(text.length))
+    return [1, 2].every(() => {
+      const end = deflate(text, text.length, output, 0)
+      return inflateRawSync(output.subarray(0, end), { finishFlush: zlib.Z_SYNC_FLUSH }).equals(text)
+    })
+  }
+  try {
+    if (kept !== undefined && inflates(kept)) return kept
+  } catch {
+    // Node behaves differently from what is expected.
+  }
+  return (input, length, output, at) => {
+    const bytes = deflateRawSync(input.subarray(0, length), { level, finishFlush: zlib.Z_SYNC_FLUSH })
+    return at + bytes.copy(output, at)
   }
 }
 

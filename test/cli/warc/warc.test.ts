@@ -31,6 +31,13 @@ it('lists records', async () => {
   expect(records.length).toBe(1 + 2 * (Object.keys(BODIES).length + 1))
 })
 
+it('ends quietly when its reader has seen enough', async () => {
+  const { code, stderr } = await runProgram('src/cli/main.ts', ['warc', 'list', folder], {
+    onStart: (child) => void child.stdout?.destroy(),
+  })
+  expect([code, stderr]).toEqual([0, ''])
+})
+
 it('verifies an archive, and finds what is wrong with it', async () => {
   const sound = await kumo('verify', folder)
   expect([sound.code, sound.stdout]).toEqual([0, ''])

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { gzipBound, gzipMembers, readMember, withGzipSync } from '../../../src/warc/format/gzip.js'
+import {
+  gzipBound,
+  gzipMembers,
+  halfStoredMembers,
+  readMember,
+  withGzipSync,
+} from '../../../src/warc/format/gzip.js'
+import { GzipPool, keptCompressor, withGzip } from '../../../src/warc/format/gzip-pool.js'
 
 describe.each([
   ['one compressor for all', gzipMembers],
@@ -34,4 +41,47 @@ it('tells members that do not end, are too large, or are none', () => {
   expect(readMember(member.subarray(0, -3), 20_000)).toBe('more')
   expect(readMember(member, 5000)).toBe('too-large')
   expect(readMember(Buffer.from('hello, world'), 5000)).toBe('damaged')
+})
+
+describe.each([
+  ['kept compressors', keptCompressor],
+  ['zlib.gzip', withGzip],
+] as const)('on the pool, with %s', (_, make) => {
+  it('makes the same members, many at once', async () => {
+    const texts = [0, 1, 20_000, 300_000, 5000].map((length, i) => Buffer.alloc(length, `${i}, some text. `))
+    const lengths = texts.map(async (text) => {
+      const output = Buffer.alloc(gzipBound(text.length))
+      const gzip = make(5)
+      for (let round = 0; round < 3; round++) {
+        const length = await gzip(text, text.length, output)
+        expect(output.subarray(0, length).equals(gzipSync(text, { level: 5 }))).toBe(true)
+      }
+      return gunzipSync(output).length
+    })
+    expect(await Promise.all(lengths)).toEqual(texts.map(({ length }) => length))
+  })
+})
+
+it('has no compressor to spare while all are busy', async () => {
+  const pool = await GzipPool.open(5)
+  const taken = Array.from({ length: 100 }, () => pool.take()).filter((each) => each !== undefined)
+  expect(taken.length).toBeGreaterThan(4)
+  expect(taken.length).toBeLessThan(50)
+  pool.giveBack(taken[0]!)
+  expect(pool.take()).toBe(taken[0])
+})
+
+it('stores what is compressed already, behind a head that is compressed', () => {
+  const member = halfStoredMembers(5)
+  const head = Buffer.from('WARC-Type: response\r\n'.repeat(100))
+  for (const length of [0, 1, 65_534, 65_535, 65_536, 200_000]) {
+    const input = Buffer.concat([head, randomBytes(length)])
+    const output = Buffer.alloc(3 + gzipBound(input.length))
+    for (let round = 0; round < 2; round++) {
+      const end = member(input, head.length, input.length, output, 3)
+      expect(gunzipSync(output.subarray(3, end)).equals(input)).toBe(true)
+      expect(end - 3).toBeLessThan(input.length)
+      expect(readMember(output.subarray(3, end), 1_000_000)).toMatchObject({ length: end - 3 })
+    }
+  }
 })

@@ -4,6 +4,7 @@ import { assertKeys, invalidOption } from '../../../errors.js'
 import type { Page } from '../../../extract/contract.js'
 import type { StateSpace } from '../../../stores/contract.js'
 import { systemRandom } from '../../../time.js'
+import { pathOfWorker } from '../../worker-path.js'
 import type { SinkOptions } from '../contract.js'
 import { type ByteSize, byteSize, SINK_KEYS, text } from '../settings.js'
 import { type SinkHook, sink } from '../sink.js'
@@ -49,44 +50,50 @@ export function fileSink<Data extends object>(
   if (!COMPRESSIONS.includes(compress))
     throw invalidOption(`${kind}.compress`, compress, "'gzip', 'zstd' or 'none'")
   if (typeof sync !== 'boolean') throw invalidOption(`${kind}.sync`, sync, 'true or false')
-  const file = new RotatingFile({
-    path,
-    rotateBytes: rotate === undefined ? Number.POSITIVE_INFINITY : byteSize(`${kind}.rotate`, rotate),
-    framing: framingOf(compress, header !== undefined),
-    header: header === undefined ? undefined : header + lineEnd,
-  })
+  const rotateBytes = rotate === undefined ? Number.POSITIVE_INFINITY : byteSize(`${kind}.rotate`, rotate)
+  const framing = framingOf(compress, header !== undefined)
+  let file: RotatingFile | undefined
   let written: WrittenPages | undefined
   return sink<string, Data>({
     ...options,
     name: `${kind} ${path}`,
     record: line,
-    async open({ state }) {
-      const pages = new WrittenPages(`${file.base}${JOURNAL}`)
-      await file.open(() => crawlOf(state).then((crawl) => pages.open(crawl)))
+    async open({ state, worker }) {
+      const opened = new RotatingFile({
+        path: pathOfWorker(path, worker),
+        rotateBytes,
+        framing,
+        header: header === undefined ? undefined : header + lineEnd,
+      })
+      const pages = new WrittenPages(`${opened.base}${JOURNAL}`)
+      file = opened
+      await opened.open(() => crawlOf(state, worker).then((crawl) => pages.open(crawl)))
       written = pages
     },
     has: (page) => written?.has(page) === true,
     async write(batch) {
-      await file.append(batch.map(({ record }) => record + lineEnd).join(''))
+      await file!.append(batch.map(({ record }) => record + lineEnd).join(''))
       const ids = batch.flatMap(({ id, change }) => (change === 'new' ? id : []))
-      await written?.add(file.position, ids)
+      await written?.add(file!.position, ids)
     },
     async flush() {
-      if (sync) await file.sync()
+      if (sync) await file?.sync()
     },
     async close() {
-      await file.close()
+      await file?.close()
       await written?.close()
     },
   })
 }
 
 /** The name of this crawl, which it keeps for as long as its store keeps anything. */
-async function crawlOf(state: StateSpace): Promise<string> {
-  const known = await state.get('crawl')
+async function crawlOf(state: StateSpace, worker: number): Promise<string> {
+  // Workers share the state, and each has a file of its own.
+  const key = worker === 0 ? 'crawl' : `crawl ${worker}`
+  const known = await state.get(key)
   if (typeof known === 'string') return known
   // Not the time: two crawls can begin in the same millisecond.
   const name = systemRandom().next().toString(36).slice(2)
-  state.put('crawl', name)
+  state.put(key, name)
   return name
 }
