@@ -153,7 +153,7 @@ function estimates(results: readonly Result[]): readonly Claim[] {
   )
   const withDates =
     dated.reduce((sum, each) => sum + each.lostEstimate, 0) / dated.reduce((sum, each) => sum + each.lost, 0)
-  // The bar is for the crawler, which has dates of most feeds. From counts alone it is missed.
+  // The bar is for the crawler, which has dates of most feeds.
   console.log(`LA estimated ÷ true, in total, from counts alone: ${undated.toFixed(2)}\n`)
   return [
     {
