@@ -12,6 +12,9 @@ import { judgeFault } from './judge.js'
 const IN_EVERY_RUN = 5
 const SEED = 1
 
+/** Waiting for a turn counts too. */
+const PATIENCE_MS = 600_000
+
 /** So many clusters at once: they mostly wait, but each has five processes. */
 const AT_ONCE = 2
 let running = 0
@@ -30,7 +33,7 @@ async function inTurn(run: () => Promise<void>): Promise<void> {
 }
 
 describe.skipIf(whyNoRedis())(`a crawl on Redis${whyNoRedis() ? `: ${whyNoRedis()}` : ''}`, () => {
-  test.concurrent('three nodes share it', () =>
+  test.concurrent('three nodes share it', { timeout: PATIENCE_MS }, () =>
     inTurn(async () => {
       const cluster = await Cluster.start()
       try {
@@ -47,10 +50,11 @@ describe.skipIf(whyNoRedis())(`a crawl on Redis${whyNoRedis() ? `: ${whyNoRedis(
       } finally {
         await cluster.close()
       }
-    }))
+    }),
+  )
 
   for (const fault of sample(FAULTS, IN_EVERY_RUN)) {
-    test.concurrent(fault.name, () =>
+    test.concurrent(fault.name, { timeout: PATIENCE_MS }, () =>
       inTurn(async () => {
         const { findings } = await judgeFault(fault, seededRandom(SEED), false)
         expect(findings).toEqual([])
