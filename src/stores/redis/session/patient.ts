@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../time.js'
 import type { RedisClient } from '../client/contract.js'
-import { isPassing } from './session.js'
+import { isPassing } from './troubles.js'
 
 /** Between attempts to read from a server that is away. */
 const RETRY_MS = 250
