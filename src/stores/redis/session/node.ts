@@ -23,10 +23,10 @@ import { Inbox } from './inbox.js'
 import { Journal } from './journal.js'
 import { loadPartitions } from './load.js'
 import { patient } from './patient.js'
-import type { CrawlStatus } from './reply.js'
+import type { CrawlStatus, Loss } from './reply.js'
 import { SentLinks } from './sent-links.js'
 import { ServerTime } from './server-time.js'
-import { type Loss, Session } from './session.js'
+import { Session } from './session.js'
 import { Shares } from './shares.js'
 
 /** Stands for all other nodes. Not the number of any node, and not `MINE` of the engine. */

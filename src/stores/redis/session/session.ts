@@ -4,7 +4,7 @@ import type { Argument, ConfirmedReply, RedisClient } from '../client/contract.j
 import { packOperations } from '../protocol/operations.js'
 import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION } from '../protocol/scripts.js'
 import type { Journal } from './journal.js'
-import { type CrawlStatus, type Refusal, refusalIn, statusIn } from './reply.js'
+import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
 import type { ServerTime } from './server-time.js'
 import type { Shares } from './shares.js'
 import { baseIn, isPassing, NOT_CONFIRMED, refusedToJoin, SILENT, STALLED } from './troubles.js'
@@ -43,15 +43,6 @@ export interface SessionParts {
   newToken(): string
 }
 
-/** Others own the node's partitions, or the server has lost what the node knows. */
-export interface Loss {
-  readonly reason: string
-  /** Nobody else had the node's partitions until now. */
-  readonly wasAlone: boolean
-  /** The last commit that the server still has: infinite if it has all. */
-  readonly base: number
-}
-
 /** What a session reports. */
 export interface SessionListener {
   status(status: CrawlStatus): void
@@ -63,14 +54,6 @@ export interface SessionListener {
   /** The session is over. */
   lost(loss: Loss): void
   failed(error: KumoError): void
-}
-
-/** Partitions that a node has taken. */
-export interface Claimed {
-  /** True: its last owner was evicted. */
-  readonly partitions: ReadonlyMap<number, boolean>
-  /** For so long, a node that this history does not know may visit hosts of these partitions. */
-  readonly waitMs: number
 }
 
 /** The membership of one node, from joining to leaving. */
