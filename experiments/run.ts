@@ -5,6 +5,7 @@
  */
 
 import { bench } from './bench.js'
+import { cluster } from './cluster/index.js'
 import { feeds } from './feeds/index.js'
 import { feedsLive } from './feeds-live/index.js'
 import { live } from './live.js'
@@ -25,6 +26,7 @@ const EXPERIMENTS: Readonly<Record<string, Experiment>> = {
 const LONG_EXPERIMENTS: Readonly<Record<string, Experiment>> = {
   'refresh-300-days': longMisses,
   'feeds-live': feedsLive,
+  cluster,
 }
 
 const known = { ...EXPERIMENTS, ...LONG_EXPERIMENTS }

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { Crawler, type Failure, type FailureCode, KumoError } from 'kumo'
 import { ROUTES } from '../../test/hostile/routes.js'
 import { startHostileWeb } from '../../test/hostile/server.js'
+import { showCluster } from './cluster.js'
 import { counted, paint, wrap } from './format.js'
 import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
@@ -15,7 +16,8 @@ import { type DemoWeb, startDemoWeb } from './web.js'
 const USAGE = `npm run demo                          crawl a synthetic web on this machine
 npm run demo -- <url> …               crawl from these URLs (at most 100 pages)
 npm run demo -- --hosts 20 --pages 5  a smaller synthetic web
-npm run demo -- --hostile             a web that misbehaves in every way we know`
+npm run demo -- --hostile             a web that misbehaves in every way we know
+npm run demo -- --cluster 3           three processes on Redis, one of which is killed`
 
 /** A fifth of the default keeps the demo short. The hosts are our own. */
 const LOOPBACK_DELAY_MS = 200
@@ -47,11 +49,13 @@ async function main(): Promise<void> {
       hosts: { type: 'string' },
       pages: { type: 'string' },
       hostile: { type: 'boolean' },
+      cluster: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   })
   if (values.help) return console.log(USAGE)
   if (values.hostile) return crawlHostileWeb()
+  if (values.cluster !== undefined) return showCluster(wholeNumber('--cluster', values.cluster, 3))
   if (positionals.length > 0) {
     const pages = await crawl(
       common.seeds(positionals).delay(WEB_DELAY_MS).limit({ pages: WEB_PAGES }),

@@ -1,15 +1,21 @@
 import { emitWarning } from '../engine/delivery.js'
 import type { CrawlEvents } from '../engine/events.js'
 import type { Stats, Summary } from '../engine/stats/stats.js'
-import { messageOf, sentence } from '../errors.js'
+import { invalidOption, messageOf, sentence } from '../errors.js'
 import type { Page } from '../extract/contract.js'
 import type { GivenOptions } from '../options/options.js'
 import type { SeedInput } from '../options/seeds.js'
 import type { StoreHealth } from '../stores/contract.js'
+import { type Duration, parseDuration } from '../time.js'
 import { iterate, type PageIterator } from './iterate.js'
 import { PageStream } from './page-stream.js'
 import { Run } from './run.js'
 import { RunEvents } from './run-events.js'
+
+interface StopOptions {
+  /** How long visits in flight may take. */
+  readonly within?: Duration | undefined
+}
 
 /**
  * A running crawl: what `crawler.start()` returns. It emits nothing before the next macrotask, so listeners that are
@@ -132,9 +138,19 @@ export class CrawlRun<Data extends object = object> implements AsyncIterable<Pag
     this.#run.command((runner) => runner.resume())
   }
 
-  /** Ends the crawl: starts no more visits and lets those in flight finish; then `done` resolves. */
-  stop(): void {
-    this.#run.command((runner) => runner.stop())
+  /**
+   * Ends the crawl: starts no more visits and lets those in flight finish; then `done` resolves. Visits that are not
+   * finished after `within` are aborted; their URLs stay pending in a durable store. Without it, they have all the time
+   * they need.
+   *
+   * @example
+   * process.once('SIGTERM', () => run.stop({ within: '20s' }))
+   */
+  stop({ within }: StopOptions = {}): void {
+    const withinMs = within === undefined ? undefined : parseDuration(within)
+    if (within !== undefined && withinMs === undefined)
+      throw invalidOption('stop({ within })', within, "a duration such as '20s'")
+    this.#run.stop(withinMs)
   }
 
   /**

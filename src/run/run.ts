@@ -9,7 +9,7 @@ import { loadModules } from '../modules/load.js'
 import type { GivenOptions } from '../options/options.js'
 import { type OpenSeeds, openAdded, openSeeds, type SeedInput } from '../options/seeds.js'
 import type { StoreEvent, StoreHealth } from '../stores/contract.js'
-import type { Clock } from '../time.js'
+import type { Clock, Timer } from '../time.js'
 import { plan } from './plan.js'
 import { clockOf } from './plan-defaults.js'
 import type { RunOutputs } from './run-events.js'
@@ -52,6 +52,7 @@ export class Run {
   #earlyAdds: EarlyAdd[] = []
   #last: Stats | undefined = undefined
   #isOver = false
+  #stopTimer: Timer | undefined = undefined
 
   constructor(options: GivenOptions, outputs: RunOutputs) {
     this.#seeds = openSeeds(options.seeds)
@@ -80,6 +81,7 @@ export class Run {
       this.#seeds.abandon()
       this.#grace.close()
       this.#isOver = true
+      this.#stopTimer?.cancel()
       this.#last = this.#runner?.stats()
       this.#runner = undefined
       for (const { source, reject } of this.#earlyAdds.splice(0)) {
@@ -93,6 +95,16 @@ export class Run {
     if (this.#isOver) return
     this.#grace.abort()
     this.command((runner) => runner.abort())
+  }
+
+  /** Visits that are still in flight after `withinMs` are aborted. */
+  stop(withinMs: number | undefined): void {
+    if (this.#isOver) return
+    this.command((runner) => runner.stop())
+    if (withinMs === undefined) return
+    const { clock } = this.#grace
+    this.#stopTimer?.cancel()
+    this.#stopTimer = clock.wakeAt(clock.now() + withinMs, () => this.abort())
   }
 
   /** Passes a command on to the runner, now or as soon as there is one. After the run it is ignored. */

@@ -1,16 +1,20 @@
 /** Nodes as processes, a Redis server and a web, and the judgement about what they did. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { Redis } from 'ioredis'
+import type { RedisConnection } from 'kumo/redis'
 import { builtProgram } from '../built-program.js'
-import { type LoopbackWeb, startWeb, type WebOptions } from '../loopback/web.js'
+import { type LoopbackWeb, startWeb, type WebOptions, type WebRequest } from '../loopback/web.js'
 import { PROJECT } from '../run-program.js'
 import { RedisServer } from '../stores/redis/server.js'
 import type { NodeOrders } from './node-program.js'
+import { NAME, type ReplicatedOptions, ReplicatedRedis } from './replicated.js'
 import { SlowLine } from './slow-line.js'
 
 export const TTL_MS = 2000
 const DELAY_MS = 60
-const PATIENCE_MS = 60_000
+const CLOCK = new URL('stepped-clock.mjs', import.meta.url).href
+const PATIENCE_MS = 100_000
 
 export interface ClusterOptions {
   readonly web?: WebOptions
@@ -19,6 +23,10 @@ export interface ClusterOptions {
   readonly concurrency?: number
   readonly pages?: number
   readonly ttlMs?: number
+  /** How many hosts the crawl begins with. Default 1. */
+  readonly seeds?: number
+  /** Present: the server is the primary of a group that Sentinels watch. */
+  readonly replicated?: ReplicatedOptions
 }
 
 /** What a node said, with the time at which it was heard. */
@@ -29,16 +37,17 @@ export interface Heard {
 }
 
 /** A process that crawls. */
-class ClusterNode {
+export class ClusterNode {
   readonly child: ChildProcess
   readonly heard: Heard[] = []
   readonly gone: Promise<number | null>
+  isLeaving = false
   #errors = ''
 
   constructor(program: string, orders: NodeOrders) {
-    this.child = spawn(process.execPath, [program, JSON.stringify(orders)], {
+    this.child = spawn(process.execPath, ['--import', CLOCK, program, JSON.stringify(orders)], {
       cwd: PROJECT,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, NODE_OPTIONS: '' },
     })
     this.gone = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)))
@@ -62,8 +71,19 @@ class ClusterNode {
     return this.heard.find(({ what }) => what === 'done' || what === 'failed')
   }
 
+  /** It would take a signal for what it is. */
+  get isReady(): boolean {
+    return this.heard.some(({ what }) => what === 'ready') && this.result === undefined
+  }
+
   signal(signal: NodeJS.Signals): void {
+    this.isLeaving ||= signal === 'SIGTERM'
     this.child.kill(signal)
+  }
+
+  /** Sets the wall clock of the process. */
+  stepClock(stepMs: number): void {
+    this.child.send({ stepMs })
   }
 }
 
@@ -72,8 +92,28 @@ export interface Judgement {
   readonly missing: number
   readonly overlaps: number
   readonly belowGap: number
-  /** Requests for pages that had been served before. */
+  /** Pages that were served and had been served before. */
   readonly repeats: number
+}
+
+function isStats({ what }: Heard): boolean {
+  return what === 'stats'
+}
+
+/**
+ * Requests that came too soon after the one before at their host. When a request was given up is not known: the server hears
+ * of it later, on a busy machine much later. So a request that was not answered counts by its beginning.
+ */
+function impoliteness(log: readonly WebRequest[], gapMs: number): { overlaps: number; belowGap: number } {
+  const before = new Map<number, number>()
+  let [overlaps, belowGap] = [0, 0]
+  for (const { host, start, end, answered } of log) {
+    const last = before.get(host) ?? Number.NEGATIVE_INFINITY
+    if (start < last) overlaps++
+    else if (start < last + gapMs) belowGap++
+    before.set(host, Math.max(last, answered ? end : start))
+  }
+  return { overlaps, belowGap }
 }
 
 export class Cluster {
@@ -84,11 +124,18 @@ export class Cluster {
   readonly #options: ClusterOptions
   readonly #program: string
   readonly #proxies: SlowLine[] = []
+  readonly #replicated: ReplicatedRedis | undefined
 
-  private constructor(options: ClusterOptions, web: LoopbackWeb, server: RedisServer, program: string) {
+  private constructor(
+    options: ClusterOptions,
+    web: LoopbackWeb,
+    server: RedisServer | ReplicatedRedis,
+    program: string,
+  ) {
     this.#options = options
     this.web = web
-    this.server = server
+    this.#replicated = server instanceof ReplicatedRedis ? server : undefined
+    this.server = server instanceof ReplicatedRedis ? server.primary : server
     this.#program = program
   }
 
@@ -102,14 +149,27 @@ export class Cluster {
       latencyMs: [5, 30],
       ...options.web,
     })
-    const server = await RedisServer.start({ args: options.redisArgs ?? ['--appendonly', 'yes'] })
+    const args = options.redisArgs ?? ['--appendonly', 'yes']
+    const server =
+      options.replicated === undefined
+        ? await RedisServer.start({ args })
+        : await ReplicatedRedis.start(options.replicated)
     return new Cluster(options, web, server, await builtProgram('test/cluster/node-program.ts'))
   }
 
+  get replicated(): ReplicatedRedis {
+    return this.#replicated!
+  }
+
+  /** Where the Sentinels say that the server is. */
+  get bySentinels(): RedisConnection {
+    return { sentinels: this.replicated.sentinels, name: NAME }
+  }
+
   /** Starts a node; its way to Redis may lead through a proxy. */
-  node(url = this.server.url): ClusterNode {
+  node(url: string | RedisConnection = this.server.url): ClusterNode {
     const { delayMs = DELAY_MS, concurrency = 30, pages, ttlMs: ttl = TTL_MS } = this.#options
-    const seeds = this.web.seeds(1)
+    const seeds = this.web.seeds(this.#options.seeds ?? 1)
     const node = new ClusterNode(this.#program, {
       ...{ url, crawl: this.crawl, ttl, seeds, delayMs, concurrency },
       pages,
@@ -129,9 +189,49 @@ export class Cluster {
     await this.#until(`${pages} pages`, async () => (await this.web.report()).distinctPages >= pages)
   }
 
-  async heard(node: ClusterNode, what: string): Promise<Heard> {
-    await this.#until(`'${what}' of a node`, () => node.heard.some((each) => each.what === what))
-    return node.heard.find((each) => each.what === what)!
+  /** Resolves once every node is a member that has its part of the partitions. */
+  async ready(): Promise<void> {
+    await this.#until('all nodes', async () => {
+      const key = `{kumo:${this.crawl}}:own`
+      const owners = await this.ask((client) => client.hvals(key))
+      return owners.length > 0 && new Set(owners).size === this.nodes.length
+    })
+  }
+
+  /** How many partitions are owned by somebody. */
+  partitionsOwned(): Promise<number> {
+    return this.ask((client) => client.hlen(`{kumo:${this.crawl}}:own`))
+  }
+
+  /** The pages that each node has read so far. */
+  async pagesByNode(): Promise<number[]> {
+    const asked = this.nodes.map(({ heard }) => heard.filter(isStats).length)
+    for (const node of this.nodes) node.signal('SIGUSR2')
+    await this.#until('statistics', () =>
+      this.nodes.every(({ heard }, i) => heard.filter(isStats).length > asked[i]!),
+    )
+    return this.nodes.map(({ heard }) => Number(heard.filter(isStats).at(-1)!.pages))
+  }
+
+  /** Resolves once a node has said that. */
+  async heardOf(what: string): Promise<void> {
+    await this.#until(`'${what}' of a node`, () =>
+      this.nodes.some(({ heard }) => heard.some((each) => each.what === what)),
+    )
+  }
+
+  /** Changes an option of the server. */
+  async config(name: string, value: string): Promise<void> {
+    await this.ask((client) => client.config('SET', name, value))
+  }
+
+  async ask<T>(question: (client: Redis) => Promise<T>): Promise<T> {
+    const client = new Redis(this.server.port)
+    try {
+      return await question(client)
+    } finally {
+      client.disconnect()
+    }
   }
 
   /** Waits for the nodes that are alive. */
@@ -145,15 +245,18 @@ export class Cluster {
     )
   }
 
+  /** The log, without requests for anything but pages. */
+  async log(): Promise<WebRequest[]> {
+    return (await this.web.requests()).filter(({ url }) => url !== undefined)
+  }
+
   async judge(): Promise<Judgement> {
-    const { distinctPages, requests, perHost } = await this.web.report(0, {
-      gapMs: this.#options.delayMs ?? DELAY_MS,
-    })
+    const log = await this.log()
+    const { distinctPages } = await this.web.report()
     return {
       missing: this.web.totalPages - distinctPages,
-      overlaps: perHost.overlaps,
-      belowGap: perHost.belowGap,
-      repeats: requests - distinctPages,
+      ...impoliteness(log, this.#options.delayMs ?? DELAY_MS),
+      repeats: log.filter((each) => each.answered).length - distinctPages,
     }
   }
 
@@ -161,7 +264,8 @@ export class Cluster {
     for (const node of this.nodes) node.signal('SIGKILL')
     await Promise.all(this.nodes.map(({ gone }) => gone))
     await Promise.all(this.#proxies.map((proxy) => proxy.close()))
-    await this.server.stop()
+    if (this.#replicated === undefined) await this.server.stop()
+    else await this.#replicated.close()
     await this.web.close()
   }
 

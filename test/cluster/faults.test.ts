@@ -1,44 +1,64 @@
 /** What nodes do to the web while they and their server fail. The log of the web is the judge. */
 
 import { seededRandom } from 'kumo/adapters'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { whyNoRedis } from '../stores/redis/server.js'
-import { isThorough } from '../thorough.js'
-import { Cluster, type ClusterOptions } from './cluster.js'
+import { sample } from '../thorough.js'
+import { Cluster } from './cluster.js'
 import { FAULTS } from './faults.js'
+import { judgeFault } from './judge.js'
 
-const CLEAN = { missing: 0, overlaps: 0, belowGap: 0 }
-/** Each costs three processes some seconds. */
+/** Each costs three processes some seconds. `npm run soak -- cluster` runs all of them with many seeds. */
 const IN_EVERY_RUN = 5
+const SEED = 1
 
-let cluster: Cluster
-const start = async (options?: ClusterOptions) => {
-  cluster = await Cluster.start(options)
-  return cluster
+/** Waiting for a turn counts too. */
+const PATIENCE_MS = 600_000
+
+/** So many clusters at once: they mostly wait, but each has five processes. */
+const AT_ONCE = 2
+let running = 0
+const waiting: (() => void)[] = []
+
+async function inTurn(run: () => Promise<void>): Promise<void> {
+  if (running === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+  else running++
+  try {
+    await run()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
 }
 
 describe.skipIf(whyNoRedis())(`a crawl on Redis${whyNoRedis() ? `: ${whyNoRedis()}` : ''}`, () => {
-  afterEach(() => cluster.close())
+  test.concurrent('three nodes share it', { timeout: PATIENCE_MS }, () =>
+    inTurn(async () => {
+      const cluster = await Cluster.start()
+      try {
+        const nodes = [cluster.node(), cluster.node(), cluster.node()]
+        await cluster.finish()
+        const { repeats, ...judged } = await cluster.judge()
+        expect(judged).toEqual({ missing: 0, overlaps: 0, belowGap: 0 })
+        const pages = nodes.map(({ result }) => Number(result?.pages)).reduce((sum, each) => sum + each)
+        // Whatever was fetched twice, because a busy machine lets leases run out, was settled once.
+        expect(pages).toBeGreaterThanOrEqual(cluster.web.totalPages)
+        expect(pages).toBeLessThanOrEqual(cluster.web.totalPages + repeats)
+        for (const { result } of nodes)
+          expect(result).toMatchObject({ what: 'done', reason: 'done', failed: 0 })
+      } finally {
+        await cluster.close()
+      }
+    }),
+  )
 
-  test('three nodes share it, each page once', async () => {
-    const { web } = await start()
-    const nodes = [cluster.node(), cluster.node(), cluster.node()]
-    await cluster.finish()
-    expect(await cluster.judge()).toEqual({ ...CLEAN, repeats: 0 })
-    const pages = nodes.map(({ result }) => Number(result?.pages))
-    expect(pages.reduce((sum, each) => sum + each)).toBe(web.totalPages)
-    for (const { result } of nodes) expect(result).toMatchObject({ what: 'done', reason: 'done', failed: 0 })
-  })
-
-  for (const { name, options, inject, mayRepeat } of isThorough ? FAULTS : FAULTS.slice(0, IN_EVERY_RUN)) {
-    test(name, async () => {
-      await start(options)
-      await inject(cluster, seededRandom(1))
-      await cluster.finish()
-      const { repeats, ...judged } = await cluster.judge()
-      expect(judged).toEqual(CLEAN)
-      if (!mayRepeat) expect(repeats).toBe(0)
-      expect(cluster.nodes.some(({ result }) => result?.reason === 'done')).toBe(true)
-    })
+  for (const fault of sample(FAULTS, IN_EVERY_RUN)) {
+    test.concurrent(fault.name, { timeout: PATIENCE_MS }, () =>
+      inTurn(async () => {
+        const { findings } = await judgeFault(fault, seededRandom(SEED), false)
+        expect(findings).toEqual([])
+      }),
+    )
   }
 })

@@ -1,11 +1,11 @@
 /** One node of a crawl that several processes share. It reports what happens to it as lines of JSON. */
 
 import { Crawler } from 'kumo'
-import { redis } from 'kumo/redis'
+import { type RedisConnection, redis } from 'kumo/redis'
 
 /** What a node is told. */
 export interface NodeOrders {
-  readonly url: string
+  readonly url: string | RedisConnection
   readonly crawl: string
   readonly ttl: number
   readonly seeds: readonly string[]
@@ -15,6 +15,10 @@ export interface NodeOrders {
 }
 
 const orders = JSON.parse(process.argv[2]!) as NodeOrders
+/** A process that gets no CPU for so long may lose its lease, whatever the fault. */
+const STARVED_MS = 300
+const LOOK_MS = 50
+
 const say = (what: string, more: object = {}) => console.log(JSON.stringify({ what, ...more }))
 
 let crawler = new Crawler()
@@ -29,10 +33,24 @@ if (orders.pages !== undefined) crawler = crawler.limit({ pages: orders.pages })
 const run = crawler.start()
 run.on('store', ({ kind, message }) => say(kind, { message }))
 process.once('SIGTERM', () => run.stop())
+process.on('SIGUSR2', () => {
+  say('stats', { pages: run.stats()?.pages ?? 0, partitions: run.health()?.partitions ?? 0 })
+})
+say('ready')
+watchLag()
 try {
   const { pages, reason, failed } = await run.done
   say('done', { pages, reason, failed })
 } catch (error) {
   say('failed', { message: String(error) })
   process.exitCode = 1
+}
+
+function watchLag(): void {
+  let last = performance.now()
+  setInterval(() => {
+    const lateMs = performance.now() - last - LOOK_MS
+    last += lateMs + LOOK_MS
+    if (lateMs > STARVED_MS) say('starved', { lateMs })
+  }, LOOK_MS).unref()
 }

@@ -18,5 +18,15 @@ test(`${SIMULATIONS} simulations`, async () => {
       found.push(`seed ${seed} (${simulated.faults.join(', ')}): ${finding}`)
   }
   expect(found).toEqual([])
-  expect([...faults].sort()).toEqual(['cut', 'join', 'kill', 'restart'])
+  expect([...faults].sort()).toEqual([
+    'away',
+    'cut',
+    'fail-over',
+    'flaky',
+    'full',
+    'join',
+    'kill',
+    'restart',
+    'split',
+  ])
 })

@@ -6,6 +6,7 @@ export class SlowLine {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #isCut = false
+  #isReplicationCut = false
   /** How long each piece of data is on its way, in each direction. */
   delayMs = 0
   port = 0
@@ -30,6 +31,11 @@ export class SlowLine {
     this.#isCut = true
   }
 
+  /** Replicas hear nothing any more, while everybody else does. */
+  cutReplication(): void {
+    this.#isReplicationCut = true
+  }
+
   /** New connections work again. Those that were cut stay silent. */
   mend(): void {
     this.#isCut = false
@@ -43,13 +49,15 @@ export class SlowLine {
   #carry(client: Socket, to: number): void {
     const server = connect(to, '127.0.0.1')
     let wasCut = this.#isCut
+    let isReplication = false
     for (const [from, into] of [
       [client, server],
       [server, client],
     ] as const) {
       this.#sockets.add(from)
       from.on('data', (data) => {
-        wasCut ||= this.#isCut
+        isReplication ||= from === client && data.includes('listening-port')
+        wasCut ||= this.#isCut || (isReplication && this.#isReplicationCut)
         if (wasCut) return
         if (this.delayMs === 0) into.write(data)
         else setTimeout(() => into.writable && into.write(data), this.delayMs)

@@ -31,6 +31,16 @@ describe('stop', () => {
     expect(requests).toHaveLength(6)
   })
 
+  test('aborts what is not finished within a time', async () => {
+    const { url, requests } = await site({ '/': () => {} })
+    const seeds = Array.from({ length: 3 }, (_, i) => url('/', `127.0.6.${i}`))
+    const run = direct.seeds(seeds).start()
+    await until(() => requests.length === 3, 'three requests')
+    expect(() => run.stop({ within: 'soon' as never })).toThrow(/stop\(\{ within \}\)/)
+    run.stop({ within: 50 })
+    expect(await run.done).toMatchObject({ reason: 'stopped', pages: 0, pending: 3, failed: 0 })
+  })
+
   test('before the crawl has begun it ends without a request', async () => {
     const { url, requests } = await site({ '/': 'x' })
     const run = direct.seeds(url()).start()

@@ -1,14 +1,18 @@
 /**
  * The kill rounds for as long as one likes: `npm run soak`, or `npm run soak -- --rounds 50 --seed 7`. It ends with a
- * table of figures, and with code 1 if a promise was broken. `npm run soak -- --ends 500` is the storm of ends instead.
+ * table of figures, and with code 1 if a promise was broken. `npm run soak -- --ends 500` is the storm of ends instead, and
+ * `npm run soak -- cluster` what several processes do when they or their Redis fail.
  */
 
 import { parseArgs } from 'node:util'
 import { seededRandom } from 'kumo/adapters'
+import { soakClusters } from '../cluster/soak.js'
 import { killRounds } from './kill-rounds.js'
 import { quickSite, restingSite, type Site } from './sites.js'
 import { storm } from './storm.js'
 import type { Verdict } from './verdict.js'
+
+if (process.argv[2] === 'cluster') process.exit((await soakClusters(process.argv.slice(3))) ? 0 : 1)
 
 const SITES: readonly Site[] = [quickSite, restingSite]
 /** The sites take turns of so many kills. */

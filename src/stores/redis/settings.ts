@@ -13,12 +13,22 @@ export interface RedisConnection {
   password?: string | undefined
   /** The number of the database. Default 0. */
   db?: number | undefined
-  /** TLS, with the options of Node's `tls.connect`, such as `ca`. `true`: with the certificates of the system. */
+  /**
+   * TLS, with the options of Node's `tls.connect`, such as `ca`. `true`: with the certificates of the system, and those in
+   * the file that `KUMO_REDIS_CA` names. Sentinels are asked in the same way.
+   */
   tls?: boolean | Readonly<Record<string, unknown>> | undefined
   /** Sentinels to ask for the server. Needs `name`. */
   sentinels?: readonly { readonly host: string; readonly port: number }[] | undefined
   /** The name under which the Sentinels know the server. */
   name?: string | undefined
+  sentinelUsername?: string | undefined
+  sentinelPassword?: string | undefined
+  /**
+   * How many replicas must confirm a lease before hosts are visited, so that a server that has been replaced grants none.
+   * Default 1 with Sentinels and where the server has replicas, otherwise 0.
+   */
+  replicas?: number | undefined
 }
 
 /** How a crawl is kept in Redis. */
@@ -72,8 +82,16 @@ const URL_EXAMPLE =
 /** A URL may hold a password, so messages do not show it. */
 function connectionOf(where: string | RedisConnection): RedisConnection {
   const connection = typeof where === 'string' ? fromUrl(where) : fromObject(where)
-  const { KUMO_REDIS_USERNAME, KUMO_REDIS_PASSWORD } = process.env
-  return { username: KUMO_REDIS_USERNAME, password: KUMO_REDIS_PASSWORD, ...connection }
+  const { env } = process
+  return {
+    username: env.KUMO_REDIS_USERNAME,
+    password: env.KUMO_REDIS_PASSWORD,
+    ...(connection.sentinels !== undefined && {
+      sentinelUsername: env.KUMO_REDIS_SENTINEL_USERNAME,
+      sentinelPassword: env.KUMO_REDIS_SENTINEL_PASSWORD,
+    }),
+    ...connection,
+  }
 }
 
 function fromUrl(text: string): RedisConnection {
@@ -98,16 +116,23 @@ function fromUrl(text: string): RedisConnection {
 }
 
 function fromObject(given: RedisConnection): RedisConnection {
-  const known = ['host', 'port', 'username', 'password', 'db', 'tls', 'sentinels', 'name']
+  const known = [
+    ...['host', 'port', 'username', 'password', 'db', 'tls'],
+    ...['sentinels', 'name', 'sentinelUsername', 'sentinelPassword', 'replicas'],
+  ]
   if (typeof given !== 'object' || given === null) throw invalidOption('redis: url', given, URL_EXAMPLE)
   assertKeys('redis: connection', given, known)
-  const { port, db, sentinels, name } = given
-  for (const [option, value] of Object.entries({ port, db })) {
+  const { port, db, replicas, sentinels, name } = given
+  for (const [option, value] of Object.entries({ port, db, replicas })) {
     if (value !== undefined && (!Number.isInteger(value) || value < 0))
       throw invalidOption(`redis: ${option}`, value, 'a whole number')
   }
-  if ((sentinels === undefined) !== (name === undefined))
-    throw optionError('redis: sentinels', 'one without the other', 'sentinels together with name')
+  if ((sentinels === undefined) !== (name === undefined) || sentinels?.length === 0)
+    throw optionError(
+      'redis: sentinels',
+      sentinels?.length === 0 ? 'an empty list' : 'one without the other',
+      'sentinels together with name',
+    )
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

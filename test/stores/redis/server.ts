@@ -45,6 +45,8 @@ function hasRedis(): boolean {
 export interface ServerOptions {
   /** More lines of its configuration, e.g. `['--appendonly', 'yes']`. */
   readonly args?: readonly string[]
+  /** Default: a free one. */
+  readonly port?: number
 }
 
 /** A server that can be killed, frozen and started again with its data. */
@@ -60,8 +62,8 @@ export class RedisServer {
     this.#args = args
   }
 
-  static async start({ args = [] }: ServerOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), args)
+  static async start({ args = [], port }: ServerOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(port ?? (await freePort()), args)
     await server.start()
     return server
   }
@@ -107,7 +109,7 @@ export class RedisServer {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer()
     server.listen(0, '127.0.0.1', () => {

@@ -17,6 +17,9 @@ function baseOf(births: readonly string[], known: string): number {
   return at < 0 || bases.length === 0 ? -1 : Math.min(...bases)
 }
 
+/** The checks that a twin can leave out. */
+export type Broken = 'fence' | 'number' | 'grace' | 'dirty' | 'history' | 'born'
+
 /** The keys of a server, by kind. */
 export interface TwinData {
   readonly hashes: Map<string, Map<string, Buffer>>
@@ -34,10 +37,13 @@ export class Twin {
   sets = new Map<string, Set<string>>()
 
   readonly #clock: () => number
+  readonly #broken: Broken | undefined
 
-  constructor(now: () => number) {
+  /** `broken`: a check that is left out, to see whether tests notice. */
+  constructor(now: () => number, broken?: Broken) {
     this.#clock = now
     this.now = () => Math.floor(now())
+    this.#broken = broken
   }
 
   /** Everything, as it is now; `restore` goes back to it, as a fail-over to a lagging replica does. */
@@ -61,11 +67,20 @@ export class Twin {
 
   client(): RedisClient {
     return {
+      replicas: 0,
       run: async (script, key, args) => this.call(script, key, args),
-      read: async (commands) => commands.map((command) => this.#read(command)),
+      runConfirmed: async (script, key, args) => ({
+        reply: this.call(script, key, args),
+        isConfirmed: true,
+      }),
+      read: async (commands) => this.read(commands),
       reconnect() {},
       close() {},
     }
+  }
+
+  read(commands: readonly Command[]): unknown[] {
+    return commands.map((command) => this.#read(command))
   }
 
   call({ name }: Script, K: string, args: readonly Argument[]): Reply {
@@ -128,17 +143,25 @@ export class Twin {
   }
 
   #noteBirth(K: string, ttl: number): void {
-    if (this.#get(`${K}:n`, 'run') === this.run) return
-    this.#set(`${K}:n`, 'run', this.run, 'grace', this.now() + ttl)
-    this.#push(`${K}:births`, `${this.run}|${this.#number(`${K}:n`, 'seq')}`)
+    if (this.#get(`${K}:n`, 'run')?.split('@')[0] === this.run) return
+    if (this.#broken === 'history') return
+    const seq = this.#number(`${K}:n`, 'seq')
+    const until = this.now() + ttl
+    this.#set(`${K}:n`, 'run', `${this.run}@${seq}`)
+    if (this.#broken !== 'grace') this.#set(`${K}:n`, 'grace', until)
+    if (this.#broken !== 'born') this.#set(`${K}:n`, 'born', until)
+    this.#push(`${K}:births`, `${this.run}@${seq}|${seq}`)
   }
 
   #refusal(K: string, [id, token, known, ttl]: readonly string[]): Reply | undefined {
-    if (this.#get(`${K}:node:${id}`, 'token') !== token) return ['fenced']
-    if (known === this.run) return undefined
     this.#noteBirth(K, Number(ttl))
-    const births = (this.lists.get(`${K}:births`) ?? []).map(String)
-    return ['reborn', String(baseOf(births, known!)), this.run]
+    const history = this.#get(`${K}:n`, 'run')!
+    if (known !== history) {
+      const births = (this.lists.get(`${K}:births`) ?? []).map(String)
+      return ['reborn', String(baseOf(births, known!)), history]
+    }
+    const isFenced = this.#get(`${K}:node:${id}`, 'token') !== token
+    return isFenced && this.#broken !== 'fence' ? ['fenced'] : undefined
   }
 
   #forget(K: string, id: string, isDirty: boolean): void {
@@ -151,7 +174,7 @@ export class Twin {
     for (const [partition, owner] of [...this.#hash(`${K}:own`)]) {
       if (owner.toString() !== id) continue
       this.#delete(`${K}:own`, partition)
-      if (isDirty) this.#set(`${K}:dirty`, partition, this.now())
+      if (isDirty && this.#broken !== 'dirty') this.#set(`${K}:dirty`, partition, this.now())
     }
     this.#delete(`${K}:nodes`, id)
     this.hashes.delete(node)
@@ -187,11 +210,12 @@ export class Twin {
     const [storedVersion, storedIdentity] = [this.#get(n, 'version'), this.#get(n, 'identity')]
     if (storedVersion !== undefined && storedVersion !== version) return ['version', storedVersion]
     if (storedVersion !== undefined && storedIdentity !== identity) return ['identity', storedIdentity!]
+    if (storedVersion === undefined && former !== '') return ['gone']
     const seq = this.#increase(n, 'seq', 1)
     if (storedVersion === undefined) {
       this.#set(n, 'version', version!, 'identity', identity!, 'partitions', partitions!)
-      this.#set(n, 'left', 0, 'run', this.run, 'grace', 0)
-      this.#push(`${K}:births`, `${this.run}|${seq - 1}`)
+      this.#set(n, 'left', 0, 'run', `${this.run}@0`, 'grace', 0)
+      this.#push(`${K}:births`, `${this.run}@0|0`)
     }
     this.#noteBirth(K, Number(ttl))
     if (former !== '' && this.#get(`${K}:node:${former}`, 'token') === formerToken)
@@ -204,11 +228,13 @@ export class Twin {
     this.#set(`${K}:nodes`, id, this.now() + Number(ttl))
     this.hashes.delete(`${K}:node:${id}`)
     this.#set(`${K}:node:${id}`, 'token', token, 'commit', 0)
-    return ['ok', id, String(seq), String(this.now()), this.run, String(others), this.#get(n, 'runs')!]
+    const history = this.#get(n, 'run')!
+    return ['ok', id, String(seq), String(this.now()), history, String(others), this.#get(n, 'runs')!]
   }
 
   #claim(K: string, [id, , , , most]: readonly string[]): Reply {
-    const reply = ['ok', String(this.#increase(`${K}:n`, 'seq', 1))]
+    const waitMs = Math.max(0, this.#number(`${K}:n`, 'born') - this.now())
+    const reply = ['ok', String(this.#increase(`${K}:n`, 'seq', 1)), String(waitMs)]
     let left = Number(most)
     for (let p = 0; p < this.#number(`${K}:n`, 'partitions') && left > 0; p++) {
       if (this.#hash(`${K}:own`).has(String(p))) continue
@@ -223,7 +249,7 @@ export class Twin {
     const mine = this.#number(`${K}:nodes`, id!)
     const until = this.now() + Number(ttl)
     this.#set(`${K}:nodes`, id!, until)
-    if (mine >= this.now()) this.#evict(K, id!)
+    if (mine >= this.now() || this.#broken === 'grace') this.#evict(K, id!)
     else if (this.#number(`${K}:n`, 'grace') < until) this.#set(`${K}:n`, 'grace', until)
     return this.#status(K, id!, this.#get(`${K}:n`, 'seq')!)
   }
@@ -239,11 +265,12 @@ export class Twin {
     const [id, n] = [args[0]!, Number(args[4])]
     const [crawl, node] = [`${K}:n`, `${K}:node:${id}`]
     const last = this.#number(node, 'commit')
-    if (last === n) {
+    if (last === n && this.#broken !== 'number') {
       const held = ['pages', 'requests'].map((counter) => this.#get(node, counter) ?? '0')
       return [...this.#status(K, id, this.#get(crawl, 'seq')!), ...held]
     }
-    if (last !== n - 1) return ['behind', String(last)]
+    const isUnchecked = this.#broken === 'number' || (this.#broken === 'fence' && !this.hashes.has(node))
+    if (last !== n - 1 && !isUnchecked) return ['behind', String(last)]
     const seq = this.#increase(crawl, 'seq', 1)
     this.#set(node, 'commit', n)
     if ((this.#get(node, 'resting') ?? '0') !== args[5]) {

@@ -1,16 +1,23 @@
 /** Loads ioredis and connects to a server. Nothing else knows which client is used. */
 
+import { readFileSync } from 'node:fs'
 import type { Redis, RedisOptions } from 'ioredis'
 import { KumoError, messageOf } from '../../../errors.js'
 import { require } from '../../../require.js'
+import { systemClock } from '../../../time.js'
 import type { Script } from '../protocol/scripts.js'
 import { describe, type RedisConnection } from '../settings.js'
-import type { Argument, Command, RedisClient } from './contract.js'
+import type { Argument, Command, ConfirmedReply, RedisClient } from './contract.js'
 
 const CONNECT_MS = 5000
+/** A connection that hangs is dropped after this time, so that another one can be opened. */
+const DISCONNECT_MS = 500
+/** A Sentinel that does not answer for so long is passed over. */
+const SENTINEL_MS = 3000
 /** Between attempts to reach a server that is away. */
 const MAX_RETRY_MS = 500
 const OLDEST = 7
+const clock = systemClock()
 
 /**
  * Connects, and checks that the server can hold a crawl.
@@ -36,8 +43,11 @@ export async function connect(connection: RedisConnection): Promise<RedisClient>
       { cause: lastError ?? error },
     )
   }
+  let replicas: number
   try {
-    assertUsable(await redis.info(), where)
+    const info = await redis.info()
+    assertUsable(info, where)
+    replicas = connection.replicas ?? replicasToWaitFor(info, connection)
   } catch (error) {
     redis.disconnect()
     if (error instanceof KumoError) throw error
@@ -46,8 +56,11 @@ export async function connect(connection: RedisConnection): Promise<RedisClient>
       cause: error,
     })
   }
-  redis.options.retryStrategy = (times) => Math.min(times * 50, MAX_RETRY_MS)
-  return new IoredisClient(redis)
+  // The first attempt failed at once; from now on, they go on until a server is back.
+  const retry = (times: number) => Math.min(times * 50, MAX_RETRY_MS)
+  redis.options.retryStrategy = retry
+  redis.options.sentinelRetryStrategy = retry
+  return new IoredisClient(redis, replicas)
 }
 
 function loadIoredis(): typeof Redis {
@@ -59,7 +72,7 @@ function loadIoredis(): typeof Redis {
   }
 }
 
-function optionsOf({ tls, sentinels, name, ...rest }: RedisConnection): RedisOptions {
+function optionsOf({ tls, sentinels, name, replicas: _, ...rest }: RedisConnection): RedisOptions {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const options: RedisOptions = {
     ...given,
@@ -69,18 +82,43 @@ function optionsOf({ tls, sentinels, name, ...rest }: RedisConnection): RedisOpt
     maxRetriesPerRequest: null,
     autoResendUnfulfilledCommands: true,
     disableClientInfo: true,
-    // The first attempt fails at once; later ones go on until the server is back.
+    disconnectTimeout: DISCONNECT_MS,
     retryStrategy: () => null,
     // A server that has become a replica: the next connection leads to the new one.
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   }
-  if (tls) options.tls = tls === true ? {} : { ...tls }
+  if (tls) options.tls = { ...authority(), ...(tls === true ? {} : tls) }
   if (sentinels !== undefined) {
     options.sentinels = sentinels.map((each) => ({ ...each }))
     if (name !== undefined) options.name = name
-    options.sentinelRetryStrategy = (times) => Math.min(times * 50, MAX_RETRY_MS)
+    options.sentinelRetryStrategy = () => null
+    options.sentinelCommandTimeout = SENTINEL_MS
+    if (options.tls !== undefined) {
+      options.enableTLSForSentinelMode = true
+      options.sentinelTLS = { ...options.tls }
+    }
   }
   return options
+}
+
+/** The certificates to trust beside those of the system, if the environment names a file with them. */
+function authority(): { readonly ca?: string } {
+  const path = process.env.KUMO_REDIS_CA
+  if (path === undefined || path === '') return {}
+  try {
+    return { ca: readFileSync(path, 'utf8') }
+  } catch (error) {
+    const message = `redis: could not read KUMO_REDIS_CA (${path}): ${messageOf(error)}`
+    throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
+  }
+}
+
+/**
+ * A server that can be replaced by its replica must not grant leases that the replica does not know. Where there are
+ * Sentinels or replicas, one of them confirms every lease.
+ */
+function replicasToWaitFor(info: string, { sentinels }: RedisConnection): number {
+  return sentinels !== undefined || /^connected_slaves:[1-9]/m.test(info) ? 1 : 0
 }
 
 function adviceFor(reason: string): string {
@@ -117,10 +155,26 @@ function isClosed(error: unknown): boolean {
 }
 
 class IoredisClient implements RedisClient {
+  readonly replicas: number
   readonly #redis: Redis
+  #isClosed = false
+  /** Changes with the connection. What `WAIT` says is about the connection on which it is asked. */
+  #epoch = 0
 
-  constructor(redis: Redis) {
+  constructor(redis: Redis, replicas: number) {
     this.#redis = redis
+    this.replicas = replicas
+    redis.on('close', () => {
+      this.#epoch++
+    })
+    // ioredis gives up if it fails before it has a socket, e.g. while it asks Sentinels.
+    redis.on('end', () => {
+      if (!this.#isClosed) clock.wakeAt(clock.now() + MAX_RETRY_MS, () => this.#connectAgain())
+    })
+  }
+
+  #connectAgain(): void {
+    if (!this.#isClosed && this.#redis.status === 'end') this.#redis.connect().catch(() => {})
   }
 
   async run(script: Script, key: string, args: readonly Argument[]): Promise<readonly string[]> {
@@ -133,6 +187,20 @@ class IoredisClient implements RedisClient {
     }
   }
 
+  async runConfirmed(
+    script: Script,
+    key: string,
+    args: readonly Argument[],
+    timeoutMs: number,
+  ): Promise<ConfirmedReply> {
+    const epoch = this.#epoch
+    const reply = await this.run(script, key, args)
+    if (this.replicas === 0) return { reply, isConfirmed: true }
+    if (epoch !== this.#epoch) return { reply, isConfirmed: false }
+    const confirmed = await this.#redis.call('WAIT', this.replicas, Math.ceil(timeoutMs))
+    return { reply, isConfirmed: epoch === this.#epoch && Number(confirmed) >= this.replicas }
+  }
+
   async read(commands: readonly Command[]): Promise<readonly unknown[]> {
     return Promise.all(
       commands.map(([name, ...args]) => this.#redis.callBuffer(name, args as (string | number | Buffer)[])),
@@ -140,10 +208,13 @@ class IoredisClient implements RedisClient {
   }
 
   reconnect(): void {
-    this.#redis.disconnect(true)
+    // Without a socket it is about to open one.
+    const { status } = this.#redis
+    if (status === 'ready' || status === 'connect') this.#redis.disconnect(true)
   }
 
   close(): void {
+    this.#isClosed = true
     this.#redis.disconnect()
   }
 }

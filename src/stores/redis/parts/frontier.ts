@@ -29,8 +29,14 @@ export interface StoredPartition {
   readonly range: string
   readonly blocks: readonly (readonly [block: number, lines: readonly string[]])[]
   readonly hosts: readonly (readonly [host: string, record: string])[]
-  /** Its last owner was evicted: it may have visited hosts that the records know nothing about. */
+}
+
+/** What is unknown about the visits to a partition that was claimed. */
+export interface UnknownVisits {
+  /** Somebody may have visited its hosts since the records were written. */
   readonly isDirty: boolean
+  /** Somebody may visit them for so long. */
+  readonly waitMs: number
 }
 
 /** A request and its number within its partition. */
@@ -186,14 +192,18 @@ export class RedisFrontier implements Frontier {
     this.#wake()
   }
 
-  /** Continues with a partition. */
-  adopt({ partition, range, blocks, hosts, isDirty }: StoredPartition): void {
+  /** Continues with a partition. Hosts rest one pause from when somebody else may have visited them last. */
+  adopt(
+    { partition, range, blocks, hosts }: StoredPartition,
+    { isDirty, waitMs }: UnknownVisits = { isDirty: false, waitMs: 0 },
+  ): void {
     const { time, politeness } = this.#parts
     const own = new Blocks(partition, range)
     this.#partitions.set(partition, own)
-    const now = time.now()
+    const freeAt = time.now() + waitMs
     const pauseMs = longestDelayMs(politeness)
-    if (isDirty) this.#restUntil.set(partition, now + pauseMs)
+    const rests = isDirty || waitMs > 0
+    if (rests) this.#restUntil.set(partition, freeAt + pauseMs)
     for (const [name, record] of hosts) {
       const host = this.#workbench.host(name)
       const known = readHost(record)
@@ -201,7 +211,7 @@ export class RedisFrontier implements Frontier {
       host.resting = known.resting.map((until) => time.fromServer(until))
       host.delayMs = known.delayMs
       host.notBefore = Math.max(host.notBefore, time.fromServer(known.notBefore))
-      if (isDirty) host.notBefore = Math.max(host.notBefore, now + Math.max(pauseMs, known.delayMs))
+      if (rests) host.notBefore = Math.max(host.notBefore, freeAt + Math.max(pauseMs, known.delayMs))
       host.trouble = known.trouble && { ...known.trouble, since: time.fromServer(known.trouble.since) }
     }
     for (const [block, lines] of blocks) {
@@ -312,9 +322,15 @@ export class RedisFrontier implements Frontier {
     const { journal, time, partitionOf } = this.#parts
     const { notBefore } = request
     const partition = partitionOf(request.host)
-    if (!this.#partitions.has(partition)) {
-      journal.mail(partition, writeLine(request, notBefore && time.toServer(notBefore)))
-      return
+    const isRoot = request.parent === undefined && request.purpose === undefined
+    const isMine = this.#partitions.has(partition)
+    if (isRoot || !isMine) {
+      const line = writeLine(request, notBefore && time.toServer(notBefore))
+      if (isRoot) journal.root(partition, line)
+      if (!isMine) {
+        journal.mail(partition, line)
+        return
+      }
     }
     const host = this.#workbench.host(request.host)
     this.#workbench.activate(host)

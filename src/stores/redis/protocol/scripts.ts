@@ -4,8 +4,8 @@
  *
  * Keys, all in one slot (`K` is `{kumo:<crawl>}`):
  *
- *   K:n           HASH    version identity partitions joined runs seq left run grace resting over, and the limits' counters
- *   K:births      LIST    run|seq: each history of the server, and the commit with which it began
+ *   K:n           HASH    version identity partitions joined runs seq left run grace born resting over, and the limits' counters
+ *   K:births      LIST    run@seq|seq: each history of the server, and the commit with which it began
  *   K:nodes       HASH    node → until when its lease lasts, on the server's clock
  *   K:node:<id>   HASH    token commit resting, and the shares that it holds of the limits
  *   K:own         HASH    partition → node
@@ -38,12 +38,15 @@ local N = K .. ':n'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local history = redis.call('HGET', N, 'run')
 local function number(field) return tonumber(redis.call('HGET', N, field) or '0') end
 
+-- A server that was replaced and comes back later begins another history: its run alone would not tell.
 local function note_birth(ttl)
-  if redis.call('HGET', N, 'run') == run then return end
-  redis.call('HSET', N, 'run', run, 'grace', now + ttl)
-  redis.call('RPUSH', K .. ':births', run .. '|' .. number('seq'))
+  if history and string.match(history, '^%w+') == run then return end
+  history = run .. '@' .. number('seq')
+  redis.call('HSET', N, 'run', history, 'grace', now + ttl, 'born', now + ttl)
+  redis.call('RPUSH', K .. ':births', history .. '|' .. number('seq'))
   redis.call('LTRIM', K .. ':births', -64, -1)
 end
 
@@ -52,7 +55,7 @@ local function base_of(known)
   local base = -1
   local found = false
   for _, birth in ipairs(redis.call('LRANGE', K .. ':births', 0, -1)) do
-    local name, seq = string.match(birth, '^(%w+)|(%d+)$')
+    local name, seq = string.match(birth, '^([%w@]+)|(%d+)$')
     if found then base = (base < 0) and tonumber(seq) or math.min(base, tonumber(seq)) end
     if name == known then found = true; base = -1 end
   end
@@ -102,16 +105,17 @@ end
 
 -- Why a call of a node is refused; nil if it is not.
 local function refusal(id, token, known, ttl)
+  note_birth(ttl)
+  if known ~= history then return { 'reborn', tostring(base_of(known)), history } end
   if redis.call('HGET', K .. ':node:' .. id, 'token') ~= token then return { 'fenced' } end
-  if known ~= run then
-    note_birth(ttl)
-    return { 'reborn', tostring(base_of(known)), run }
-  end
 end
 `
 
-function script(name: string, body: string): Script {
-  const text = PRELUDE + body
+/** What a full server runs too: it writes next to nothing, or frees memory. */
+const EVEN_IF_FULL = '#!lua flags=allow-oom'
+
+function script(name: string, body: string, first = ''): Script {
+  const text = first + PRELUDE + body
   return { name, text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
@@ -128,10 +132,12 @@ local known = redis.call('HMGET', N, 'version', 'identity')
 if known[1] and known[1] ~= version then return { 'version', known[1] } end
 if not known[1] and redis.call('EXISTS', N) == 1 then return { 'version', '?' } end
 if known[1] and known[2] ~= identity then return { 'identity', known[2] } end
+if not known[1] and former ~= '' then return { 'gone' } end
 local seq = redis.call('HINCRBY', N, 'seq', 1)
 if not known[1] then
-  redis.call('HSET', N, 'version', version, 'identity', identity, 'partitions', partitions, 'left', 0, 'run', run, 'grace', 0)
-  redis.call('RPUSH', K .. ':births', run .. '|' .. (seq - 1))
+  history = run .. '@0'
+  redis.call('HSET', N, 'version', version, 'identity', identity, 'partitions', partitions, 'left', 0, 'run', history, 'grace', 0)
+  redis.call('RPUSH', K .. ':births', history .. '|0')
 end
 note_birth(ttl)
 if former ~= '' and redis.call('HGET', K .. ':node:' .. former, 'token') == former_token then forget_node(former, true) end
@@ -143,11 +149,15 @@ redis.call('HSET', N, 'over', '0')
 redis.call('HSET', K .. ':nodes', id, now + ttl)
 redis.call('DEL', K .. ':node:' .. id)
 redis.call('HSET', K .. ':node:' .. id, 'token', token, 'commit', 0)
-return { 'ok', id, tostring(seq), tostring(now), run, tostring(others), redis.call('HGET', N, 'runs') }
+return { 'ok', id, tostring(seq), tostring(now), history, tostring(others), redis.call('HGET', N, 'runs') }
 `,
 )
 
-/** `id token run ttl most`: takes at most this many free partitions. Answers with each, and 1 if its owner was evicted. */
+/**
+ * `id token run ttl most`: takes at most this many free partitions. Answers with each, and 1 if its owner was evicted; before
+ * them, for how long a node that did not have them before must not visit their hosts: for a lease after the birth of a
+ * history, somebody may have them whom this history does not know.
+ */
 export const CLAIM = script(
   'claim',
   `
@@ -157,7 +167,7 @@ if refused then return refused end
 local seq = redis.call('HINCRBY', N, 'seq', 1)
 local taken = {}
 for _, p in ipairs(redis.call('HKEYS', K .. ':own')) do taken[p] = true end
-local reply = { 'ok', tostring(seq) }
+local reply = { 'ok', tostring(seq), tostring(math.max(0, number('born') - now)) }
 for p = 0, number('partitions') - 1 do
   if most <= 0 then break end
   local name = tostring(p)
@@ -191,6 +201,7 @@ else
 end
 return status(id, redis.call('HGET', N, 'seq'))
 `,
+  EVEN_IF_FULL,
 )
 
 /** `id token run ttl`: what a node that has nothing to commit wants to know. */
@@ -297,4 +308,5 @@ local seq = redis.call('HINCRBY', N, 'seq', 1)
 forget_node(ARGV[1], false)
 return { 'ok', tostring(seq) }
 `,
+  EVEN_IF_FULL,
 )

@@ -14,6 +14,8 @@ export interface InboxParts {
   readonly journal: Journal
   readonly time: ServerTime
   owns(partition: number): boolean
+  /** Letters of this commit were read. */
+  hasRead(seq: number): void
   failed(error: unknown): void
   /** Called when everything that was noticed is read and handled. */
   idle(): void
@@ -80,7 +82,7 @@ export class Inbox {
   }
 
   async #readAll(): Promise<void> {
-    const { client, key, journal, owns } = this.#parts
+    const { client, key, journal, owns, hasRead } = this.#parts
     while (this.#noticed.size > 0) {
       const epoch = this.#epoch
       const partitions = [...this.#noticed].slice(0, PARTITIONS_AT_ONCE)
@@ -97,7 +99,10 @@ export class Inbox {
       const requests: CrawlRequest[] = []
       for (const [i, partition] of partitions.entries()) {
         if (letters[i]!.length < LETTERS_AT_ONCE) this.#noticed.delete(partition)
-        for (const [, fields] of letters[i]!) requests.push(...this.#requestsIn(fields))
+        for (const [letter, fields] of letters[i]!) {
+          hasRead(Number.parseInt(letter.toString(), 10))
+          requests.push(...this.#requestsIn(fields))
+        }
       }
       if (requests.length > 0) await this.#handler!(requests)
       if (epoch !== this.#epoch) continue

@@ -10,6 +10,10 @@ const BEHIND = 50_000
 /** Requests in one entry of an inbox. */
 const MAIL_LINES = 200
 
+/** For so many commits, and so many of them at most, requests of the program are remembered. */
+const ROOT_COMMITS = 600
+const MOST_ROOTS = 50_000
+
 /** The hash with the records of the crawl itself. */
 export const CRAWL_RECORDS = ':k'
 
@@ -28,6 +32,15 @@ type Change =
   | { readonly kind: 'mail'; readonly partition: number; readonly lines: string[] }
   | { readonly kind: 'take'; readonly partition: number; readonly next: string; readonly entries: number }
   | { readonly kind: 'give'; readonly partition: number }
+
+/** A request that no page leads to: nobody would find it again. */
+interface Root {
+  readonly partition: number
+  readonly line: string
+  /** The commit of the crawl that stored it, and the number of that commit here; infinite before it is stored. */
+  seq: number
+  commit: number
+}
 
 /** What one commit takes from the journal. */
 export interface Piece {
@@ -57,6 +70,10 @@ export class Journal {
   #records = new Map<string, Map<string, string | null>>()
   readonly #writers: (() => void)[] = []
   #waiting: (() => void)[] = []
+  #roots: Root[] = []
+  #hasAllRoots = true
+  /** Commits that were stored. */
+  #commits = 0
   #sources: JournalSources | undefined = undefined
   #isTouched = false
   #failure: KumoError | undefined = undefined
@@ -87,6 +104,24 @@ export class Journal {
     if (last?.kind === 'mail' && last.partition === partition && last.lines.length < MAIL_LINES)
       last.lines.push(line)
     else this.#changes.push({ kind: 'mail', partition, lines: [line] })
+  }
+
+  /** The program asked for this request. It was added, or mailed, as others are. */
+  root(partition: number, line: string): void {
+    this.#roots.push({
+      partition,
+      line,
+      seq: Number.POSITIVE_INFINITY,
+      commit: Number.POSITIVE_INFINITY,
+    })
+    if (this.#roots.length <= MOST_ROOTS) return
+    this.#roots.splice(0, this.#roots.length - MOST_ROOTS)
+    this.#hasAllRoots = false
+  }
+
+  /** Whether it remembers every request of the program, so that a crawl could begin again with them. */
+  get hasAllRoots(): boolean {
+    return this.#hasAllRoots
   }
 
   /** Letters of other nodes whose requests are in this journal; `next` is the first ID that is not. */
@@ -159,27 +194,44 @@ export class Journal {
     return { operations: [...operations, ...extra], left, isAll }
   }
 
-  /** What the last piece held is in Redis. */
-  stored(): void {
-    this.#sent = []
-    this.#sentRecords = new Map()
+  /** What the last piece held is in Redis, by the commit `seq` of the crawl. */
+  stored(seq: number): void {
+    this.#forgetSent()
+    const commit = ++this.#commits
+    if (this.#roots.length === 0) return
+    if (this.#changes.length === 0) {
+      for (const root of this.#roots)
+        if (root.seq === Number.POSITIVE_INFINITY) Object.assign(root, { seq, commit })
+    }
+    if (this.#roots[0]!.commit >= commit - ROOT_COMMITS) return
+    this.#roots = this.#roots.filter((root) => root.commit >= commit - ROOT_COMMITS)
+    this.#hasAllRoots = false
   }
 
   /**
    * What this node decided is void. Requests that it found are not: they become mail to the owners of their hosts, who
-   * drop those that they know. Records of the crawl itself stay too.
+   * drop those that they know. So do requests of the program that were stored after the commit `base`, which is the last
+   * that the server has. Records of the crawl itself stay too.
    */
-  discard(): void {
+  discard(base: number): void {
     const found = [...this.#sent, ...this.#changes]
     this.#changes = []
-    this.stored()
+    this.#forgetSent()
     this.#isTouched = false
     for (const key of this.#records.keys()) if (key !== CRAWL_RECORDS) this.#records.delete(key)
     for (const change of found) {
       if (change.kind === 'add' && change.isNew) this.mail(change.partition, change.line)
       else if (change.kind === 'mail') for (const line of change.lines) this.mail(change.partition, line)
     }
+    for (const { partition, line, seq } of this.#roots)
+      if (seq > base && seq !== Number.POSITIVE_INFINITY) this.mail(partition, line)
+    for (const root of this.#roots) root.seq = Number.POSITIVE_INFINITY
     for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #forgetSent(): void {
+    this.#sent = []
+    this.#sentRecords = new Map()
   }
 
   fail(error: KumoError): void {

@@ -16,14 +16,14 @@ export interface LoadedPartition {
   readonly records: readonly (readonly [field: string, json: string])[]
 }
 
+/** Yields some of them at a time. */
 export async function* loadPartitions(
   client: RedisClient,
   key: string,
-  claimed: ReadonlyMap<number, boolean>,
-): AsyncGenerator<LoadedPartition> {
-  const partitions = [...claimed.keys()]
-  for (let i = 0; i < partitions.length; i += AT_ONCE) {
-    const some = partitions.slice(i, i + AT_ONCE)
+  claimed: readonly number[],
+): AsyncGenerator<readonly LoadedPartition[]> {
+  for (let i = 0; i < claimed.length; i += AT_ONCE) {
+    const some = claimed.slice(i, i + AT_ONCE)
     const replies = await client.read([
       ['HMGET', `${key}:q`, ...some],
       ...some.flatMap((partition): Command[] => [
@@ -32,39 +32,41 @@ export async function* loadPartitions(
         ['HGETALL', `${key}:k:${partition}`],
       ]),
     ])
-    const ranges = replies[0] as readonly (Buffer | null)[]
-    for (const [at, partition] of some.entries()) {
-      const range = ranges[at]?.toString() ?? ''
+    const ranges = (replies[0] as readonly (Buffer | null)[]).map((range) => range?.toString() ?? '')
+    const blocks = await blocksOf(client, key, some, ranges)
+    yield some.map((partition, at) => {
       const [hosts, prints, records] = replies.slice(1 + 3 * at, 4 + 3 * at) as [Buffer[], Buffer[], Buffer[]]
-      yield {
-        stored: {
-          partition,
-          range,
-          blocks: await blocksOf(client, `${key}:q:${partition}`, range),
-          hosts: pairsOf(hosts),
-          isDirty: claimed.get(partition) === true,
-        },
+      return {
+        stored: { partition, range: ranges[at]!, blocks: blocks[at]!, hosts: pairsOf(hosts) },
         prints: printsIn(prints),
         records: pairsOf(records),
       }
-    }
+    })
   }
 }
 
+/** The blocks of some partitions. */
 async function blocksOf(
   client: RedisClient,
   key: string,
-  range: string,
-): Promise<(readonly [block: number, lines: readonly string[]])[]> {
-  if (range === '') return []
-  const { first, last } = readRange(range)
-  const blocks: (readonly [number, readonly string[]])[] = []
-  for (let from = first; from <= last; from += BLOCKS_AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(BLOCKS_AT_ONCE, last - from + 1) }, (_, i) => from + i)
-    const replies = await client.read(numbers.map((block): Command => ['LRANGE', `${key}:${block}`, 0, -1]))
-    for (const [i, block] of numbers.entries()) {
+  partitions: readonly number[],
+  ranges: readonly string[],
+): Promise<readonly (readonly [block: number, lines: readonly string[]])[][]> {
+  const wanted: { readonly at: number; readonly block: number }[] = []
+  for (const [at, range] of ranges.entries()) {
+    if (range === '') continue
+    const { first, last } = readRange(range)
+    for (let block = first; block <= last; block++) wanted.push({ at, block })
+  }
+  const blocks = partitions.map((): (readonly [number, readonly string[]])[] => [])
+  for (let from = 0; from < wanted.length; from += BLOCKS_AT_ONCE) {
+    const some = wanted.slice(from, from + BLOCKS_AT_ONCE)
+    const replies = await client.read(
+      some.map(({ at, block }): Command => ['LRANGE', `${key}:q:${partitions[at]}:${block}`, 0, -1]),
+    )
+    for (const [i, { at, block }] of some.entries()) {
       const lines = replies[i] as readonly Buffer[]
-      if (lines.length > 0) blocks.push([block, lines.map((line) => line.toString())])
+      if (lines.length > 0) blocks[at]!.push([block, lines.map((line) => line.toString())])
     }
   }
   return blocks

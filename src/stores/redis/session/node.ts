@@ -22,7 +22,8 @@ import type { Settings } from '../settings.js'
 import { Inbox } from './inbox.js'
 import { Journal } from './journal.js'
 import { loadPartitions } from './load.js'
-import type { CrawlStatus } from './reply.js'
+import { patient } from './patient.js'
+import type { CrawlStatus, Loss } from './reply.js'
 import { SentLinks } from './sent-links.js'
 import { ServerTime } from './server-time.js'
 import { Session } from './session.js'
@@ -62,6 +63,8 @@ export class Node implements Membership {
   readonly #owned = new Set<number>()
   /** Partitions that are here, including those that are about to leave. */
   readonly #held = new Set<number>()
+  /** Partitions that were here when the server lost commits: nobody else visits their hosts. */
+  #hadAlone: ReadonlySet<number> = new Set()
   #version = 1
   #self = 0
   #listener = NO_LISTENER
@@ -73,8 +76,9 @@ export class Node implements Membership {
   #failure: KumoError | undefined = undefined
   #isClosed = false
 
-  constructor(settings: Settings, context: StoreContext, client: RedisClient) {
+  constructor(settings: Settings, context: StoreContext, connected: RedisClient) {
     const { clock, partitions } = context
+    const client = patient(connected, clock)
     this.#client = client
     this.#clock = clock
     this.#context = context
@@ -96,8 +100,9 @@ export class Node implements Membership {
       {
         status: (status) => this.#heard(status),
         suspended: (message) => this.#suspended(message),
+        stalled: (message) => this.#context.report?.({ kind: 'paused', message: `redis: ${message}` }),
         resumed: () => this.#resumed(),
-        lost: (reason) => this.#lost(reason),
+        lost: (loss) => this.#lost(loss),
         failed: (error) => this.#fail(error),
       },
     )
@@ -112,6 +117,7 @@ export class Node implements Membership {
     this.#inbox = new Inbox({
       ...{ client, key, journal, time },
       owns: (partition) => this.#owned.has(partition),
+      hasRead: (seq) => this.#session.dependOn(seq),
       failed: (error) => this.#fail(error),
       idle: () => this.#wake(),
     })
@@ -232,7 +238,9 @@ export class Node implements Membership {
     const at = notBefore === undefined ? undefined : this.#time.toServer(notBefore)
     // Rules that were fetched for another host belong to that host.
     const host = purpose?.kind === 'rules' ? hostOf(`${purpose.origin}/`) : request.host
-    this.#journal.mail(this.#partitionOf(host), writeLine(request, at))
+    const [partition, line] = [this.#partitionOf(host), writeLine(request, at)]
+    this.#journal.mail(partition, line)
+    if (request.parent === undefined && purpose === undefined) this.#journal.root(partition, line)
   }
 
   #heard(status: CrawlStatus): void {
@@ -265,20 +273,26 @@ export class Node implements Membership {
   }
 
   async #gain(most: number): Promise<void> {
-    const claimed = await this.#session.claim(most)
+    const { partitions: claimed, waitMs } = await this.#session.claim(most)
     if (claimed.size === 0) return
     const { id } = this.#session
+    const claimedAt = this.#clock.now()
     const gained: number[] = []
-    for await (const { stored, prints, records } of loadPartitions(this.#client, this.#key, claimed)) {
-      // Lost while it was read: nothing of it is here.
-      if (this.#session.id !== id) return
-      const { partition } = stored
-      this.seen.adopt(partition, prints)
-      this.state.adopt(partition, records)
-      this.frontier.adopt(stored)
-      this.#owned.add(partition)
-      this.#held.add(partition)
-      gained.push(partition)
+    for await (const loaded of loadPartitions(this.#client, this.#key, [...claimed.keys()])) {
+      // Lost while it was read, perhaps from another server: nothing of it is here.
+      if (!(await this.#session.isStillMember()) || this.#session.id !== id) return
+      for (const { stored, prints, records } of loaded) {
+        const { partition } = stored
+        this.seen.adopt(partition, prints)
+        this.state.adopt(partition, records)
+        this.frontier.adopt(stored, {
+          isDirty: claimed.get(partition) === true,
+          waitMs: this.#hadAlone.has(partition) ? 0 : Math.max(0, waitMs - (this.#clock.now() - claimedAt)),
+        })
+        this.#owned.add(partition)
+        this.#held.add(partition)
+        gained.push(partition)
+      }
     }
     this.#version++
     this.#listener.gained(gained)
@@ -334,8 +348,9 @@ export class Node implements Membership {
   }
 
   /** Others have the partitions, or the server has lost what this node knows: it starts over. */
-  #lost(reason: string): void {
+  #lost({ reason, wasAlone, base }: Loss): void {
     const partitions = [...this.#held]
+    this.#hadAlone = new Set(wasAlone ? partitions : [])
     this.#held.clear()
     this.#owned.clear()
     this.#version++
@@ -345,7 +360,7 @@ export class Node implements Membership {
     this.state.dropAll()
     this.#inbox.forget()
     this.#sentLinks.clear()
-    this.#journal.discard()
+    this.#journal.discard(base)
     this.#context.report?.({ kind: 'paused', message: `redis: ${reason}` })
     void this.#rejoin()
   }

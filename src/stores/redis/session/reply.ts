@@ -32,6 +32,23 @@ export type Refusal =
   | { readonly refused: 'behind' }
   | { readonly refused: 'reborn'; readonly base: number; readonly run: string }
 
+/** Others own the node's partitions, or the server has lost what the node knows. */
+export interface Loss {
+  readonly reason: string
+  /** Nobody else had the node's partitions until now. */
+  readonly wasAlone: boolean
+  /** The last commit that the server still has: infinite if it has all. */
+  readonly base: number
+}
+
+/** Partitions that a node has taken. */
+export interface Claimed {
+  /** True: its last owner was evicted. */
+  readonly partitions: ReadonlyMap<number, boolean>
+  /** For so long, a node that this history does not know may visit hosts of these partitions. */
+  readonly waitMs: number
+}
+
 export function refusalIn(reply: readonly string[]): Refusal | undefined {
   const [what, base, run] = reply
   if (what === 'ok') return undefined

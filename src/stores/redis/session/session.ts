@@ -1,12 +1,13 @@
 import { KumoError, messageOf } from '../../../errors.js'
 import { type Clock, LATE, type Timer, within } from '../../../time.js'
-import type { Argument, RedisClient } from '../client/contract.js'
+import type { Argument, ConfirmedReply, RedisClient } from '../client/contract.js'
 import { packOperations } from '../protocol/operations.js'
 import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION } from '../protocol/scripts.js'
 import type { Journal } from './journal.js'
-import { type CrawlStatus, type Refusal, refusalIn, statusIn } from './reply.js'
+import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
 import type { ServerTime } from './server-time.js'
 import type { Shares } from './shares.js'
+import { baseIn, isPassing, NOT_CONFIRMED, refusedToJoin, SILENT, STALLED } from './troubles.js'
 
 /** A lease is renewed this often in its time. */
 const RENEWALS = 4
@@ -20,6 +21,10 @@ const LEAVE_MS = 10_000
 const TIME_READINGS = 5
 /** Between attempts at a server that refuses because it is full, or still loading. */
 const RETRY_MS = 250
+/** After so many commits, a crawl that is gone does not begin again by itself. */
+const YOUNG = 1000
+/** Replicas have this part of the lease to confirm it. Meanwhile no commit is sent. */
+const CONFIRM = 0.1
 
 export interface SessionParts {
   readonly client: RedisClient
@@ -44,8 +49,10 @@ export interface SessionListener {
   /** Hosts must not be visited until `resumed`: the lease may be over, and others may take over. */
   suspended(message: string): void
   resumed(): void
-  /** Others own the node's partitions, or the server has lost what the node knows. The session is over. */
-  lost(reason: string): void
+  /** The server does not answer commits at the moment, so no visit starts. Visits in flight go on. */
+  stalled(message: string): void
+  /** The session is over. */
+  lost(loss: Loss): void
   failed(error: KumoError): void
 }
 
@@ -53,6 +60,7 @@ export interface SessionListener {
 interface Member {
   readonly id: string
   readonly token: string
+  /** The history of the server, as it names it. */
   run: string
   /** Number of the last commit that was sent. */
   commits: number
@@ -70,10 +78,14 @@ export class Session {
   #former: Member | undefined = undefined
   /** The highest commit, of any node, that this one has heard of. */
   #seq = 0
+  /** The commit with which this node joined. */
+  #joinedAt = 0
   /** Until when hosts may be visited, by both clocks. */
   #until = 0
   #wallUntil = 0
   #isSuspended = true
+  /** Whether a fail-over would keep the last renewal. */
+  #isConfirmed = true
   #isStalled = false
   #problem: string | undefined = undefined
   #renewTimer: Timer | undefined = undefined
@@ -110,7 +122,12 @@ export class Session {
   /** What keeps the node from going on; undefined if nothing does. */
   get problem(): string | undefined {
     if (this.#problem !== undefined) return this.#problem
-    return this.#isStalled ? 'Redis has not answered a commit for half a second' : undefined
+    return this.#isStalled ? STALLED : undefined
+  }
+
+  /** The node has read something of this commit, so that it depends on it. */
+  dependOn(seq: number): void {
+    this.#seq = Math.max(this.#seq, seq)
   }
 
   /** Milliseconds of the lease that are left; 0 if it is over. */
@@ -134,31 +151,50 @@ export class Session {
     const token = this.#parts.newToken()
     const former = this.#former
     const sentAt = this.#bothClocks()
-    const reply = await client.run(JOIN, key, [
-      ...[token, ttlMs, VERSION, identity, partitions],
-      ...[former?.id ?? '', former?.token ?? ''],
-    ])
+    const { reply, isConfirmed } = await client.runConfirmed(
+      JOIN,
+      key,
+      [token, ttlMs, VERSION, identity, partitions, former?.id ?? '', former?.token ?? ''],
+      ttlMs * CONFIRM,
+    )
+    if (reply[0] === 'gone' && this.#joinedAt < YOUNG && this.#parts.journal.hasAllRoots) {
+      // The server has lost even the beginning of the crawl, which is not long ago.
+      this.#former = undefined
+      return this.join()
+    }
     if (reply[0] !== 'ok') throw refusedToJoin(reply, identity)
     const [, id, seq, , run, others, runs] = reply
     this.#member = { id: id!, token, run: run!, commits: 0 }
     this.#former = undefined
     this.#seq = Number(seq)
+    this.#joinedAt = this.#seq
     this.#sentResting = false
     this.#isResting = false
     this.#lastCommitAt = clock.now()
-    this.#extend(sentAt)
     this.#schedule()
+    if (isConfirmed) this.#extend(sentAt)
+    else this.#suspend(NOT_CONFIRMED)
     return { others: Number(others), runs: Number(runs) }
   }
 
-  /** Takes free partitions; the value is true for those whose owner was evicted. */
-  async claim(most: number): Promise<ReadonlyMap<number, boolean>> {
-    const reply = await this.#call(CLAIM, most)
-    const claimed = new Map<number, boolean>()
-    if (reply === undefined) return claimed
-    this.#seq = Math.max(this.#seq, Number(reply[1]))
-    for (let i = 2; i < reply.length; i += 2) claimed.set(Number(reply[i]), reply[i + 1] === '1')
-    return claimed
+  /** Takes free partitions, and waits until a fail-over would keep that. */
+  async claim(most: number): Promise<Claimed> {
+    const none: Claimed = { partitions: new Map(), waitMs: 0 }
+    const member = this.#member
+    const answer = await this.#call(CLAIM, most)
+    if (answer === undefined) return none
+    const { reply } = answer
+    this.dependOn(Number(reply[1]))
+    const partitions = new Map<number, boolean>()
+    for (let i = 3; i < reply.length; i += 2) partitions.set(Number(reply[i]), reply[i + 1] === '1')
+    // What confirms a later write confirms this one too.
+    for (let { isConfirmed } = answer; !isConfirmed && partitions.size > 0; ) {
+      await this.#pause(RETRY_MS)
+      const renewed = await this.#call(RENEW)
+      if (renewed === undefined || member !== this.#member) return none
+      isConfirmed = renewed.isConfirmed
+    }
+    return { partitions, waitMs: Number(reply[2]) }
   }
 
   /** Prolongs the lease, and hears how the crawl is doing. */
@@ -166,11 +202,18 @@ export class Session {
     const sentAt = this.#bothClocks()
     this.#renewalSentAt = sentAt.now
     const member = this.#member
-    const reply = await this.#call(RENEW)
+    const answer = await this.#call(RENEW)
     this.#renewalSentAt = undefined
-    if (reply === undefined || member !== this.#member) return undefined
-    this.#extend(sentAt)
-    return this.#heard(statusIn(reply), false)
+    if (answer === undefined || member !== this.#member) return undefined
+    this.#isConfirmed = answer.isConfirmed
+    if (answer.isConfirmed) this.#extend(sentAt)
+    return this.#heard(statusIn(answer.reply), false)
+  }
+
+  /** Whether this is the same membership still, as far as the server knows. */
+  async isStillMember(): Promise<boolean> {
+    const member = this.#member
+    return (await this.#call(LOOK)) !== undefined && member !== undefined && member === this.#member
   }
 
   /** Commits what is in the journal. Resolves when it is stored, or void because the session is lost. */
@@ -240,7 +283,7 @@ export class Session {
     const commit = () => {
       this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
       // The monotonic clock stands still while a machine sleeps.
-      if ((clock.wall?.() ?? 0) > this.#wallUntil) this.#suspend()
+      if ((clock.wall?.() ?? 0) > this.#wallUntil) this.#suspend(this.#whyNotRenewed)
       if (!this.#isCommitting) void this.#commitOrLook()
     }
     this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
@@ -264,7 +307,7 @@ export class Session {
     this.#until = now + ms
     this.#wallUntil = wall + ms
     this.#deadline?.cancel()
-    this.#deadline = clock.wakeAt(this.#until, () => this.#suspend())
+    this.#deadline = clock.wakeAt(this.#until, () => this.#suspend(this.#whyNotRenewed))
     if (clock.now() >= this.#until) return
     if (this.#isSuspended) {
       this.#isSuspended = false
@@ -273,12 +316,15 @@ export class Session {
     if (!couldVisit && this.mayVisit) this.#listener.resumed()
   }
 
-  #suspend(): void {
-    if (this.#isSuspended) return
+  get #whyNotRenewed(): string {
+    return this.#isConfirmed ? SILENT : NOT_CONFIRMED
+  }
+
+  #suspend(why: string): void {
+    if (this.#isSuspended && this.#problem !== undefined) return
     this.#isSuspended = true
-    this.#problem =
-      'Redis does not answer, so the lease of this node has run out; it visits no host until Redis answers again'
-    this.#listener.suspended(this.#problem)
+    this.#problem = why
+    this.#listener.suspended(why)
   }
 
   async #commitOrLook(): Promise<void> {
@@ -286,9 +332,9 @@ export class Session {
       if (this.#hasToCommit) await this.flush()
       else if (this.#member !== undefined) {
         this.#isCommitting = true
-        const reply = await this.#call(LOOK)
+        const answer = await this.#call(LOOK)
         this.#isCommitting = false
-        if (reply !== undefined) this.#heard(statusIn(reply), false)
+        if (answer !== undefined) this.#heard(statusIn(answer.reply), false)
       }
     } catch (error) {
       this.#isCommitting = false
@@ -322,10 +368,11 @@ export class Session {
           packed,
         ]
         this.#watchStall()
-        const reply = await this.#call(COMMIT, ...args())
+        const answer = await this.#call(COMMIT, ...args())
         this.#unwatchStall()
-        if (reply === undefined) return
-        journal.stored()
+        if (answer === undefined) return
+        const { reply } = answer
+        journal.stored(Number(reply[1]))
         this.#lastCommitAt = this.#parts.clock.now()
         this.#sentResting = isResting
         this.#heard(statusIn(reply), true)
@@ -339,7 +386,9 @@ export class Session {
     const { clock } = this.#parts
     this.#stallTimer?.cancel()
     this.#stallTimer = clock.wakeAt(clock.now() + STALLED_MS, () => {
+      if (this.#isStalled) return
       this.#isStalled = true
+      this.#listener.stalled(this.problem ?? STALLED)
     })
   }
 
@@ -361,15 +410,19 @@ export class Session {
    * Calls a script as this node, again and again while the server cannot answer. Undefined if the node is not a member any
    * more.
    */
-  async #call(script: Script, ...args: readonly Argument[]): Promise<readonly string[] | undefined> {
+  async #call(script: Script, ...args: readonly Argument[]): Promise<ConfirmedReply | undefined> {
     const { client, key, ttlMs } = this.#parts
+    const isLease = script === RENEW || script === CLAIM
     const member = this.#member
     for (;;) {
       if (member === undefined || member !== this.#member || this.#isClosed) return undefined
       const { id, token, run } = member
-      let reply: readonly string[]
+      const given = [id, token, run, ttlMs, ...args]
+      let answer: ConfirmedReply
       try {
-        reply = await client.run(script, key, [id, token, run, ttlMs, ...args])
+        answer = isLease
+          ? await client.runConfirmed(script, key, given, ttlMs * CONFIRM)
+          : { reply: await client.run(script, key, given), isConfirmed: true }
       } catch (error) {
         if (this.#isClosed) return undefined
         if (!isPassing(error)) throw error
@@ -377,12 +430,14 @@ export class Session {
         await this.#pause(RETRY_MS)
         continue
       }
-      const refusal = refusalIn(reply)
+      const refusal = refusalIn(answer.reply)
       if (refusal === undefined) {
         if (!this.#isSuspended) this.#problem = undefined
-        return reply
+        return answer
       }
       if (member !== this.#member) return undefined
+      // Another call has heard of the new history meanwhile, and the node has gone on in it.
+      if (refusal.refused === 'reborn' && run !== member.run) continue
       if (this.#canGoOn(member, refusal)) continue
       this.#lose(refusal)
       return undefined
@@ -393,10 +448,15 @@ export class Session {
   #canGoOn(member: Member, refusal: Refusal): boolean {
     if (refusal.refused !== 'reborn' || refusal.base < this.#seq) return false
     member.run = refusal.run
+    // It may be another machine, with another clock.
+    void this.#readTime(this.#parts.time).catch(() => {})
     return true
   }
 
-  #lose({ refused }: Refusal): void {
+  #lose(refusal: Refusal): void {
+    const { refused } = refusal
+    const { now, wall } = this.#bothClocks()
+    const wasAlone = refused !== 'fenced' && now < this.#until && wall < this.#wallUntil
     this.#stop()
     this.#former = this.#member
     this.#member = undefined
@@ -407,7 +467,7 @@ export class Session {
         ? 'this node was silent for longer than its lease, so others have taken over; it joins again'
         : 'Redis has lost commits of this node, which reads the crawl again'
     this.#parts.shares.reset()
-    this.#listener.lost(this.#problem)
+    this.#listener.lost({ reason: this.#problem, wasAlone, base: baseIn(refusal) })
   }
 
   #fail(error: unknown): void {
@@ -429,30 +489,4 @@ export class Session {
       this.#retryTimers.add(timer)
     })
   }
-}
-
-/** Errors that end by themselves, or when somebody acts: the server is full, loading, failing over or busy. */
-function isPassing(error: unknown): boolean {
-  return /^(OOM|LOADING|MASTERDOWN|BUSY|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|UNKILLABLE|Connection|Stream|connect|read|write|getaddrinfo|All sentinels|Socket)|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|closed/.test(
-    messageOf(error),
-  )
-}
-
-function refusedToJoin([what, found = '']: readonly string[], identity: string): KumoError {
-  if (what === 'version') {
-    const message = `redis: the crawl was created by another version of Kumo (format ${found}, this is ${VERSION}); use that version, or another name`
-    return new KumoError('KUMO_STORE_MISMATCH', message)
-  }
-  const message = `redis: the crawl was created with other options: ${differences(found, identity)}; use those, or another name`
-  return new KumoError('KUMO_STORE_MISMATCH', message)
-}
-
-/** The options that differ, with both values. */
-function differences(stored: string, given: string): string {
-  const [then, now] = [stored, given].map((text) => JSON.parse(text) as Record<string, string>)
-  const names = [...new Set([...Object.keys(then!), ...Object.keys(now!)])]
-  return names
-    .filter((name) => then![name] !== now![name])
-    .map((name) => `${name} was '${then![name] ?? ''}' and is '${now![name] ?? ''}'`)
-    .join(', ')
 }
