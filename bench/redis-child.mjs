@@ -51,6 +51,30 @@ const STEPS = {
     process.exit()
   },
 
+  /** One of several nodes: waits for URLs, says what happens. */
+  async node({ url, crawl, balance, concurrency, delayMs }) {
+    const say = (what, more = {}) => console.log(JSON.stringify({ what, ...more }))
+    const run = new Crawler()
+      .scope('all')
+      .allowPrivate('all')
+      .robots(false)
+      .delay(delayMs)
+      .concurrency(concurrency)
+      .keepOpen()
+      .store(redis(url, { crawl, balance }))
+      .start()
+    const { createInterface } = await import('node:readline')
+    createInterface(process.stdin).on('line', async (line) => {
+      const { add, finish } = JSON.parse(line)
+      if (finish) run.finish()
+      else await run.add(add).then(() => say('added'))
+    })
+    say('ready')
+    const { pages } = await run.done
+    say('done', { pages })
+    process.exit()
+  },
+
   /** A crawl of a real web. */
   async crawl({ url, seeds, concurrency }) {
     let crawler = new Crawler()

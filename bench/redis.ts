@@ -4,16 +4,22 @@
  */
 
 import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { startWeb } from '../test/loopback/web.js'
 import { RedisServer, whyNoRedis } from '../test/stores/redis/server.js'
+import { balanced } from './redis-balance.js'
 import { type Bench, type Figure, median } from './report.js'
 
 const URLS = 2_000_000
 const HOSTS = 20_000
+const OTHERS = 100_000
+const BATCH = 1000
+/** A pickled request of Scrapy: its fields and their names, without the URL. */
+const PICKLED = Buffer.alloc(330, 'request')
 const PAGES = 12_000
 const PAIRS = 3
 
@@ -25,7 +31,12 @@ export const redis: Bench = async () => {
   const server = await RedisServer.start()
   const client = new Redis(server.port)
   try {
-    return [...(await memory(server, client)), ...(await cost(server, client))]
+    return [
+      ...(await memory(server, client)),
+      ...(await others(client)),
+      ...(await cost(server, client)),
+      ...(await balanced(server.url, client)),
+    ]
   } finally {
     client.disconnect()
     await server.stop()
@@ -49,6 +60,24 @@ async function memory({ url }: RedisServer, client: Redis): Promise<Figure[]> {
     { what: 'a known URL', value: (settled - empty) / URLS, unit: 'B', bar: { atMost: 12 } },
     { what: 'a pending URL', value: (filled - settled) / URLS, unit: 'B', bar: { atMost: 100 } },
   ]
+}
+
+/** The layout of scrapy-redis: requests in a sorted set, fingerprints in a set, for as many URLs as a test can wait for. */
+async function others(client: Redis): Promise<Figure[]> {
+  const empty = await field(client, 'used_memory')
+  for (let made = 0; made < OTHERS; made += BATCH) {
+    const pipeline = client.pipeline()
+    for (let i = made; i < made + BATCH; i++) {
+      const host = `www.host-${i % HOSTS}.example`
+      const url = `https://${host}/section-${i % 77}/article-${i}.html`
+      pipeline.sadd('spider:dupefilter', createHash('sha1').update(url).digest('hex'))
+      pipeline.zadd('spider:requests', 0, Buffer.concat([PICKLED, Buffer.from(url)]))
+    }
+    await pipeline.exec()
+  }
+  const bytes = ((await field(client, 'used_memory')) - empty) / OTHERS
+  await client.flushall()
+  return [{ what: 'a known and pending URL as scrapy-redis keeps it', value: bytes, unit: 'B' }]
 }
 
 async function cost({ url }: RedisServer, client: Redis): Promise<Figure[]> {

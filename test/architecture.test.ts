@@ -40,6 +40,7 @@ const FOLDERS: readonly string[] = [
   'cli cli/check cli/crawl cli/inspect cli/simulate cli/warc',
   'cli cli/check cli/crawl cli/inspect cli/search cli/simulate',
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
+  'conformance/membership',
   'engine engine/admission engine/hooks engine/refresh engine/stats engine/visit',
   'cli cli/check cli/crawl cli/feeds cli/inspect cli/simulate',
   'conformance conformance/durable conformance/exchange conformance/frontier conformance/handover',
@@ -79,7 +80,7 @@ const ASSEMBLING = ['sim', 'conformance', 'cli']
 /** Rooms that build on the implementation of other rooms, with the reason. */
 const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   // A store's frontier is the workbench over a disk; its seen-set is the table over a disk.
-  stores: ['frontier', 'seen'],
+  stores: ['frontier', 'seen', 'partition'],
   // Feeds have the charsets and entities of pages, and are found in their tags.
   feeds: ['extract'],
   // Archived answers are taken apart and decoded like those of the web.

@@ -2,6 +2,7 @@
 
 import { KumoError } from '../errors.js'
 import { Crawler, type LevelOptions, level, type RequestOptions, type Store } from '../index.js'
+import { redis } from '../stores/redis/index.js'
 import type { CrawlOption } from './crawl/options.js'
 import { UsageError } from './usage-error.js'
 
@@ -29,6 +30,12 @@ export function labelled(options: Options): (url: string) => string | RequestOpt
 
 function storeOf(options: Options, table: Table): Store | undefined {
   const path = options.get('store')?.at(-1)
+  const isRedis = path !== undefined && /^rediss?:/i.test(path)
+  if (isRedis) {
+    const other = [...options.keys()].find((name) => table[name]!.storeOptions !== undefined)
+    if (other !== undefined) throw new UsageError(`--${other} is about a folder: it does not work with Redis`)
+    return withOptionName('store', () => redis(path))
+  }
   let store = path === undefined ? undefined : level(path)
   let settings: LevelOptions = {}
   for (const [name, values] of options) {

@@ -2,6 +2,7 @@
 
 import type { Crawler, CrawlRun, Summary } from '../index.js'
 import { systemClock } from '../time.js'
+import { type HealthAddress, serveHealth } from './crawl/health.js'
 import { showProgress } from './crawl/progress.js'
 import { onInterrupt } from './interrupts.js'
 import type { Screen } from './screen.js'
@@ -15,12 +16,14 @@ export interface RunCrawlOptions {
   readonly aborter: AbortController
   /** Printed when the crawl is stopped. */
   readonly onStop?: string | undefined
+  /** Where to answer whether the crawl can go on. */
+  readonly health?: HealthAddress | undefined
 }
 
 /** Resolves when the crawl has ended, with the progress removed from the screen. */
 export async function runCrawl(
   crawler: Crawler,
-  { screen, isQuiet, aborter, onStop }: RunCrawlOptions,
+  { screen, isQuiet, aborter, onStop, health }: RunCrawlOptions,
 ): Promise<Summary> {
   const clock = systemClock()
   const note = (...lines: string[]) => {
@@ -37,10 +40,16 @@ export async function runCrawl(
       aborter.abort()
     },
   })
+  const server = health === undefined ? undefined : serveHealth(run, health)
+  // A port that is taken ends the crawl before it has begun.
+  server?.catch(() => aborter.abort())
   const hide = isQuiet ? () => {} : showProgress(() => run.stats(), screen, clock)
   try {
-    return await run.done
+    const summary = await run.done
+    await server
+    return summary
   } finally {
+    void server?.then((open) => open.close()).catch(() => {})
     hide()
     removeHandlers()
   }

@@ -15,7 +15,7 @@ import { FollowedFeeds } from './feeds/followed-feeds.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
-import { followOwnership, stillLeased } from './shared-crawl.js'
+import { announcing, followOwnership, stillLeased } from './shared-crawl.js'
 import type { Diagnosis } from './stats/diagnosis.js'
 import { idleReason } from './stats/idle-reason.js'
 import { Ledger } from './stats/ledger.js'
@@ -99,14 +99,12 @@ export class Engine {
     this.#isKeptOpen = rules.isKeptOpen
     this.#wake = new WakeSignal(parts.clock)
     this.#meters = new Meters(parts.clock, rules.concurrency)
-    const { siteOf, storeState: memory } = parts
+    const { siteOf, storeState: memory, earlierRuns: earlier, reportCounts: counts, ownership } = parts
     const quotas = {
       host: new HostQuota(rules.limit.pagesPerHost, rules.hostPages),
       site: new HostQuota(rules.limit.pagesPerSite),
     }
-    const { ownership, earlierRuns: earlier, reportCounts } = parts
-    const { self } = ownership
-    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, self, earlier, reportCounts)
+    this.#ledger = new Ledger(memory.state, this.#tally, quotas, siteOf, ownership.self, earlier, counts)
     const reports = new Reporter(parts.delivery, this.#tally, parts.clock, (event, request) =>
       this.#ledger.note(event, request),
     )
@@ -130,6 +128,7 @@ export class Engine {
     this.#seeds = new SeedSource(parts.seeds, { ...seeds, ...sink })
     this.#added = new AddedRequests(parts.clock, {
       ...seeds,
+      admit: announcing(parts.membership, seeds.admit),
       flush: () => parts.storeState.flush?.(),
       progress: () => ({ inFlight: this.#inFlight, ended: this.#endedVisits }),
     })
@@ -151,12 +150,16 @@ export class Engine {
       exchange.receive((requests) => this.#trackArrival(() => this.#admitArrivals(requests)))
       this.#parts.storeState.onCommit(() => this.#ledger.write())
       this.#parts.frontier.watch?.(this.#wake.wakeUp)
+      const retry = async (some?: readonly number[]) => this.#ledger.retryFailed(retrySink(this.#parts), some)
+      const retryFailed = (some?: readonly number[]) =>
+        this.#rules.retryFailed ? void this.#trackArrival(() => retry(some)) : undefined
       followOwnership(this.#parts, this.#visits, this.#moves, {
-        restoreCounts: () => void this.#trackArrival(() => this.#ledger.restoreCounts()),
+        ...{ ledger: this.#ledger, knownPages: this.knownPages, followed: this.followed },
+        retryFailed,
+        announced: (urls) => this.addSeeds(urls, []),
         changed: this.#wake.wakeUp,
       })
-      if (this.#rules.retryFailed)
-        void this.#trackArrival(async () => this.#ledger.retryFailed(retrySink(this.#parts)))
+      retryFailed()
       for await (const requests of this.#parts.leftovers ?? []) await this.addRequests(requests)
       await this.#loop()
     } catch (error) {
@@ -167,6 +170,7 @@ export class Engine {
     this.#added.close(this.#fatal ?? runEnded())
     delivery.close()
     const reason = this.#ending ?? (this.#ledger.wasDone && !this.#visited ? 'already-done' : 'done')
+    if (this.#ending === undefined) this.knownPages?.finished()
     // If nothing was fetched because all is known, the rules had nothing to match.
     const rules = reason === 'already-done' ? [] : unusedRules([this.diagnosis().rules])
     this.#summary = { ...this.#statsNow(), reason, unusedRules: rules }

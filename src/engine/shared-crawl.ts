@@ -2,15 +2,23 @@
 
 import type { Membership } from '../stores/contract.js'
 import type { CrawlRequest } from '../types.js'
+import type { RequestSpec } from '../url/request-options.js'
+import type { FollowedFeeds } from './feeds/followed-feeds.js'
 import type { PartitionMoves } from './partition-moves.js'
 import type { EngineParts } from './parts.js'
+import type { KnownPages } from './refresh/known-pages.js'
+import type { Ledger } from './stats/ledger.js'
 import type { VisitResult } from './visit/visit-result.js'
 import type { Visits } from './visit/visits.js'
 
 /** What happens besides aborting visits and forgetting hosts. */
 interface OwnershipSink {
-  /** The counts of hosts in new partitions are in the store. */
-  restoreCounts(): void
+  readonly ledger: Ledger
+  readonly knownPages: KnownPages | undefined
+  readonly followed: FollowedFeeds | undefined
+  retryFailed(partitions: readonly number[]): void
+  /** URLs that another process has added. */
+  announced(urls: readonly string[]): Promise<void>
   changed(): void
 }
 
@@ -22,16 +30,35 @@ export function followOwnership(
   sink: OwnershipSink,
 ): void {
   membership?.onOwnership({
-    gained: () => sink.restoreCounts(),
+    gained(partitions) {
+      sink.ledger.adoptCounts(partitions)
+      sink.knownPages?.adopt(partitions)
+      sink.followed?.gain(partitions)
+      sink.retryFailed(partitions)
+    },
     revoked(partitions) {
       const gone = new Set(partitions)
       visits.abortHosts((host) => gone.has(partitioner.partition(host)))
+      sink.knownPages?.revoke(partitions)
+      sink.followed?.revoke(partitions)
       moves.revoke(partitions)
       sink.changed()
     },
     suspended: () => visits.abortHosts(() => true),
     leaving: () => moves.drained(),
+    announced: (urls) => sink.announced(urls),
   })
+}
+
+/** Admits what the program adds, and lets all processes know: it defines the scope. */
+export function announcing(
+  membership: Membership | undefined,
+  admit: (requests: readonly RequestSpec[]) => Promise<void>,
+): (requests: readonly RequestSpec[]) => Promise<void> {
+  return (requests) => {
+    membership?.announce(requests.map(({ url }) => url))
+    return admit(requests)
+  }
 }
 
 /** The results of visits, without those whose partitions another process has taken over: these are void. */

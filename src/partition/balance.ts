@@ -67,20 +67,34 @@ export function plannedMove(
   shards: readonly (readonly PartitionWork[])[],
   rules: BalanceRules,
 ): PlannedMove | undefined {
-  const loads = loadsOf(shards, rules)
+  const uneven = unevenLoads(loadsOf(shards, rules))
+  if (uneven === undefined) return undefined
+  const { from, to, gap } = uneven
+  const partitions = choosePartitions(shards[from]!, rules, gap / 2, MAX_PARTITIONS_A_MOVE)
+  return partitions.length === 0 ? undefined : { partitions, from, to }
+}
+
+/** The busiest and the least busy one, and how many seconds of work are between them; undefined if that is little. */
+export function unevenLoads(
+  loads: readonly number[],
+): { readonly from: number; readonly to: number; readonly gap: number } | undefined {
   const from = loads.indexOf(Math.max(...loads))
   const to = loads.indexOf(Math.min(...loads))
   const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
   const gap = loads[from]! - loads[to]!
   if (gap < MIN_GAP_S || loads[from]! <= mean * (1 + MAX_IMBALANCE)) return undefined
-  const partitions = choosePartitions(shards[from]!, rules, gap / 2)
-  return partitions.length === 0 ? undefined : { partitions, from, to }
+  return { from, to, gap }
 }
 
 /**
  * Largest first, as long as they fit into half of the gap. If none fits, the smallest one that still narrows the gap.
  */
-function choosePartitions(parts: readonly PartitionWork[], rules: BalanceRules, room: number): number[] {
+export function choosePartitions(
+  parts: readonly PartitionWork[],
+  rules: BalanceRules,
+  room: number,
+  most: number,
+): number[] {
   const sized = parts
     .map((part) => ({
       partition: part.partition,
@@ -91,7 +105,7 @@ function choosePartitions(parts: readonly PartitionWork[], rules: BalanceRules, 
   const found: number[] = []
   let left = room
   for (const { partition, seconds } of sized) {
-    if (found.length === MAX_PARTITIONS_A_MOVE) break
+    if (found.length === most) break
     if (seconds > left) continue
     found.push(partition)
     left -= seconds

@@ -210,6 +210,8 @@ export interface RefreshScheduler {
   serverOf(host: string): ServerRecord | undefined
   /** Registers a page that was known before this run; needed only if the aim is `fresh`. */
   remember(record: PageRecord): void
+  /** A page that another process continues with; needed only if the aim is `fresh`. */
+  forget(record: PageRecord): void
   /** Continues with the record of a server from the store. */
   restore(host: string, record: ServerRecord): void
   /** Removes servers that another shard continues with, and returns their records. */

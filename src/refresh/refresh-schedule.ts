@@ -148,6 +148,10 @@ export class RefreshSchedule implements RefreshScheduler {
     if (gone === undefined) this.#budget.replace(undefined, change)
   }
 
+  forget({ gone, change }: PageRecord): void {
+    if (gone === undefined) this.#budget.replace(change, undefined)
+  }
+
   release(isLeaving: (host: string) => boolean): [string, ServerRecord][] {
     const left: [string, ServerRecord][] = []
     for (const host of [...this.servers.hosts()]) {

@@ -77,6 +77,8 @@ export interface Membership {
   readonly exchange: Exchange
   /** Runs of the crawl before this one, if others were at work when this process joined. Undefined: it was the first. */
   readonly joinedAfter: number | undefined
+  /** URLs that the program has added here. All processes hear of them, because they define the scope of the crawl. */
+  announce(urls: readonly string[]): void
   /** Sets the limits of the whole crawl. Called once, before the first visit. */
   limit(limits: CrawlLimits): { readonly pages: SharedLimit; readonly requests: SharedLimit }
   /** Sets the listener. There is one. */
@@ -92,9 +94,11 @@ export interface OwnershipListener {
   gained(partitions: readonly number[]): void
   /**
    * They may belong to another process already. Visits to their hosts in flight must be aborted at once, and nothing of
-   * them is settled.
+   * them is settled. Records of their hosts can be read for the last time.
    */
   revoked(partitions: readonly number[]): void
+  /** URLs that a process has announced. Requests that it sends arrive only after this has resolved. */
+  announced(urls: readonly string[]): Promise<void>
   /** No host may be visited for now. Visits in flight must be aborted at once, and are settled as usual. */
   suspended(): void
   /**
@@ -233,6 +237,11 @@ export interface StateSpace {
   delete(key: string, host?: string): void
   /** All records of this namespace, in no particular order. */
   entries(): AsyncIterable<readonly [key: string, value: unknown]>
+  /**
+   * The records that hosts of these partitions have now. Present in a store whose partitions come and go by themselves; it
+   * answers at once, also within `gained` and `revoked`.
+   */
+  ofPartitions?(partitions: readonly number[]): Iterable<readonly [key: string, value: unknown]>
 }
 
 /** What a store needs to know about the crawl that opens it. */

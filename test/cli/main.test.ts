@@ -70,8 +70,12 @@ describe('kumo', () => {
       "kumo crawl: --depth: got 'deep'; allowed: a whole number, 0 or more, or Infinity",
       'kumo crawl',
     ],
-    [['inspect'], 'kumo inspect: no folder given; pass one, as in: kumo inspect ./crawl', 'kumo inspect'],
-    [['inspect', 'a', 'b'], "kumo inspect: expected one folder, got 'a' and 'b'", 'kumo inspect'],
+    [
+      ['inspect'],
+      'kumo inspect: no crawl given; pass its folder, as in: kumo inspect ./crawl',
+      'kumo inspect',
+    ],
+    [['inspect', 'a', 'b'], "kumo inspect: expected one crawl, got 'a' and 'b'", 'kumo inspect'],
     [
       ['inspect', 'a', '--hosts', '-1'],
       "kumo inspect: --hosts: got '-1'; allowed: a whole number, 0 or more",

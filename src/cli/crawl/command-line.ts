@@ -8,6 +8,7 @@ import { quoted } from '../format.js'
 import { UsageError } from '../usage-error.js'
 import { readFields } from './fields.js'
 import { csv, type Format, jsonLines, TEXT } from './formats.js'
+import { type HealthAddress, readHealthAddress } from './health.js'
 import { markdown, markdownFiles } from './markdown.js'
 import { CRAWL_OPTIONS } from './options.js'
 import { openSeedFile, type SeedFile } from './seed-file.js'
@@ -17,6 +18,8 @@ export interface CrawlCommandLine {
   /** Undefined: no results are printed. */
   readonly format: Format | undefined
   readonly isQuiet: boolean
+  /** `--health` */
+  readonly health: HealthAddress | undefined
   /** Close it when the crawl ends. */
   readonly seedFile: SeedFile | undefined
   /** The command line that resumes the crawl, with another `--limit` if given; undefined without a store. */
@@ -41,12 +44,15 @@ export async function readCrawlCommandLine(args: readonly string[]): Promise<Cra
   const crawler = buildCrawler(operands, options, CRAWL_OPTIONS)
   const format = formatOf(options)
   const isQuiet = options.has('quiet')
+  const address = last('health')
+  const health = address === undefined ? undefined : readHealthAddress(address)
   const seedFile = path === undefined ? undefined : await openSeedFile(path)
   const pages = last('limit')
   return {
     crawler: seedFile === undefined ? crawler : crawler.seeds(mapped(seedFile.urls, labelled(options))),
     format: isQuiet && format === TEXT ? undefined : format,
     isQuiet,
+    health,
     seedFile,
     command: options.has('store') ? (limit) => resumeCommand(args, limit) : undefined,
     pageLimit: pages === undefined ? undefined : Number(pages),
@@ -90,7 +96,12 @@ function formatName(options: Options): string {
 /** The same command, quoted for a shell; with `pageLimit` in place of the value of `--limit`. */
 function resumeCommand(args: readonly string[], pageLimit: number | undefined): string {
   const words = pageLimit === undefined ? args : withLimit(args, String(pageLimit))
-  return ['kumo', 'crawl', ...words].map(quoted).join(' ')
+  return ['kumo', 'crawl', ...words.map(withoutPassword)].map(quoted).join(' ')
+}
+
+/** A command that is printed ends up in logs. */
+function withoutPassword(word: string): string {
+  return word.replace(/^((?:--store=)?rediss?:\/\/[^:@/]*):[^@/]*@/i, '$1:…@')
 }
 
 function withLimit(args: readonly string[], limit: string): string[] {

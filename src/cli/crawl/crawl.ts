@@ -35,12 +35,12 @@ class CrawlCommand {
   }
 
   async run(): Promise<number> {
-    const { format, isQuiet, command, seedFile } = this.#commandLine
+    const { format, isQuiet, command, seedFile, health } = this.#commandLine
     process.stdout.on('error', (error) => this.#onOutputError(error))
     if (format?.header !== undefined) void this.#screen.result(format.header)
     try {
       const onStop = command === undefined ? undefined : RESUMABLE
-      const options = { screen: this.#screen, isQuiet, aborter: this.#aborter, onStop }
+      const options = { screen: this.#screen, isQuiet, aborter: this.#aborter, onStop, health }
       return this.#end(await runCrawl(this.#crawler, options))
     } finally {
       seedFile?.close()

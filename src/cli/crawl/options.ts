@@ -34,7 +34,7 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
   store: {
     group: 'Start',
     value: 'DIR',
-    help: 'keep the crawl in this folder; run the same command again to resume it, even after a crash',
+    help: 'keep the crawl in this folder; run the same command again to resume it, even after a crash; or share it with other machines: redis://HOST:6379?crawl=NAME',
   },
   resume: {
     group: 'Start',
@@ -219,6 +219,11 @@ export const CRAWL_OPTIONS: Readonly<Record<string, CrawlOption>> = {
     group: 'Output',
     value: 'DIR',
     help: 'write the pages of --format markdown to files below this folder',
+  },
+  health: {
+    group: 'Output',
+    value: 'PORT',
+    help: 'answer on http://127.0.0.1:PORT whether the crawl can go on: 200 or 503; or 0.0.0.0:PORT',
   },
   quiet: {
     group: 'Output',

@@ -12,8 +12,8 @@ import { reportLines } from './report.js'
 export async function inspectCommand(args: readonly string[]): Promise<number> {
   const { options, operands } = readArguments(args, INSPECT_OPTIONS)
   const [path, another] = operands
-  if (path === undefined) throw new UsageError('no folder given; pass one, as in: kumo inspect ./crawl')
-  if (another !== undefined) throw new UsageError(`expected one folder, got '${path}' and '${another}'`)
+  if (path === undefined) throw new UsageError('no crawl given; pass its folder, as in: kumo inspect ./crawl')
+  if (another !== undefined) throw new UsageError(`expected one crawl, got '${path}' and '${another}'`)
   const hosts = rows('hosts', options.get('hosts')?.at(-1))
   const failures = rows('failures', options.get('failures')?.at(-1))
   const feeds = rows('feeds', options.get('feeds')?.at(-1))

@@ -38,7 +38,7 @@ function overview(inspection: Inspection, { now, width }: ReportDetails): string
     ['state', stateOf(state, inUse)],
     ['runs', `${count(runs)}, first started ${instant(startedAt)}`],
     ['last write', `${instant(lastCommitAt)}, ${age} ago`],
-    ['on disk', `${bytes(bytesOnDisk)}, format ${format}`],
+    [/^redis/.test(path) ? 'in Redis' : 'on disk', `${bytes(bytesOnDisk)}, format ${format}`],
     ['pages', `${count(inspection.pages)}, ${bytes(inspection.bytes)} of bodies`],
     ['pending', `${counted(inspection.pending, 'URL')} of ${count(inspection.known)} known`],
     ['failed', counted(inspection.failed, 'URL')],

@@ -63,6 +63,13 @@ export class FailedUrls {
     await this.#queue(batch, sink)
   }
 
+  /** Those of partitions that have come from another process. */
+  retryIn(partitions: readonly number[], run: number, sink: RetrySink): MaybePromise<void> {
+    const records = [...(this.#space.ofPartitions?.(partitions) ?? [])] as [string, FailedUrl][]
+    const batch = records.filter(([, failed]) => failed.run < run)
+    return this.#queue(batch, sink)
+  }
+
   /** In one turn, and therefore in one commit. */
   #queue(batch: readonly [name: string, failed: FailedUrl][], sink: RetrySink): MaybePromise<void> {
     const requests: CrawlRequest[] = []

@@ -1,4 +1,4 @@
-import { KumoError } from '../../errors.js'
+import { KumoError, messageOf } from '../../errors.js'
 import type { FeedMemory } from '../../feeds/contract.js'
 import type { FeedRecord, FeedReport, FeedStats } from '../../feeds/follow/contract.js'
 import type { NextPoll, PollObservation, PollReport } from '../../feeds/schedule/contract.js'
@@ -9,6 +9,7 @@ import type { EngineParts, FeedParts } from '../parts.js'
 import { addFeedCounts, byLoss, NO_FEEDS } from '../stats/feed-stats.js'
 import type { VisitResult } from '../visit/visit-result.js'
 import { memoryText } from './feed-settlement.js'
+import { SharedReports } from './shared-reports.js'
 
 /** The names of the store's spaces for records, for what is remembered of entries, and for facts about all feeds. */
 const RECORDS = 'feeds'
@@ -49,6 +50,8 @@ export class FollowedFeeds {
   readonly #recent = new Map<string, FeedRecord>()
   #listed: { readonly at: number; readonly feeds: readonly FeedReport[] } | undefined = undefined
   #timer: Timer | undefined = undefined
+  /** What the processes that share the crawl report. */
+  #others: SharedReports | undefined = undefined
 
   constructor(feeds: FeedParts, parts: EngineParts, delayMs: number) {
     this.soonMs = delayMs + Math.min(LONGEST_SOON_MS, feeds.rules.polls.minMs)
@@ -63,15 +66,22 @@ export class FollowedFeeds {
   async open(): Promise<void> {
     this.#feeds.state.space(FACTS).put(MODE, FOLLOWED)
     await this.#remember((host) => this.#isMine(host))
-    if (this.#feeds.budget === undefined) return
+    const { budget, state, rules } = this.#feeds
+    if (budget === undefined) return
+    const { clock, membership, ownership, delivery } = this.#parts
+    const periodMs = pricePeriodMs(rules.polls.minMs)
+    if (membership !== undefined)
+      this.#others = new SharedReports(state.space(FACTS), ownership.self, budget, clock, periodMs)
     this.#updatePrice()
-    this.#timer = every(this.#parts.clock, pricePeriodMs(this.#feeds.rules.polls.minMs), () =>
-      this.#updatePrice(),
-    )
+    this.#timer = every(clock, periodMs, () => {
+      this.#others?.update(this.#feeds.schedule.report()).catch((error) => delivery.warn(messageOf(error)))
+      this.#updatePrice()
+    })
   }
 
   close(): void {
     this.#timer?.cancel()
+    this.#others?.close()
   }
 
   get feeds(): FeedParts {
@@ -153,12 +163,7 @@ export class FollowedFeeds {
   /** Hosts go to another shard: their records go along in the store, and this schedule forgets them. */
   async release(moves: (host: string) => boolean): Promise<void> {
     for await (const [url, value] of this.#records.entries()) {
-      const host = hostOf(url)
-      if (!moves(host)) continue
-      const record = value as FeedRecord
-      this.#count(record, -1)
-      this.#recent.delete(url)
-      if (record.ended !== true) this.#feeds.schedule.forget(host, record.poll)
+      if (moves(hostOf(url))) this.#forgetFeed(url, value as FeedRecord)
     }
   }
 
@@ -167,15 +172,34 @@ export class FollowedFeeds {
     return this.#remember(came)
   }
 
+  /** Partitions have come from another process. */
+  gain(partitions: readonly number[]): void {
+    for (const [url, value] of this.#records.ofPartitions?.(partitions) ?? [])
+      this.#rememberFeed(url, value as FeedRecord)
+  }
+
+  /** Partitions are another process's now. */
+  revoke(partitions: readonly number[]): void {
+    for (const [url, value] of this.#records.ofPartitions?.(partitions) ?? [])
+      this.#forgetFeed(url, value as FeedRecord)
+  }
+
   async #remember(isOwn: (host: string) => boolean): Promise<void> {
     for await (const [url, value] of this.#records.entries()) {
-      const host = hostOf(url)
-      if (!isOwn(host)) continue
-      const record = value as FeedRecord
-      this.#count(record, 1)
-      if (this.#recent.size < RECENT) this.#recent.set(url, record)
-      if (record.ended !== true) this.#feeds.schedule.remember(host, record.poll)
+      if (isOwn(hostOf(url))) this.#rememberFeed(url, value as FeedRecord)
     }
+  }
+
+  #rememberFeed(url: string, record: FeedRecord): void {
+    this.#count(record, 1)
+    if (this.#recent.size < RECENT) this.#recent.set(url, record)
+    if (record.ended !== true) this.#feeds.schedule.remember(hostOf(url), record.poll)
+  }
+
+  #forgetFeed(url: string, record: FeedRecord): void {
+    this.#count(record, -1)
+    this.#recent.delete(url)
+    if (record.ended !== true) this.#feeds.schedule.forget(hostOf(url), record.poll)
   }
 
   #count(record: FeedRecord | undefined, sign: 1 | -1): void {
@@ -187,7 +211,7 @@ export class FollowedFeeds {
 
   #updatePrice(): void {
     const { schedule, budget } = this.#feeds
-    budget!.report(0, schedule.report())
+    budget!.report(this.#parts.ownership.self, schedule.report())
     schedule.setPrice(budget!.price(this.#parts.clock.now()))
   }
 

@@ -69,6 +69,7 @@ export class KnownPages {
     const own = state.space(REFRESH)
     const before = await own.get(MODE)
     if ((before === CONTINUOUS || before === CONVERTING) && !this.#isContinuous) throw cannotStartRounds()
+    if (this.#parts.membership !== undefined) assertShareable(rounds, before)
     for await (const [host, record] of this.#servers.entries()) {
       if (this.#isMine(host)) schedule.restore(host, record as ServerRecord)
     }
@@ -83,10 +84,12 @@ export class KnownPages {
     else own.put(MODE, this.#isContinuous ? CONTINUOUS : ROUNDS)
     if (this.#isContinuous && !this.#isConverting) return
     const planned = { rounds: this.#isContinuous || isLed ? 1 : rounds, complete }
+    const { membership } = this.#parts
     this.#rounds = new Rounds(state, planned, {
       ...this.#sink,
-      shard: this.#parts.ownership.self,
-      replaces: this.#refresh.replaces,
+      shard: membership === undefined ? this.#parts.ownership.self : 0,
+      isShared: membership !== undefined,
+      replaces: this.#refresh.replaces || membership?.joinedAfter !== undefined,
       isMine: (host) => this.#isMine(host),
       add: (requests) => this.#parts.frontier.add(requests),
       roundStarted: (round) => {
@@ -118,6 +121,30 @@ export class KnownPages {
   /** The main thread starts the next round. */
   nextRound(): void {
     this.#rounds?.next()
+  }
+
+  /** The crawl is over, in all processes that share it. */
+  finished(): void {
+    this.#rounds?.finished()
+  }
+
+  /** Partitions have come from another process, with the records of their hosts. */
+  adopt(partitions: readonly number[]): void {
+    const { schedule } = this.#refresh
+    for (const [host, record] of this.#servers.ofPartitions?.(partitions) ?? [])
+      schedule.restore(host, record as ServerRecord)
+    for (const record of this.#pagesOf(partitions)) schedule.remember(record)
+    this.#rounds?.startOver()
+  }
+
+  /** They are another process's now, as are the servers that the schedule has released. */
+  revoke(partitions: readonly number[]): void {
+    for (const record of this.#pagesOf(partitions)) this.#refresh.schedule.forget(record)
+  }
+
+  *#pagesOf(partitions: readonly number[]): Generator<PageRecord> {
+    if (this.#refresh.schedule.rules.aim !== 'fresh') return
+    for (const [, record] of this.#pages.ofPartitions?.(partitions) ?? []) yield record as PageRecord
   }
 
   close(): void {
@@ -253,6 +280,20 @@ const MODE = 'mode'
 const CONTINUOUS = 'continuous'
 const CONVERTING = 'turning'
 const ROUNDS = 'passes'
+
+/** Processes that share a crawl do not wait for each other between rounds. */
+function assertShareable(rounds: number, before: unknown): void {
+  if (rounds > 1 && rounds < Number.POSITIVE_INFINITY) {
+    const message =
+      'refresh: processes that share a crawl do one round at a time; use rounds: 1, and start them again for the next one'
+    throw new KumoError('KUMO_INVALID_OPTION', message)
+  }
+  if (rounds !== Number.POSITIVE_INFINITY || (before !== ROUNDS && before !== CONVERTING)) return
+  const message =
+    'refresh: the pages of this store are refreshed in rounds, which processes that share it cannot change; ' +
+    'use rounds: 1, or another store'
+  throw new KumoError('KUMO_STORE_MISMATCH', message)
+}
 
 function cannotStartRounds(): KumoError {
   const message =

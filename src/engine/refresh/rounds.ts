@@ -20,6 +20,8 @@ export interface RoundSink {
   /** The number of this shard: each stores its own progress. */
   readonly shard: number
   readonly replaces: boolean
+  /** Other processes share the crawl, and the state of the round: it is done when all of them are. */
+  readonly isShared?: boolean | undefined
   /** Whether this shard owns the host. */
   isMine(host: string): boolean
   add(requests: readonly CrawlRequest[]): MaybePromise<void>
@@ -80,6 +82,8 @@ export class Rounds {
   #round = 0
   #reading: AsyncIterator<readonly [key: string, value: unknown]> | undefined = undefined
   #isPulling = false
+  /** Partitions have come since the reading began. */
+  #isStale = false
   /** Pages of this round that were queued and not yet visited. A lower bound. */
   #waiting = 0
 
@@ -104,7 +108,7 @@ export class Rounds {
 
   /** Known pages are still being read. */
   get isReading(): boolean {
-    return this.#reading !== undefined || this.#isPulling
+    return this.#reading !== undefined || this.#isPulling || this.#isStale
   }
 
   /** A page of the round was visited, or one that is scheduled. */
@@ -114,6 +118,10 @@ export class Rounds {
 
   /** Queues more known pages if few of them are pending. */
   refill(concurrency: number): void {
+    if (this.#isStale && !this.#isPulling) {
+      this.#isStale = false
+      this.#reading = this.#pages.entries()[Symbol.asyncIterator]()
+    }
     if (this.#reading === undefined || this.#isPulling) return
     if (this.#waiting < Math.max(MIN_PENDING, PENDING_PER_SLOT * concurrency)) void this.#pull(this.#reading)
   }
@@ -121,7 +129,7 @@ export class Rounds {
   /** Called when nothing else is left to do. Starts the next round, if any; returns whether there is more to do. */
   advance(): boolean {
     if (this.isReading) return true
-    this.#saveState(true)
+    if (this.#sink.isShared !== true) this.#saveState(true)
     if (this.#left <= 1) return false
     this.#left--
     this.next()
@@ -134,8 +142,20 @@ export class Rounds {
     this.#sink.changed()
   }
 
+  /** Everybody has finished the round. */
+  finished(): void {
+    this.#saveState(true)
+  }
+
+  /** More known pages have come: those that this round has not reached yet are visited too. */
+  startOver(): void {
+    this.#isStale = true
+    this.#sink.changed()
+  }
+
   close(): void {
     this.#reading = undefined
+    this.#isStale = false
   }
 
   #begin(round: number): void {

@@ -1,5 +1,5 @@
 import type { StateSpace, StateStore } from '../../stores/contract.js'
-import type { CrawlRequest, FailureCode } from '../../types.js'
+import type { CrawlRequest, FailureCode, MaybePromise } from '../../types.js'
 import { FailedUrls, type RetrySink } from '../admission/failed-urls.js'
 import type { EarlierRuns, PageCount, PageCounts } from '../parts.js'
 import type { HostQuota } from '../visit/host-quota.js'
@@ -106,21 +106,33 @@ export class Ledger {
     if (this.#earlier !== undefined) tally.restore(this.#earlier)
     this.#settledPages = tally.pages
     this.#keptFailures = tally.failed
-    await this.restoreCounts()
+    await this.#restoreCounts()
     const { hosts, sites } = this.#given?.counted ?? NONE_COUNTED
     for (const [host, pages] of hosts) this.#quotas.host.restore(host, pages)
     for (const [site, pages] of sites) this.#quotas.site.restore(site, pages)
   }
 
   /** Restores the pages of hosts and sites, where they are limited: those of all partitions that the store has. */
-  async restoreCounts(): Promise<void> {
-    for (const [quota, space] of [
-      [this.#quotas.host, this.#hostPages],
-      [this.#quotas.site, this.#sitePages],
-    ] as const) {
+  async #restoreCounts(): Promise<void> {
+    for (const [quota, space] of this.#counts) {
       if (!quota.isLimited) continue
       for await (const [name, pages] of space.entries()) quota.restore(name, Number(pages))
     }
+  }
+
+  /** The same for partitions that have come from another process. */
+  adoptCounts(partitions: readonly number[]): void {
+    for (const [quota, space] of this.#counts) {
+      if (!quota.isLimited) continue
+      for (const [name, pages] of space.ofPartitions?.(partitions) ?? []) quota.restore(name, Number(pages))
+    }
+  }
+
+  get #counts() {
+    return [
+      [this.#quotas.host, this.#hostPages],
+      [this.#quotas.site, this.#sitePages],
+    ] as const
   }
 
   /** The visit is void: another process has taken its host over. */
@@ -161,13 +173,18 @@ export class Ledger {
     else this.#unsettled.set(request, [...(this.#unsettled.get(request) ?? []), event])
   }
 
-  /** Retries what earlier runs gave up. */
-  retryFailed(sink: Omit<RetrySink, 'uncount'>): Promise<void> | undefined {
+  /** Retries what earlier runs gave up: all of it, or what has come with some partitions from another process. */
+  retryFailed(
+    sink: Omit<RetrySink, 'uncount'>,
+    partitions?: readonly number[],
+  ): MaybePromise<void> | undefined {
     const takenBack = (code: FailureCode, host: string) => {
       this.#tally.uncountFailure(code)
       if (isExtractionFailureCode(code)) this.#uncountPage(host)
     }
-    return this.#failedUrls?.retry(this.#run, { ...sink, uncount: takenBack })
+    const whole = { ...sink, uncount: takenBack }
+    if (partitions === undefined) return this.#failedUrls?.retry(this.#run, whole)
+    return this.#failedUrls?.retryIn(partitions, this.#run, whole)
   }
 
   /** A page whose extraction failed counted against the limits of its host and site. */

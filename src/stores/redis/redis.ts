@@ -15,13 +15,12 @@ export type { RedisConnection, RedisOptions } from './settings.js'
  *   .store(redis('redis://localhost:6379', { crawl: 'news' }))
  *   .run()
  */
-export function redis(where: string | RedisConnection, options: RedisOptions): Store {
+export function redis(where: string | RedisConnection, options: RedisOptions = {}): Store {
   const settings = check(where, options)
   return {
     name: 'redis',
     unsupported: {
       workers: 'redis() shares a crawl among processes; start one for each core instead of workers()',
-      refresh: 'redis() does not revisit pages yet; use level() on one machine',
     },
     open: (context) => open(settings, context),
   }

@@ -33,8 +33,11 @@ export interface RedisConnection {
 
 /** How a crawl is kept in Redis. */
 export interface RedisOptions {
-  /** The name of the crawl. Programs with the same name and server share one crawl. Required. */
-  crawl: string
+  /**
+   * The name of the crawl. Programs with the same name and server share one crawl. Required, here or in the URL:
+   * `redis://localhost:6379?crawl=news`.
+   */
+  crawl?: string | undefined
   /**
    * How long the others wait for a node that is silent before they take over its hosts. Default `'10s'`, at least
    * `'1s'`.
@@ -42,6 +45,8 @@ export interface RedisOptions {
   ttl?: Duration | undefined
   /** The most work that the death of a node can undo. Default `'100ms'`. */
   commitEvery?: Duration | undefined
+  /** Whether hosts move from nodes with much work to nodes with little. Default true. */
+  balance?: boolean | undefined
 }
 
 const DEFAULT_TTL_MS = 10_000
@@ -56,13 +61,30 @@ export interface Settings {
   readonly crawl: string
   readonly ttlMs: number
   readonly commitMs: number
+  /** Default true. */
+  readonly balance?: boolean | undefined
 }
 
-export function check(where: string | RedisConnection, options: RedisOptions): Settings {
-  assertKeys('redis: options', options, ['crawl', 'ttl', 'commitEvery'])
-  const { crawl, ttl = DEFAULT_TTL_MS, commitEvery = DEFAULT_COMMIT_MS } = options
+/** All keys of a crawl have one hash tag, so that they are in one slot. */
+export function keyOf(crawl: string): string {
+  return `{kumo:${crawl}}`
+}
+
+export function check(where: string | RedisConnection, options: RedisOptions = {}): Settings {
+  assertKeys('redis: options', options, ['crawl', 'ttl', 'commitEvery', 'balance'])
+  const connection = connectionOf(where)
+  const {
+    crawl = crawlIn(where),
+    ttl = DEFAULT_TTL_MS,
+    commitEvery = DEFAULT_COMMIT_MS,
+    balance = true,
+  } = options
   if (typeof crawl !== 'string' || !/^[\w.-]{1,100}$/.test(crawl))
-    throw invalidOption('redis: crawl', crawl, "a name of letters, digits, '.', '_' and '-', such as 'news'")
+    throw invalidOption(
+      'redis: crawl',
+      crawl,
+      "a name of letters, digits, '.', '_' and '-': { crawl: 'news' }, or ?crawl=news at the end of the URL",
+    )
   const ttlMs = parseDuration(ttl)
   if (ttlMs === undefined || ttlMs < MIN_TTL_MS || ttlMs > MAX_TTL_MS)
     throw invalidOption('redis: ttl', ttl, "a duration from one second to ten minutes, such as '10s'")
@@ -73,11 +95,17 @@ export function check(where: string | RedisConnection, options: RedisOptions): S
       commitEvery,
       "a duration of at most a quarter of ttl, such as '100ms'",
     )
-  return { connection: connectionOf(where), crawl, ttlMs, commitMs }
+  if (typeof balance !== 'boolean') throw invalidOption('redis: balance', balance, 'true or false')
+  return { connection, crawl, ttlMs, commitMs, balance }
 }
 
 const URL_EXAMPLE =
   "a URL such as 'redis://user:password@localhost:6379/0', or an object such as { host, port }"
+
+/** The name of the crawl in a URL. */
+function crawlIn(where: string | RedisConnection): string | undefined {
+  return typeof where === 'string' ? (new URL(where).searchParams.get('crawl') ?? undefined) : undefined
+}
 
 /** A URL may hold a password, so messages do not show it. */
 function connectionOf(where: string | RedisConnection): RedisConnection {
@@ -103,6 +131,8 @@ function fromUrl(text: string): RedisConnection {
   }
   if (url.protocol !== 'redis:' && url.protocol !== 'rediss:')
     throw optionError('redis: url', `a URL that starts with ${url.protocol}//`, URL_EXAMPLE)
+  for (const name of url.searchParams.keys())
+    if (name !== 'crawl') throw optionError('redis: url', `the parameter '${name}'`, "'crawl' only")
   const db = url.pathname.replace(/^\//, '')
   if (db !== '' && !/^\d+$/.test(db)) throw optionError('redis: url', `the database '${db}'`, 'a number')
   return {

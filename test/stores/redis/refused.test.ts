@@ -44,14 +44,11 @@ describe('options', () => {
     expect(() => redis('http://me:secret@localhost', { crawl: 'a' })).not.toThrow(/secret/)
   })
 
-  test('workers() and refresh()', async () => {
+  test('workers()', async () => {
     const crawler = crawlOn(redis('redis://127.0.0.1:1', { crawl: 'a' }))
     const workers = await refusal(() => crawler.workers(2).run())
     expect(workers.code).toBe('KUMO_INVALID_OPTION')
     expect(workers.message).toMatch(/one for each core/)
-    const refresh = await refusal(() => crawler.refresh({ min: '1h' }).run())
-    expect(refresh.code).toBe('KUMO_INVALID_OPTION')
-    expect(refresh.message).toMatch(/level\(\)/)
   })
 })
 

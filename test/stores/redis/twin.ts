@@ -177,6 +177,7 @@ export class Twin {
       if (isDirty && this.#broken !== 'dirty') this.#set(`${K}:dirty`, partition, this.now())
     }
     this.#delete(`${K}:nodes`, id)
+    this.#delete(`${K}:load`, id)
     this.hashes.delete(node)
     this.sets.delete(`${K}:mail:${id}`)
   }
@@ -199,7 +200,7 @@ export class Twin {
     const free = this.#number(n, 'partitions') - this.#hash(`${K}:own`).size
     return [
       ...['ok', String(seq), String(left), this.#get(n, 'over') ?? '0', String(nodes), String(free)],
-      ...facts.map((fact) => this.#get(n, fact) ?? '0'),
+      ...[...facts, 'seeds'].map((fact) => this.#get(n, fact) ?? '0'),
       [...(this.sets.get(`${K}:mail:${id}`) ?? [])].join(' '),
     ]
   }
@@ -236,9 +237,14 @@ export class Twin {
     const waitMs = Math.max(0, this.#number(`${K}:n`, 'born') - this.now())
     const reply = ['ok', String(this.#increase(`${K}:n`, 'seq', 1)), String(waitMs)]
     let left = Number(most)
-    for (let p = 0; p < this.#number(`${K}:n`, 'partitions') && left > 0; p++) {
+    const isThere = (node: string) => this.hashes.has(`${K}:node:${node}`)
+    for (let p = 0; p < this.#number(`${K}:n`, 'partitions'); p++) {
       if (this.#hash(`${K}:own`).has(String(p))) continue
-      left--
+      const target = this.#get(`${K}:for`, String(p))
+      const isGiven = target !== undefined && isThere(target)
+      if (isGiven ? target !== id : left <= 0) continue
+      if (!isGiven) left--
+      this.#delete(`${K}:for`, String(p))
       this.#set(`${K}:own`, p, id!)
       reply.push(String(p), String(this.#delete(`${K}:dirty`, String(p))))
     }
@@ -279,6 +285,7 @@ export class Twin {
     }
     this.#increase(crawl, 'left', Number(args[6]))
     this.#increase(crawl, 'bytes', Number(args[9]))
+    this.#set(crawl, 'at', this.now())
     const shares = ['pages', 'requests'].map((counter, i) => {
       const [spent, want, limit] = [7, 10, 12].map((at) => Number(args[at + i]))
       const total = this.#increase(crawl, counter, spent!)
@@ -327,7 +334,16 @@ export class Twin {
       }
       case 'give':
         this.#drop(mail, partition)
-        if (this.#get(`${K}:own`, partition) === id) this.#delete(`${K}:own`, partition)
+        if (this.#get(`${K}:own`, partition) === id) {
+          this.#delete(`${K}:own`, partition)
+          if (texts[0] !== undefined) this.#set(`${K}:for`, partition, texts[0])
+        }
+        return
+      case 'HINCRBY':
+        this.#increase(key, texts[0]!, Number(texts[1]))
+        return
+      case 'LTRIM':
+        this.lists.set(key, (this.lists.get(key) ?? []).slice(Number(texts[0])))
         return
       case 'RPUSH':
         this.#push(key, ...rest)
@@ -365,6 +381,8 @@ export class Twin {
         return this.#hash(name).get(String(rest[0])) ?? null
       case 'HMGET':
         return rest.map((field) => this.#hash(name).get(String(field)) ?? null)
+      case 'HKEYS':
+        return [...this.#hash(name).keys()].map((field) => Buffer.from(field))
       case 'HGETALL':
         return [...this.#hash(name)].flatMap(([field, value]) => [Buffer.from(field), value])
       case 'HSCAN': {

@@ -16,19 +16,21 @@ import { readStoreMeta } from '../opening/store-meta.js'
 import { levelState } from '../state.js'
 import { feedsOf } from './feeds.js'
 
-/** The state of the crawl in a folder. */
+/** The state of the crawl in a folder, or in Redis. */
 export interface Inspection {
+  /** The folder; or the server, without user and password, and the name of the crawl. */
   readonly path: string
   /** Format of the stored data. */
   readonly format: number
   /** How the last run ended. A running crawl and one that crashed look the same here; `inUse` distinguishes them. */
   readonly state: 'done' | 'limit' | 'stopped' | 'unfinished' | 'crashed or running'
-  /** Whether a process on this machine is crawling in this folder. */
+  /** Whether a process on this machine is crawling in this folder, or any process in Redis. */
   readonly inUse: boolean
   readonly runs: number
   /** Milliseconds since the epoch, like all instants here. */
   readonly startedAt: number
   readonly lastCommitAt: number
+  /** In Redis: the memory that the crawl takes. */
   readonly bytesOnDisk: number
   readonly known: number
   readonly pending: number
@@ -76,16 +78,10 @@ export interface InspectOptions {
   feeds?: number | undefined
 }
 
-const LISTED = 20
+export const LISTED = 20
 
-/**
- * Reads the state of a crawl from its folder, without disturbing a running crawl: it opens a copy that shares the large
- * files with the original and is removed afterwards.
- *
- * @example
- * const { state, pages, pending } = await inspectCrawl('./crawl')
- */
-export async function inspectCrawl(path: string, options: InspectOptions = {}): Promise<Inspection> {
+/** Reads the state of a crawl from its folder: see `inspectCrawl`. */
+export async function inspectFolder(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const folder = resolve(path)
   const { hosts = LISTED, failures = LISTED, feeds = LISTED } = options
   if (!holdsDatabase(folder)) throw noCrawl(folder)
@@ -150,7 +146,7 @@ type CrawlRecord = Pick<
 /** Each shard has its own counts: see engine/stats/ledger.ts. */
 const TALLY = /^tally( \d+)?$/
 
-async function crawlRecord(space: StateSpace): Promise<CrawlRecord | undefined> {
+export async function crawlRecord(space: StateSpace): Promise<CrawlRecord | undefined> {
   let sum: CrawlRecord | undefined
   for await (const [name, record] of space.entries()) {
     if (TALLY.test(name))
@@ -181,7 +177,7 @@ function addedEach<T extends Readonly<Record<PropertyKey, number | undefined>>>(
   return sum as T
 }
 
-const ENDINGS: Readonly<Record<string, Inspection['state']>> = {
+export const ENDINGS: Readonly<Record<string, Inspection['state']>> = {
   done: 'done',
   'already-done': 'done',
   limit: 'limit',

@@ -100,6 +100,7 @@ export class RedisFrontier implements Frontier {
   #leaving: Leaving | undefined = undefined
   #waiting = 0
   #leased = 0
+  #settled = 0
   #now = 0
   #wake: () => void = () => {}
 
@@ -111,6 +112,11 @@ export class RedisFrontier implements Frontier {
 
   get pending(): number {
     return this.#waiting
+  }
+
+  /** Visits that have ended so far. */
+  get settled(): number {
+    return this.#settled
   }
 
   get leased(): number {
@@ -155,6 +161,7 @@ export class RedisFrontier implements Frontier {
       if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
       request.leased = false
       this.#leased--
+      this.#settled++
       if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
       this.#changeHost(host, settlement)
       this.#workbench.release(host, visitedAt)

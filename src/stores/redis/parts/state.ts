@@ -107,6 +107,13 @@ class RedisSpace implements StateSpace {
     }
   }
 
+  *ofPartitions(partitions: readonly number[]): Generator<readonly [key: string, value: unknown]> {
+    for (const partition of partitions) {
+      for (const [field, json] of this.#hosts.get(partition) ?? [])
+        if (field.startsWith(this.#prefix)) yield [nameIn(field), JSON.parse(json)]
+    }
+  }
+
   async #getShared(key: string): Promise<unknown> {
     const { client, journal, key: prefix } = this.#parts
     const field = this.#fieldOf(key, undefined)

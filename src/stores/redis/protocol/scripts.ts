@@ -4,12 +4,15 @@
  *
  * Keys, all in one slot (`K` is `{kumo:<crawl>}`):
  *
- *   K:n           HASH    version identity partitions joined runs seq left run grace born resting over, and the limits' counters
+ *   K:n           HASH    version identity partitions joined runs seq left run grace born resting over seeds at, and the limits' counters
  *   K:births      LIST    run@seq|seq: each history of the server, and the commit with which it began
  *   K:nodes       HASH    node → until when its lease lasts, on the server's clock
  *   K:node:<id>   HASH    token commit resting, and the shares that it holds of the limits
  *   K:own         HASH    partition → node
  *   K:dirty       HASH    partition → when its owner was evicted
+ *   K:for         HASH    free partition → the node that it was given to
+ *   K:load        HASH    node → the work that it has, in seconds
+ *   K:seeds       LIST    URLs that nodes added while the crawl runs, the last ones; 'seeds' of K:n counts all of them
  *   K:q           HASH    partition → first and last block of its requests
  *   K:q:<p>:<b>   LIST    a block of requests, packed; '' where one is settled
  *   K:h:<p>       HASH    host → clock, delay, trouble
@@ -66,8 +69,8 @@ local function forget_node(id, dirty)
   local node = K .. ':node:' .. id
   local held = redis.call('HMGET', node, 'resting', 'pages', 'requests')
   if held[1] == '1' then redis.call('HINCRBY', N, 'resting', -1) end
-  if held[2] then redis.call('HINCRBY', N, 'shared:pages', -held[2]) end
-  if held[3] then redis.call('HINCRBY', N, 'shared:requests', -held[3]) end
+  if held[2] then redis.call('HINCRBY', N, 'shared:pages', 0 - held[2]) end
+  if held[3] then redis.call('HINCRBY', N, 'shared:requests', 0 - held[3]) end
   local owned = redis.call('HGETALL', K .. ':own')
   for i = 1, #owned, 2 do
     if owned[i + 1] == id then
@@ -76,6 +79,7 @@ local function forget_node(id, dirty)
     end
   end
   redis.call('HDEL', K .. ':nodes', id)
+  redis.call('HDEL', K .. ':load', id)
   redis.call('DEL', node, K .. ':mail:' .. id)
 end
 
@@ -96,11 +100,11 @@ local function status(id, seq)
   elseif number('resting') == nodes and redis.call('HGET', N, 'over') ~= '1' then
     redis.call('HSET', N, 'over', '1')
   end
-  local facts = redis.call('HMGET', N, 'over', 'pages', 'requests', 'bytes', 'shared:pages', 'shared:requests', 'partitions')
+  local facts = redis.call('HMGET', N, 'over', 'pages', 'requests', 'bytes', 'shared:pages', 'shared:requests', 'partitions', 'seeds')
   local free = tonumber(facts[7]) - redis.call('HLEN', K .. ':own')
   local mail = redis.call('SMEMBERS', K .. ':mail:' .. id)
   return { 'ok', tostring(seq), tostring(left), facts[1] or '0', tostring(nodes), tostring(free),
-    facts[2] or '0', facts[3] or '0', facts[4] or '0', facts[5] or '0', facts[6] or '0', table.concat(mail, ' ') }
+    facts[2] or '0', facts[3] or '0', facts[4] or '0', facts[5] or '0', facts[6] or '0', facts[8] or '0', table.concat(mail, ' ') }
 end
 
 -- Why a call of a node is refused; nil if it is not.
@@ -154,9 +158,10 @@ return { 'ok', id, tostring(seq), tostring(now), history, tostring(others), redi
 )
 
 /**
- * `id token run ttl most`: takes at most this many free partitions. Answers with each, and 1 if its owner was evicted; before
- * them, for how long a node that did not have them before must not visit their hosts: for a lease after the birth of a
- * history, somebody may have them whom this history does not know.
+ * `id token run ttl most`: takes the free partitions that were given to this node, and at most this many of those that were
+ * given to nobody who is still there. Answers with each, and 1 if its owner was evicted; before them, for how long a node
+ * that did not have them before must not visit their hosts: for a lease after the birth of a history, somebody may have
+ * them whom this history does not know.
  */
 export const CLAIM = script(
   'claim',
@@ -168,12 +173,18 @@ local seq = redis.call('HINCRBY', N, 'seq', 1)
 local taken = {}
 for _, p in ipairs(redis.call('HKEYS', K .. ':own')) do taken[p] = true end
 local reply = { 'ok', tostring(seq), tostring(math.max(0, number('born') - now)) }
+local given = {}
+local gifts = redis.call('HGETALL', K .. ':for')
+for i = 1, #gifts, 2 do
+  if redis.call('EXISTS', K .. ':node:' .. gifts[i + 1]) == 1 then given[gifts[i]] = gifts[i + 1] end
+end
 for p = 0, number('partitions') - 1 do
-  if most <= 0 then break end
+  if most <= 0 and #gifts == 0 then break end
   local name = tostring(p)
-  if not taken[name] then
-    most = most - 1
+  if not taken[name] and (given[name] == id or (most > 0 and not given[name])) then
+    if given[name] ~= id then most = most - 1 end
     redis.call('HSET', K .. ':own', name, id)
+    redis.call('HDEL', K .. ':for', name)
     reply[#reply + 1] = name
     reply[#reply + 1] = tostring(redis.call('HDEL', K .. ':dirty', name))
   end
@@ -244,6 +255,7 @@ if (redis.call('HGET', node, 'resting') or '0') ~= ARGV[6] then
 end
 redis.call('HINCRBY', N, 'left', ARGV[7])
 redis.call('HINCRBY', N, 'bytes', ARGV[10])
+redis.call('HSET', N, 'at', now)
 local reply_shares = {}
 for i, counter in ipairs({ 'pages', 'requests' }) do
   local spent = tonumber(ARGV[7 + i])
@@ -284,7 +296,10 @@ for _, op in ipairs(operations) do
     end
   elseif what == 'give' then
     redis.call('SREM', K .. ':mail:' .. id, op[2])
-    if redis.call('HGET', K .. ':own', op[2]) == id then redis.call('HDEL', K .. ':own', op[2]) end
+    if redis.call('HGET', K .. ':own', op[2]) == id then
+      redis.call('HDEL', K .. ':own', op[2])
+      if op[3] then redis.call('HSET', K .. ':for', op[2], op[3]) end
+    end
   elseif what == 'LSET' then
     redis.pcall('LSET', K .. op[2], op[3], op[4])
   else

@@ -9,6 +9,9 @@ const MOST_CHARACTERS = 300_000
 const BEHIND = 50_000
 /** Requests in one entry of an inbox. */
 const MAIL_LINES = 200
+/** Added URLs in one operation, and those that are kept for nodes that have not read them yet. */
+const SEEDS_AT_ONCE = 200
+export const MOST_SEEDS = 10_000
 
 /** For so many commits, and so many of them at most, requests of the program are remembered. */
 const ROOT_COMMITS = 600
@@ -31,7 +34,9 @@ type Change =
   | { readonly kind: 'print'; readonly partition: number; readonly low: number; readonly high: number }
   | { readonly kind: 'mail'; readonly partition: number; readonly lines: string[] }
   | { readonly kind: 'take'; readonly partition: number; readonly next: string; readonly entries: number }
-  | { readonly kind: 'give'; readonly partition: number }
+  | { readonly kind: 'give'; readonly partition: number; readonly to: string | undefined }
+  | { readonly kind: 'seeds'; readonly partition: -1; readonly urls: readonly string[] }
+  | { readonly kind: 'load'; readonly partition: -1; readonly node: string; readonly load: string }
 
 /** A request that no page leads to: nobody would find it again. */
 interface Root {
@@ -129,8 +134,20 @@ export class Journal {
     this.#changes.push({ kind: 'take', partition, next, entries })
   }
 
-  give(partition: number): void {
-    this.#changes.push({ kind: 'give', partition })
+  /** `to`: the node that takes it; undefined for whoever comes. */
+  give(partition: number, to?: string): void {
+    this.#changes.push({ kind: 'give', partition, to })
+  }
+
+  /** URLs that the program has added, for all nodes to know. */
+  seeds(urls: readonly string[]): void {
+    for (let i = 0; i < urls.length; i += SEEDS_AT_ONCE)
+      this.#changes.push({ kind: 'seeds', partition: -1, urls: urls.slice(i, i + SEEDS_AT_ONCE) })
+  }
+
+  /** The work that this node has. */
+  load(node: string, load: string): void {
+    this.#changes.push({ kind: 'load', partition: -1, node, load })
   }
 
   /** `json` null: the record is deleted. */
@@ -222,6 +239,7 @@ export class Journal {
     for (const change of found) {
       if (change.kind === 'add' && change.isNew) this.mail(change.partition, change.line)
       else if (change.kind === 'mail') for (const line of change.lines) this.mail(change.partition, line)
+      else if (change.kind === 'seeds') this.#changes.push(change)
     }
     for (const { partition, line, seq } of this.#roots)
       if (seq > base && seq !== Number.POSITIVE_INFINITY) this.mail(partition, line)
@@ -245,6 +263,7 @@ export class Journal {
       const change = this.#changes[count]!
       if (change.kind === 'add') characters += change.line.length
       else if (change.kind === 'mail') for (const line of change.lines) characters += line.length
+      else if (change.kind === 'seeds') for (const url of change.urls) characters += url.length
       if (characters > MOST_CHARACTERS && count > 0) break
     }
     return count
@@ -311,7 +330,15 @@ function grouped(changes: readonly Change[]): Piece {
         rest.push(['take', String(partition), change.next])
         break
       case 'give':
-        rest.push(['give', String(partition)])
+        rest.push(['give', String(partition), ...(change.to === undefined ? [] : [change.to])])
+        break
+      case 'seeds':
+        rest.push(['RPUSH', ':seeds', ...change.urls])
+        rest.push(['LTRIM', ':seeds', String(-MOST_SEEDS), '-1'])
+        rest.push(['HINCRBY', ':n', 'seeds', String(change.urls.length)])
+        break
+      case 'load':
+        rest.push(['HSET', ':load', change.node, change.load])
     }
   }
   const operations: Operation[] = []

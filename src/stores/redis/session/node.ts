@@ -18,9 +18,10 @@ import type { RedisClient } from '../client/contract.js'
 import { RedisFrontier } from '../parts/frontier.js'
 import { RedisState } from '../parts/state.js'
 import { writeLine } from '../protocol/lines.js'
-import type { Settings } from '../settings.js'
+import { keyOf, type Settings } from '../settings.js'
+import { Balancer } from './balancer.js'
 import { Inbox } from './inbox.js'
-import { Journal } from './journal.js'
+import { Journal, MOST_SEEDS } from './journal.js'
 import { loadPartitions } from './load.js'
 import { patient } from './patient.js'
 import type { CrawlStatus, Loss } from './reply.js'
@@ -38,6 +39,7 @@ const NO_LISTENER: OwnershipListener = {
   revoked() {},
   suspended() {},
   leaving: () => Promise.resolve(),
+  announced: () => Promise.resolve(),
 }
 
 /** One node of a crawl: what it owns, and how that comes and goes. */
@@ -69,6 +71,14 @@ export class Node implements Membership {
   #self = 0
   #listener = NO_LISTENER
   #status: CrawlStatus | undefined = undefined
+  /** Evens out the work of nodes; absent if the user does not want that. */
+  readonly #balancer: Balancer | undefined
+  /** Nodes as of the last status: when one joins, all leave it an equal part. */
+  #nodes = 0
+  #mustShare = false
+  /** URLs that were added while the crawl runs, of which this node has heard. */
+  #seeds = 0
+  #learning: Promise<void> = Promise.resolve()
   /** Partitions are being claimed, loaded or given up. */
   #isMoving = false
   #isOver = false
@@ -121,6 +131,7 @@ export class Node implements Membership {
       failed: (error) => this.#fail(error),
       idle: () => this.#wake(),
     })
+    this.#balancer = settings.balance === false ? undefined : this.#makeBalancer()
     this.ownership = this.#makeOwnership()
     this.exchange = this.#makeExchange()
   }
@@ -134,6 +145,7 @@ export class Node implements Membership {
     this.#isMoving = true
     await this.#gain(Math.ceil(this.#context.partitions / (others + 1)))
     this.#isMoving = false
+    this.#balancer?.start()
   }
 
   flush(): Promise<void> {
@@ -148,6 +160,10 @@ export class Node implements Membership {
     const message = this.#session.problem
     if (this.#failure !== undefined) return { state: 'paused', message, failure: this.#failure }
     return message === undefined ? OK : { state: 'paused', message }
+  }
+
+  announce(urls: readonly string[]): void {
+    this.#journal.seeds(urls)
   }
 
   limit(limits: CrawlLimits): ReturnType<Membership['limit']> {
@@ -182,6 +198,7 @@ export class Node implements Membership {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#balancer?.close()
     try {
       await this.#session.leave()
     } finally {
@@ -194,7 +211,25 @@ export class Node implements Membership {
   /** Ends without a word, as a crash would. */
   abandon(): void {
     this.#isClosed = true
+    this.#balancer?.close()
     this.#session.abandon()
+  }
+
+  #makeBalancer(): Balancer {
+    const { politeness } = this.#context
+    return new Balancer({
+      ...{ client: this.#client, key: this.#key, clock: this.#clock, journal: this.#journal },
+      frontier: this.frontier,
+      delayMs: politeness.delayMs,
+      node: () => this.#session.id,
+      owns: (partition) => this.#owned.has(partition),
+      mayMove: () => this.#mayMove && (this.#status?.nodes ?? 1) > 1,
+      give: (partitions, to) => this.#move(() => this.#giveUp(partitions, to)),
+    })
+  }
+
+  get #mayMove(): boolean {
+    return !this.#isMoving && !this.#isClosed && !this.#isOver && this.#listener !== NO_LISTENER
   }
 
   #makeOwnership(): Ownership {
@@ -216,7 +251,11 @@ export class Node implements Membership {
       send: (_, requests, isForwarded = false) => {
         for (const request of requests) this.#send(request, isForwarded)
       },
-      receive: (handler) => this.#inbox.receive(handler),
+      receive: (handler) =>
+        this.#inbox.receive(async (requests) => {
+          await this.#learning
+          await handler(requests)
+        }),
       flush() {},
       rest: () => {
         const isIdle = !this.#inbox.isBusy && !this.#isMoving
@@ -245,6 +284,7 @@ export class Node implements Membership {
 
   #heard(status: CrawlStatus): void {
     this.#status = status
+    if (status.seeds > this.#seeds && this.#listener !== NO_LISTENER) this.#learnSeeds(status.seeds)
     this.#inbox.notice(status.mail)
     if (status.isOver !== this.#isOver) {
       this.#isOver = status.isOver
@@ -253,13 +293,45 @@ export class Node implements Membership {
     this.#balance(status)
   }
 
-  /** Every node has an equal part of the partitions: takes free ones, or gives some up. */
+  /** What others have added belongs to the scope before the first of it arrives. */
+  #learnSeeds(count: number): void {
+    const missed = count - this.#seeds
+    this.#seeds = count
+    const learn = async () => {
+      const urls: string[] = []
+      if (missed <= MOST_SEEDS) {
+        const [added] = await this.#client.read([['LRANGE', `${this.#key}:seeds`, 0, -1]])
+        // More may have been added meanwhile: a few are then learned twice.
+        urls.push(...(added as readonly Buffer[]).slice(-MOST_SEEDS).map(String))
+      } else for await (const [, url] of this.state.space('seeds').entries()) urls.push(String(url))
+      await this.#listener.announced(urls)
+    }
+    const untilLearnt = (): Promise<void> =>
+      learn().catch(async () => {
+        if (this.#isClosed) return
+        await this.#pause(REJOIN_MS)
+        await untilLearnt()
+      })
+    this.#learning = this.#learning.then(untilLearnt)
+  }
+
+  /**
+   * Takes free partitions: those that another node has given to this one, and up to an equal part of the others. When a
+   * node joins, every node leaves it what is more than an equal part; after that, the work decides (`Balancer`).
+   */
   #balance({ nodes, free }: CrawlStatus): void {
-    if (this.#isMoving || this.#isClosed || this.#isOver) return
+    if (nodes > this.#nodes) this.#mustShare = true
+    this.#nodes = nodes
+    // Whoever reads what the store has must hear of all that comes later.
+    if (!this.#mayMove) return
     const part = Math.ceil(this.#context.partitions / Math.max(1, nodes))
     const more = part - this.#owned.size
-    if (more > 0 && free > 0) this.#move(() => this.#gain(Math.min(more, free)))
-    else if (more < 0) this.#move(() => this.#giveUp(-more))
+    if (free > 0 && (more > 0 || this.#balancer !== undefined))
+      this.#move(() => this.#gain(Math.max(0, Math.min(more, free))))
+    else if (more < 0 && this.#mustShare) {
+      this.#mustShare = false
+      this.#move(() => this.#giveUp(this.#chosen(-more)))
+    } else if (more >= 0) this.#mustShare = false
   }
 
   #move(moving: () => Promise<void>): void {
@@ -283,28 +355,28 @@ export class Node implements Membership {
       if (!(await this.#session.isStillMember()) || this.#session.id !== id) return
       for (const { stored, prints, records } of loaded) {
         const { partition } = stored
+        // In one turn: none of its hosts is visited before everybody knows what the records say.
         this.seen.adopt(partition, prints)
         this.state.adopt(partition, records)
+        this.#owned.add(partition)
+        this.#held.add(partition)
+        this.#version++
         this.frontier.adopt(stored, {
           isDirty: claimed.get(partition) === true,
           waitMs: this.#hadAlone.has(partition) ? 0 : Math.max(0, waitMs - (this.#clock.now() - claimedAt)),
         })
-        this.#owned.add(partition)
-        this.#held.add(partition)
+        this.#listener.gained([partition])
         gained.push(partition)
       }
     }
-    this.#version++
-    this.#listener.gained(gained)
     this.#inbox.notice(gained)
     this.frontier.wake()
     this.#wake()
   }
 
   /** Stops visiting the hosts of some partitions, waits for the visits that have begun, and leaves them to others. */
-  async #giveUp(count: number): Promise<void> {
+  async #giveUp(partitions: readonly number[], to?: string): Promise<void> {
     const { id } = this.#session
-    const partitions = this.#chosen(count)
     for (const partition of partitions) this.#owned.delete(partition)
     this.#version++
     await this.#listener.leaving(partitions)
@@ -312,15 +384,15 @@ export class Node implements Membership {
     await this.frontier.hold(partitions)
     await this.flush()
     if (this.#session.id !== id) return
+    this.#listener.revoked(partitions)
     for (const partition of partitions) {
-      this.#journal.give(partition)
+      this.#journal.give(partition, to)
       this.#held.delete(partition)
       this.seen.release(partition)
       this.state.release(partition)
     }
     this.frontier.release()
     this.#inbox.forget(partitions)
-    this.#listener.revoked(partitions)
     await this.flush()
   }
 
@@ -351,6 +423,7 @@ export class Node implements Membership {
   #lost({ reason, wasAlone, base }: Loss): void {
     const partitions = [...this.#held]
     this.#hadAlone = new Set(wasAlone ? partitions : [])
+    this.#nodes = 0
     this.#held.clear()
     this.#owned.clear()
     this.#version++
@@ -377,11 +450,13 @@ export class Node implements Membership {
           this.#fail(error)
           return
         }
-        await new Promise<void>((resolve) => {
-          this.#clock.wakeAt(this.#clock.now() + REJOIN_MS, resolve)
-        })
+        await this.#pause(REJOIN_MS)
       }
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.wakeAt(this.#clock.now() + ms, resolve))
   }
 
   #fail(error: unknown): void {
@@ -396,8 +471,3 @@ export class Node implements Membership {
 }
 
 const OK: StoreCondition = Object.freeze({ state: 'ok' })
-
-/** All keys of a crawl have one hash tag, so that they are in one slot. */
-function keyOf(crawl: string): string {
-  return `{kumo:${crawl}}`
-}

@@ -16,6 +16,8 @@ export interface CrawlStatus {
   /** Shares of the limits that nodes hold and have not used yet. */
   readonly sharedPages: number
   readonly sharedRequests: number
+  /** URLs that nodes have added so far while the crawl runs. */
+  readonly seeds: number
   /** Partitions of this node with letters from others. */
   readonly mail: readonly number[]
   /** After a commit: the shares that this node holds. */
@@ -69,6 +71,7 @@ export function statusIn(reply: readonly string[]): CrawlStatus {
     bytes,
     sharedPages,
     sharedRequests,
+    seeds,
     mail,
     ...shares
   ] = reply
@@ -83,6 +86,7 @@ export function statusIn(reply: readonly string[]): CrawlStatus {
     bytes: Number(bytes),
     sharedPages: Number(sharedPages),
     sharedRequests: Number(sharedRequests),
+    seeds: Number(seeds),
     mail: mail ? mail.split(' ').map(Number) : [],
     pageShare: Number(shares[0] ?? 0),
     requestShare: Number(shares[1] ?? 0),

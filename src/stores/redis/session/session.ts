@@ -226,9 +226,11 @@ export class Session {
   /** Commits, gives the lease back and ends. */
   async leave(): Promise<void> {
     if (this.#isClosed) return
-    const { client, key, clock } = this.#parts
+    const { client, key, clock, journal } = this.#parts
     this.#stop()
     const leaving = async () => {
+      // How the run ended is written even if nothing else is.
+      journal.prepare()
       await this.flush()
       this.#isClosed = true
       const member = this.#member
@@ -385,10 +387,14 @@ export class Session {
   #watchStall(): void {
     const { clock } = this.#parts
     this.#stallTimer?.cancel()
-    this.#stallTimer = clock.wakeAt(clock.now() + STALLED_MS, () => {
+    const stall = () => {
       if (this.#isStalled) return
       this.#isStalled = true
       this.#listener.stalled(this.problem ?? STALLED)
+    }
+    // If this process was busy, the answer may have been waiting for it: then it is read before the second timer.
+    this.#stallTimer = clock.wakeAt(clock.now() + STALLED_MS, () => {
+      this.#stallTimer = clock.wakeAt(clock.now() + 1, stall)
     })
   }
 

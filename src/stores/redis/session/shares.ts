@@ -16,6 +16,8 @@ class Share implements SharedLimit {
   /** What the commit in flight reports. */
   #reported = 0
   #demand = 0
+  /** While a commit is in flight: what it asked for. The server takes back whatever is beyond that. */
+  #asked = Number.POSITIVE_INFINITY
   #total = 0
   #onChange: () => void = () => {}
   readonly #demanded: () => void
@@ -43,7 +45,7 @@ class Share implements SharedLimit {
 
   claim(visits: number): number {
     if (!this.isLimited) return visits
-    const free = this.#held - this.#spent - this.#reported - this.#claimed
+    const free = Math.min(this.#held - this.#reported, this.#asked) - this.#spent - this.#claimed
     const claimed = Math.max(0, Math.min(visits, free))
     this.#claimed += claimed
     if (claimed < visits) {
@@ -78,6 +80,7 @@ class Share implements SharedLimit {
     this.#spent = 0
     const want = this.#claimed + this.#demand
     this.#demand = 0
+    this.#asked = want
     return { spent: this.#reported, want }
   }
 
@@ -88,14 +91,15 @@ class Share implements SharedLimit {
     if (held !== undefined) {
       this.#held = held
       this.#reported = 0
+      this.#asked = Number.POSITIVE_INFINITY
     }
     if (isChanged) this.#onChange()
   }
 
-  /** The node has lost its shares, with everything else. */
+  /** The node has lost its shares, with everything else. Visits that are aborted now release their claims later. */
   reset(): void {
     this.#held = 0
-    this.#claimed = 0
+    this.#asked = Number.POSITIVE_INFINITY
     this.#spent = 0
     this.#reported = 0
   }
