@@ -5,7 +5,7 @@ import type { FieldType, IndexSettings, Segmenter } from '../contract.js'
 import type { Schema } from '../segment/layout.js'
 import { BUILT_IN_FIELDS, MOST_FIELDS } from '../segment/postings.js'
 import { Analyzers } from '../words/analyzer.js'
-import { STEMMED_LANGUAGES } from '../words/stemmers.js'
+import { STEMMED_LANGUAGES, stemmerOf } from '../words/stemmers.js'
 import type { Settings } from './manifest.js'
 
 const TYPES: readonly string[] = ['text', 'keyword', 'number', 'date'] satisfies FieldType[]
@@ -119,10 +119,13 @@ export function schemaOf({ fields }: Settings): Schema {
   }
 }
 
+/** @throws KumoError `KUMO_NOT_INSTALLED` if words are stemmed and the package for it is missing. */
 export function analyzersOf(
   { stemming }: Settings,
   segmenters: Readonly<Record<string, Segmenter>>,
   languages: readonly string[],
 ): Analyzers {
+  // A missing package is reported now, and not when the first page in one of its languages comes.
+  for (const language of stemming) stemmerOf(language)
   return new Analyzers({ stemming: new Set(stemming), segmenters }, languages)
 }

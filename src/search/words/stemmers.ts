@@ -1,5 +1,6 @@
 /** The stemmers of Snowball, from the optional package `snowball-stemmers`, loaded when a language first needs one. */
 
+import { KumoError, messageOf } from '../../errors.js'
 import { require } from '../../require.js'
 
 /** The names of languages in Snowball, by code. */
@@ -39,9 +40,18 @@ export function stemmerOf(language: string): Stem | undefined {
   const name = NAMES[language]!
   let stem = stemmers.get(name)
   if (stem === undefined) {
-    const stemmer = (require('snowball-stemmers') as Snowball).newStemmer(name)
+    const stemmer = load().newStemmer(name)
     stem = (word) => stemmer.stem(word)
     stemmers.set(name, stem)
   }
   return stem
+}
+
+function load(): Snowball {
+  try {
+    return require('snowball-stemmers') as Snowball
+  } catch (error) {
+    const message = `stemming needs the package 'snowball-stemmers' (${messageOf(error)}); install it: npm install snowball-stemmers`
+    throw new KumoError('KUMO_NOT_INSTALLED', message, { cause: error })
+  }
 }
