@@ -36,7 +36,9 @@ export const XLINK_HREF = 256
  */
 const LONGEST_VALUE = 2 ** 16
 
-const HREF_LENGTH = 'href'.length
+const SMALL_H = 0x68
+/** Turns a letter into a small one. */
+const TO_LOWER = 0x20
 const LAST_OF_ASCII = 0x7f
 
 /**
@@ -107,16 +109,15 @@ export class TagReader {
     if (attribute !== HREF) return this.walk(from, attribute)
     const { codes } = this
     let at = from
-    // Attributes written `name="value"`, up to the href.
+    // Attributes written `name="value"`, up to the href. `walk` reads anything else, from where it begins.
     while (!this.hrefIsNext(at)) {
-      if (codes[at] !== SPACE || !isLetter(codes[at + 1]!)) return this.walk(from, attribute)
-      const name = at + 1
-      at += 2
-      while (at < codes.length && !endsAttributeName(codes[at]!)) at++
-      if (codes[at] !== EQUALS || codes[at + 1] !== DOUBLE_QUOTE) return this.walk(from, attribute)
-      // In upper case.
-      if (at - name === HREF_LENGTH && hasWordAt(codes, name, 'href')) return this.walk(from, attribute)
-      const close = this.closingQuote(at + 2, DOUBLE_QUOTE)
+      const first = codes[at + 1]!
+      if (codes[at] !== SPACE || !isLetter(first) || (first | TO_LOWER) === SMALL_H)
+        return this.walk(at, attribute)
+      let end = at + 2
+      while (end < codes.length && !endsAttributeName(codes[end]!)) end++
+      if (codes[end] !== EQUALS || codes[end + 1] !== DOUBLE_QUOTE) return this.walk(at, attribute)
+      const close = this.closingQuote(end + 2, DOUBLE_QUOTE)
       if (close === -1) return -1
       at = close + 1
     }
@@ -224,6 +225,7 @@ export class TagReader {
 
   /** Also for short values, `indexOf` is faster than a loop over the codes. */
   private closingQuote(from: number, quote: number): number {
+    if (this.codes[from] === quote) return from
     return this.html.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", from)
   }
 
