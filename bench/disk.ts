@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Bench, Figure } from './report.js'
 
-const PAGES = 40_000
+const PAGES = 50_000
 const HOSTS = 2000
 /** Long, so that few pages make a large store. */
-const URL_BYTES = 2000
+const URL_BYTES = 1000
 /** For the process and the cache of its files. */
-const MEMORY_MB = 224
+const MEMORY_MB = 208
 /** Small, so that most of the memory that the group may use is left to the cache. */
-const HEAP = ['--max-old-space-size=80', '--max-semi-space-size=2']
+const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=2']
 const MB = 2 ** 20
 const BLOCK = 4096
 /** Not in memory, as the folder for temporary files may be. */

@@ -12,7 +12,7 @@ import { median } from './report.js'
 import { startBenchWeb } from './web/web.js'
 
 const CONCURRENCY = 60
-const TURNS = 1
+const TURNS = 3
 const LONGEST_MS = 300_000
 const MB_OF_KB = 1 / 1024
 
