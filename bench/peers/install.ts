@@ -45,7 +45,7 @@ function attempt(peers: Peer[], name: string, install: () => Peer): void {
     peers.push(install())
   } catch (error) {
     const told = String((error as { stderr?: string }).stderr || error)
-    const reason = /^.*\b(?:Error|E|error)\b.*$/m.exec(told)?.[0] ?? told.split('\n')[0]
+    const reason = /^(?:Error|E|npm error).*$/m.exec(told)?.[0] ?? told.split('\n')[0]
     console.log(`  ${name} could not be installed and is left out: ${reason}`)
   }
 }
