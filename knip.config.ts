@@ -10,6 +10,7 @@ const startedByPath = [
   'bench/micro/*.ts',
   'bench/*.mjs',
   'bench/web/*.mjs',
+  'bench/peers/*.mjs',
   'build/import-meta-url.js',
   'examples/*.{ts,mjs}',
   'examples/demo/picture.ts',
@@ -32,7 +33,14 @@ const config: KnipConfig = ({ production = false }) => ({
   entry: [...startedByPath, 'test/**/*.test.ts', 'test/**/*.test-d.ts'],
   project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.js'],
   // Loaded with `require`, because they are CommonJS without types, or without types that work.
-  ignoreDependencies: ['html-encoding-sniffer', 'node-warc'],
+  // The last three are installed by the bench of peers, elsewhere.
+  ignoreDependencies: [
+    'html-encoding-sniffer',
+    'node-warc',
+    '@crawlee/cheerio',
+    '@spider-rs/spider-rs',
+    'crawler',
+  ],
   // A function that its own file uses may be exported for its unit test, and a type beside the function that takes it.
   ignoreExportsUsedInFile: production || { interface: true, type: true },
 })

@@ -30,3 +30,9 @@ export function forkPlain(script: string, descriptors?: number): ChildProcess {
   const limited = `ulimit -n ${descriptors} && exec "${process.execPath}" "$0"`
   return fork(`${folder}${script}`, { execArgv: ['-c', limited], execPath: '/bin/bash' })
 }
+
+/** Runs a plain script, without the loader, to its end and answers with what it printed. */
+export async function runPlain(script: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [`${folder}${script}`, ...args])
+  return stdout
+}

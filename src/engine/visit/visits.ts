@@ -198,9 +198,12 @@ export class Visits {
   }
 
   /** Claims one of the host's and one of the site's pages first, if they are limited. */
-  async #fetchWithinQuotas(request: CrawlRequest): Promise<VisitResult> {
-    const { host, site: sites } = this.#quotas
-    if (!(host.isLimited || sites.isLimited)) return this.#fetchPage(request)
+  #fetchWithinQuotas(request: CrawlRequest): Promise<VisitResult> {
+    const { host, site } = this.#quotas
+    return host.isLimited || site.isLimited ? this.#claimQuotas(request) : this.#fetchPage(request)
+  }
+
+  async #claimQuotas(request: CrawlRequest): Promise<VisitResult> {
     // A known page already counts against the limit of its host.
     if (request.revisit === true && (await this.#knownPages?.wasSeen(request)))
       return this.#fetchPage(request)

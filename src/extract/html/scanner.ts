@@ -141,7 +141,8 @@ export class Scanner {
     let end = start + 1
     while (end < codes.length && !endsTagName(codes[end]!)) end++
     if (this.foreign.entered) return this.startTagNearForeign(start, end)
-    return this.htmlTag(tags.tagNamed(codes, start, end), end)
+    const tag = tags.tagNamed(codes, start, end)
+    return tag === tags.OTHER ? this.tag.skip(end) : this.htmlTag(tag, end)
   }
 
   /** `end` is the end of the tag name. */

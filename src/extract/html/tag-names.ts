@@ -36,9 +36,21 @@ export const XMP = 18
 /** An `a` in SVG, whose link may be in `xlink:href`. `tagNamed` never returns it. */
 export const SVG_A = 19
 
-/** The tag whose name is from `start` to `end`. Length and first letters tell most names apart. */
+/**
+ * For each first letter, as its place in the alphabet, the lengths of the names below as bits: a look-up tells nearly all
+ * tags of a page that do not matter.
+ */
+const NAMES =
+  'a area base frame iframe link math meta noembed noframes plaintext script style svg template textarea title xmp'
+const LONGEST_NAME = 'plaintext'.length
+const LENGTHS = new Uint16Array(32)
+for (const name of NAMES.split(' ')) LENGTHS[name.charCodeAt(0) & 31]! |= 1 << name.length
+
+/** The tag whose name is from `start` to `end`. */
 export function tagNamed(codes: Codes, start: number, end: number): number {
-  switch (end - start) {
+  const length = end - start
+  if (length > LONGEST_NAME || (LENGTHS[codes[start]! & 31]! & (1 << length)) === 0) return OTHER
+  switch (length) {
     case 1:
       return hasWordAt(codes, start, 'a') ? A : OTHER
     case 3:

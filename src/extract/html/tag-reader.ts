@@ -3,7 +3,17 @@
  * attributes that the caller wants, and skips everything else without allocating.
  */
 
-import { DOUBLE_QUOTE, EQUALS, GREATER_THAN, hasWordAt, isSpace, SINGLE_QUOTE, SLASH } from './characters.js'
+import {
+  DOUBLE_QUOTE,
+  EQUALS,
+  GREATER_THAN,
+  hasWordAt,
+  isLetter,
+  isSpace,
+  SINGLE_QUOTE,
+  SLASH,
+  SPACE,
+} from './characters.js'
 import type { Codes, EncodedText } from './codes.js'
 import { decodeAttribute, normalizeInput } from './entities.js'
 
@@ -26,10 +36,10 @@ export const XLINK_HREF = 256
  */
 const LONGEST_VALUE = 2 ** 16
 
+const SMALL_H = 0x68
+/** Turns a letter into a small one. */
+const TO_LOWER = 0x20
 const LAST_OF_ASCII = 0x7f
-
-/** Up to this length, a loop over the codes is faster than `indexOf`. */
-const SHORT_VALUE = 32
 
 /**
  * Holds the attributes of the last tag; each `read` replaces them. If an attribute is repeated, the first one wins; an
@@ -50,17 +60,12 @@ export class TagReader {
   /** Whether the last tag, read or skipped, ended in `/>`. */
   selfClosing = false
 
-  /** Whether values need input stream preprocessing; most pages contain neither NUL nor CR. */
-  private readonly needsNormalizing: boolean
-
   /** @param encoded The same bytes as text, if `html` is bytes that are not ASCII, one character for each. */
   constructor(
     readonly html: string,
     private readonly codes: Codes,
     readonly encoded?: EncodedText | undefined,
-  ) {
-    this.needsNormalizing = html.includes('\r') || html.includes('\0')
-  }
+  ) {}
 
   /**
    * Skips a tag from `from`, the end of its name or of a quoted value: returns the position after its `>`, or -1 if the
@@ -71,6 +76,10 @@ export class TagReader {
    */
   skip(from: number): number {
     const { codes } = this
+    if (codes[from] === GREATER_THAN) {
+      this.selfClosing = false
+      return from + 1
+    }
     const length = codes.length
     let at = from
     while (at < length) {
@@ -97,22 +106,34 @@ export class TagReader {
   /** Like `skip`, and finds the value of `attribute`, HREF or SRC. */
   seek(from: number, attribute: number): number {
     this.linkStart = -1
-    if (attribute === HREF && this.hrefComesFirst(from)) {
-      const start = from + ' href="'.length
-      const close = this.closingQuote(start, DOUBLE_QUOTE)
+    if (attribute !== HREF) return this.walk(from, attribute)
+    const { codes } = this
+    let at = from
+    // Attributes written `name="value"`, up to the href. `walk` reads anything else, from where it begins.
+    while (!this.hrefIsNext(at)) {
+      const first = codes[at + 1]!
+      if (codes[at] !== SPACE || !isLetter(first) || (first | TO_LOWER) === SMALL_H)
+        return this.walk(at, attribute)
+      let end = at + 2
+      while (end < codes.length && !endsAttributeName(codes[end]!)) end++
+      if (codes[end] !== EQUALS || codes[end + 1] !== DOUBLE_QUOTE) return this.walk(at, attribute)
+      const close = this.closingQuote(end + 2, DOUBLE_QUOTE)
       if (close === -1) return -1
-      this.linkStart = start
-      this.linkEnd = close
-      return this.skip(close + 1)
+      at = close + 1
     }
-    return this.walk(from, attribute)
+    const start = at + ' href="'.length
+    const close = this.closingQuote(start, DOUBLE_QUOTE)
+    if (close === -1) return -1
+    this.linkStart = start
+    this.linkEnd = close
+    return this.skip(close + 1)
   }
 
   /** The common case. Beyond the end of the page, a code is undefined and equals nothing. */
-  private hrefComesFirst(at: number): boolean {
+  private hrefIsNext(at: number): boolean {
     const { codes } = this
     return (
-      codes[at] === 0x20 &&
+      codes[at] === SPACE &&
       codes[at + 1] === 0x68 &&
       codes[at + 2] === 0x72 &&
       codes[at + 3] === 0x65 &&
@@ -202,12 +223,10 @@ export class TagReader {
     return -1
   }
 
-  /** Most values are too short for `indexOf` to pay off. */
+  /** Also for short values, `indexOf` is faster than a loop over the codes. */
   private closingQuote(from: number, quote: number): number {
-    const { codes } = this
-    const near = Math.min(from + SHORT_VALUE, codes.length)
-    for (let at = from; at < near; at++) if (codes[at] === quote) return at
-    return this.html.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", near)
+    if (this.codes[from] === quote) return from
+    return this.html.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", from)
   }
 
   private afterSpace(at: number): number {
@@ -218,8 +237,7 @@ export class TagReader {
 
   private value(start: number, end: number): string {
     if (end - start > LONGEST_VALUE) return ''
-    let value = this.text(start, end)
-    if (this.needsNormalizing) value = normalizeInput(value)
+    const value = normalizeInput(this.text(start, end))
     return value.includes('&') ? decodeAttribute(value) : value
   }
 

@@ -52,6 +52,42 @@ describe('what a scan finds', () => {
   })
 })
 
+describe('a link behind other attributes', () => {
+  it.each([
+    ['plain ones', '<a class="b" title="" href="/x">'],
+    ['the same in capitals', '<A CLASS="b" HREF="/x">'],
+    ['capitals and then another', '<a class="b" HREF="/x" href="/y">'],
+    ['one that begins like it', '<a hreflang="en" href="/x">'],
+    ['one that ends like it', '<a data-href="/y" xhref="/y" href="/x">'],
+    ['one with digits and hyphens', '<a data-a1="b" href="/x">'],
+    ['one without value', '<a class="b" download href="/x">'],
+    ['one without quotes', '<a class="b" id=c href="/x">'],
+    ['one in single quotes', `<a class="b" id='"' href="/x">`],
+    ['one that contains a tag', '<a class="b" title="> href=" href="/x">'],
+    ['one with spaces around the equals sign', '<a class="b" id = "c" href="/x">'],
+    ['one without a space behind it', '<a class="b"href="/x">'],
+    ['more than one space', '<a class="b"  href="/x">'],
+    ['a line break', '<a class="b"\nhref="/x">'],
+    ['a slash', '<a class="b"/href="/x">'],
+    ['a quote in a name', '<a class="b" "="c" href="/x">'],
+    ['without quotes itself', '<a class="b" href=/x>'],
+    ['in single quotes itself', `<a class="b" href='/x'>`],
+  ])('is found: %s', (_, html) => {
+    expect(hrefs(`${html}<a class="b" href="/z">`)).toEqual(['/x', '/z'])
+  })
+
+  it.each([
+    ['in a value', '<a class="b" href="/x'],
+    ['behind a value', '<a class="b" href="/x"'],
+    ['in an earlier value', '<a class="b href=/x>'],
+    ['in a name', '<a class="b" hre'],
+    ['behind an equals sign', '<a class="b" id='],
+    ['behind a space', '<a class="b" '],
+  ])('is not found if the page ends %s', (_, html) => {
+    expect(hrefs(`<a class="b" href="/z">${html}`)).toEqual(['/z'])
+  })
+})
+
 describe('what hides a link', () => {
   it.each([
     ['a comment', '<!-- <a href=x> -->'],
