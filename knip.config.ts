@@ -18,6 +18,7 @@ const startedByPath = [
   'test/extract/dom/loads-dom-late.ts',
   'test/package/*.{mjs,cjs}',
   'test/search/index/killed-program.ts',
+  'test/search/crawl/document-module.ts',
   'test/stores/level/db/{copies-and-waits,exits-by-itself}.ts',
   'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
 ]

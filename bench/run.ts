@@ -16,6 +16,7 @@ import { graph } from './graph.js'
 import { importing } from './importing.js'
 import { memory } from './memory.js'
 import { pieces } from './pieces.js'
+import { pipeline } from './pipeline.js'
 import { politeness } from './politeness.js'
 import { queue } from './queue.js'
 import { redis } from './redis.js'
@@ -26,6 +27,7 @@ import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
 import { search } from './search.js'
+import { searchCrawl } from './search-crawl.js'
 import { seen } from './seen.js'
 import { sites } from './sites.js'
 import { virtual } from './virtual.js'
@@ -42,6 +44,8 @@ const BENCHES: Record<string, Bench> = {
   feeds,
   graph,
   search,
+  'search-crawl': searchCrawl,
+  pipeline,
   'feed-schedule': feedSchedule,
   robots,
   seen,
