@@ -21,6 +21,7 @@ const startedByPath = [
   'test/package/*.{mjs,cjs}',
   'test/search/index/killed-program.ts',
   'test/search/index/read-program.ts',
+  'test/search/crawl/document-module.ts',
   'test/stores/level/db/{copies-and-waits,exits-by-itself}.ts',
   'test/stores/level/threads/{plain-thread.mjs,shard-thread.ts}',
 ]

@@ -20,6 +20,7 @@ import { kept } from './kept.js'
 import { memory } from './memory.js'
 import { peers } from './peers.js'
 import { pieces } from './pieces.js'
+import { pipeline } from './pipeline.js'
 import { politeness } from './politeness.js'
 import { queue } from './queue.js'
 import { redis } from './redis.js'
@@ -30,6 +31,7 @@ import { robots } from './robots.js'
 import { scaling } from './scaling.js'
 import { scanner } from './scanner.js'
 import { search } from './search.js'
+import { searchCrawl } from './search-crawl.js'
 import { seen } from './seen.js'
 import { sites } from './sites.js'
 import { virtual } from './virtual.js'
@@ -47,6 +49,8 @@ const BENCHES: Record<string, Bench> = {
   graph,
   hooks,
   search,
+  'search-crawl': searchCrawl,
+  pipeline,
   'feed-schedule': feedSchedule,
   robots,
   seen,

@@ -18,6 +18,7 @@ type Experiment = () => readonly Claim[] | Promise<readonly Claim[]>
 const EXPERIMENTS: Readonly<Record<string, Experiment>> = {
   scaling: () => bench('scaling'),
   balance: () => bench('balance'),
+  pipeline: () => bench('pipeline'),
   refresh,
   feeds,
   live,

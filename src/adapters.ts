@@ -5,6 +5,7 @@
 
 export type {
   Bottleneck,
+  HookStageStats,
   IdleReason,
   QueueStats,
   StageName,
@@ -64,7 +65,15 @@ export type {
   Settlement,
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
-export type { Hook, HookContext, HookQueue } from './hooks/contract.js'
+export type {
+  Hook,
+  HookContext,
+  HookPeers,
+  HookQueue,
+  HookStage,
+  PackedPage,
+  PeerReceiver,
+} from './hooks/contract.js'
 export type { SessionConditions, SessionOptions, SessionRule } from './hooks/session/contract.js'
 export type { FromModuleOptions, Module, ModuleRef } from './modules/module.js'
 export type { HostOptions } from './options/hosts.js'

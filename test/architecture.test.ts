@@ -58,7 +58,7 @@ const FOLDERS: readonly string[] = [
   'partition',
   'refresh',
   'run run/threads',
-  'search search/index search/query search/segment search/serve search/words',
+  'search search/crawl search/index search/query search/segment search/serve search/words',
   'seen',
   'sim sim/feeds sim/refresh',
   'stores stores/level stores/level/check stores/level/db stores/level/format stores/level/frontier',
@@ -83,6 +83,8 @@ const BUILDS_ON: Readonly<Record<string, readonly string[]>> = {
   stores: ['frontier', 'seen', 'partition'],
   // Feeds have the charsets and entities of pages, and are found in their tags.
   feeds: ['extract'],
+  // Entries of feeds are markup, and their text is read like that of pages.
+  search: ['extract'],
   // Archived answers are taken apart and decoded like those of the web.
   warc: ['fetch'],
 }

@@ -73,7 +73,7 @@ export class Delivery {
         ? []
         : [
             {
-              queue: new PageQueue(hook.name, hook.queue, clock),
+              queue: new PageQueue(hook.name, hook.queue, clock, hook.stages?.bind(hook)),
               call: (page) => this.#callQueued(hook, page),
             },
           ],

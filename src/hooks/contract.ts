@@ -59,6 +59,8 @@ export interface Hook<Data extends object = object> {
    * queued; links of the page are followed at once, before the hook has seen it.
    */
   readonly queue?: HookQueue | undefined
+  /** The stages of its work so far, for `stats().queues`. Only of a hook with a queue, in the thread that runs it. */
+  stages?: (() => Readonly<Record<string, HookStage>>) | undefined
   /** Present in a hook that `session()` made. */
   readonly session?: object | undefined
   /** Called after the last page, also if the crawl was aborted. Must allow a second call. */
@@ -79,6 +81,14 @@ export interface HookQueue {
   readonly bytes?: number | undefined
 }
 
+/** A stage of a hook's work. */
+export interface HookStage {
+  /** What has passed it. */
+  readonly done: number
+  /** How long the thread has worked on it. */
+  readonly busyMs: number
+}
+
 /** What a hook receives before the first page. */
 export interface HookContext {
   /**
@@ -88,4 +98,38 @@ export interface HookContext {
   readonly state: StateSpace
   /** The number of the worker that runs the hook, from 0; 0 also without workers. Default: 0. */
   readonly worker?: number | undefined
+  /** With workers: how the copies of the hook, one in each, work together. Absent in the program's thread. */
+  readonly peers?: HookPeers | undefined
+}
+
+/** The same hook in the other workers. */
+export interface HookPeers {
+  /** The number of workers, this one included. */
+  readonly count: number
+  /** Whether this worker replaces one that died. */
+  readonly replaces: boolean
+  /** Sets what receives messages. */
+  receive(receiver: PeerReceiver): void
+  /**
+   * Sends a message, which is cloned as `postMessage` does it. Messages between two workers keep their order. The crawl
+   * does not end while one is on its way. What a worker that dies was sent is lost.
+   */
+  post(worker: number, message: unknown, transfer?: readonly ArrayBuffer[]): void
+  /** The content of a page as data to post, without what extractors linked and followed. */
+  pack(page: Page): PackedPage
+  /** The page again, in another worker. It follows nothing. */
+  unpack(packed: unknown): Page
+}
+
+export interface PackedPage {
+  readonly content: unknown
+  readonly transfer: readonly ArrayBuffer[]
+}
+
+/** What a hook does with messages of its peers. */
+export interface PeerReceiver {
+  /** Returns at once: other messages, and links, wait for it. */
+  message(from: number, message: unknown): void
+  /** A worker died. What is posted to it from now on reaches its replacement. */
+  left(worker: number): void
 }

@@ -33,12 +33,16 @@ export type PortableOptions = Omit<CrawlOptions, CodeOption | LocalOption> & {
   readonly knownSeeds: readonly string[]
 }
 
-/** Code that stays in the program's thread, in its order. */
+/**
+ * Code that stays in the program's thread, in its order. A hook that each worker makes for itself has its place here, but
+ * does nothing in this thread.
+ */
 export function closuresOf(options: GivenOptions): {
   readonly extractors: readonly Extractor[]
   readonly hooks: readonly Hook[]
 } {
-  return { extractors: allExtractors(options).filter(isValue), hooks: options.hooks.filter(isValue) }
+  const hooks = options.hooks.filter(isValue).map((hook) => (recipeOf(hook) ? { name: hook.name } : hook))
+  return { extractors: allExtractors(options).filter(isValue), hooks }
 }
 
 function isValue<T extends object>(given: T | ModuleRef): given is T {

@@ -13,6 +13,7 @@ import { isModule, type ModuleRef, moduleOf, moduleRule } from '../modules/modul
 import type { Recipe } from '../modules/recipe.js'
 import { byHost } from '../partition/by-host.js'
 import type { HostPartitioner } from '../partition/contract.js'
+import { searchIndex } from '../search/search-index.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
 import { checkRewrite, indexPages } from '../url/rewrite.js'
@@ -143,7 +144,7 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'use',
     check: checkHook,
     mayBePackage: true,
-    remake: remakeBy({ session, warc }),
+    remake: remakeBy({ searchIndex, session, warc }),
     describe: (hook) => {
       if (hook.session !== undefined) throw sessionWithFunctions(hook.name)
       const calls = HOOK_CALLS.filter((call) => hook[call] !== undefined)

@@ -15,6 +15,7 @@ import { sameContent } from '../extract/digest/same-content.js'
 import { FetchedPage } from '../extract/page.js'
 import type { RobotsGate } from '../fetch/robots/contract.js'
 import { productName, robotsGate } from '../fetch/robots/gate.js'
+import type { HookContext, HookPeers } from '../hooks/contract.js'
 import { Sessions } from '../hooks/session/sessions.js'
 import type { CrawlOptions } from '../options/options.js'
 import { knownSeeds, readSeeds } from '../options/seeds.js'
@@ -96,6 +97,8 @@ interface ShardOverrides
   /** Called once the store is open, because batches may survive a crash in its outbox. */
   exchange(outbox: Outbox | undefined): Exchange
   report(event: StoreEvent): void
+  /** The copies of a hook in the other workers; `hook` is its place among the hooks. */
+  peersOf(hook: number): HookPeers
   /** Receives what would otherwise be a warning of the process. */
   warn(message: string): void
   advise(message: string): void
@@ -162,8 +165,15 @@ export async function plan(
     })
     closers.push(['an extractor', () => step.close()])
     await openPart('an extractor', () => step.open())
-    for (const hook of options.hooks) {
-      const context = { state: hookState.space(`hook ${hook.name}`), worker: overrides?.shard.index ?? 0 }
+    // Opened later, and closed after the hooks: until then they talk to each other.
+    let exchange: Exchange | undefined
+    closers.push(['the exchange', () => exchange?.close()])
+    for (const [at, hook] of options.hooks.entries()) {
+      const context: HookContext = {
+        state: hookState.space(`hook ${hook.name}`),
+        worker: overrides?.shard.index ?? 0,
+        peers: overrides?.peersOf(at),
+      }
       await openPart(`hook '${hook.name}'`, () => hook.open?.(context))
       closers.push([`hook '${hook.name}'`, () => hook.close?.()])
     }
@@ -187,8 +197,7 @@ export async function plan(
     }
     const sessions = openSessions(options, hookState, clock, closers)
     const { membership } = stored
-    const exchange = overrides?.exchange(outbox) ?? membership?.exchange ?? soleExchange()
-    closers.push(['the exchange', () => exchange.close()])
+    exchange = overrides?.exchange(outbox) ?? membership?.exchange ?? soleExchange()
     delivery = new Delivery({
       clock,
       hooks: options.hooks,

@@ -2,11 +2,16 @@
 
 import { assertKeys, invalidOption, KumoError } from '../errors.js'
 import type { Page } from '../extract/contract.js'
-import type { Hook } from '../hooks/contract.js'
+import type { FeedEvent } from '../feeds/follow/contract.js'
+import type { Hook, HookContext, HookQueue, HookStage } from '../hooks/contract.js'
+import { withRecipe } from '../modules/recipe.js'
 import type { Failure, MaybePromise, Redirect, Skip } from '../types.js'
-import type { FieldValue, IndexWriter, SearchDocument, SearchSection, WriterOptions } from './contract.js'
+import type { SearchDocument, WriterOptions } from './contract.js'
+import { documentOfEntry, entryId } from './crawl/entry-document.js'
+import { OwnShards } from './crawl/own-shards.js'
+import { isForIndex } from './crawl/page-document.js'
+import { PageIndexer } from './crawl/page-indexer.js'
 import { checkSegmenters, checkSettings } from './index/settings.js'
-import { openWriter } from './index/writer.js'
 
 /** How to index the pages of a crawl. */
 export interface SearchIndexOptions<Data extends object = object> extends WriterOptions {
@@ -14,9 +19,26 @@ export interface SearchIndexOptions<Data extends object = object> extends Writer
   readonly language?: string | undefined
   /** Makes the document of a page; undefined leaves the page out. Default: its sections, and fields of `page.data`. */
   readonly document?: ((page: Page<Data>) => MaybePromise<SearchDocument | undefined>) | undefined
+  /**
+   * With `feeds()`: whether the entries of feeds are documents too, with the address of their article. Those that change
+   * are replaced, and those that are removed leave. Default: false.
+   */
+  readonly entries?: boolean | undefined
+  /** With workers: whether one that is busy hands pages to others that are not. Default: true. */
+  readonly balance?: boolean | undefined
 }
 
-const KEYS = ['fields', 'stemming', 'segmenters', 'shard', 'sync', 'language', 'document']
+const KEYS = [
+  'fields',
+  'stemming',
+  'segmenters',
+  'shard',
+  'sync',
+  'language',
+  'document',
+  'entries',
+  'balance',
+]
 /** Statuses of pages that are gone for good. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
@@ -42,46 +64,71 @@ export function searchIndex<Data extends object = object>(
   assertKeys('searchIndex()', options, KEYS)
   checkSettings('searchIndex()', options)
   checkSegmenters('searchIndex()', options.segmenters)
-  const { language, document } = options
+  const { language, document, entries = false, balance = true } = options
   if (language !== undefined && typeof language !== 'string')
     throw invalidOption('searchIndex().language', language, "a language tag such as 'ja'")
   if (document !== undefined && typeof document !== 'function')
     throw invalidOption('searchIndex().document', document, 'a function from a page to a document')
-  return new IndexingHook(path, options)
+  if (typeof entries !== 'boolean') throw invalidOption('searchIndex().entries', entries, 'true or false')
+  if (typeof balance !== 'boolean') throw invalidOption('searchIndex().balance', balance, 'true or false')
+  const hook = new IndexingHook(path, options)
+  // Functions cannot be sent to workers: with one, the hook stays in the program's thread, as other hooks do.
+  const hasFunctions = document !== undefined || Object.keys(options.segmenters ?? {}).length > 0
+  return hasFunctions ? hook : withRecipe(hook, 'searchIndex', path, options)
 }
 
 class IndexingHook<Data extends object> implements Hook<Data> {
   readonly name = 'search-index'
+  readonly queue: HookQueue = { parallelism: 64, pages: 512 }
   readonly #path: string
   readonly #options: SearchIndexOptions<Data>
-  #writer: IndexWriter | undefined
+  #indexer: PageIndexer | undefined
 
   constructor(path: string, options: SearchIndexOptions<Data>) {
     this.#path = path
     this.#options = options
   }
 
-  async open(): Promise<void> {
-    const { language: _, document: __, ...options } = this.#options
-    this.#writer = await openWriter(this.#path, options)
+  async open({ worker = 0, peers }: Partial<HookContext> = {}): Promise<void> {
+    const { language, document, entries: _, balance = true, ...writer } = this.#options
+    const shards = await OwnShards.open({
+      path: this.#path,
+      writer,
+      worker,
+      workers: peers?.count ?? 1,
+      replaces: peers?.replaces === true,
+    })
+    const rules = { language, document, fields: Object.keys(writer.fields ?? {}) }
+    this.#indexer = new PageIndexer(shards, rules, worker, peers, balance)
   }
 
-  async page(page: Page<Data>): Promise<void> {
-    const writer = this.#open()
+  page(page: Page<Data>): MaybePromise<void> {
+    const indexer = this.#open()
     // What has not changed is there already; a page confirmed by status 304 has no body either.
     if (page.change === 'unchanged') return
-    const isIndexed = page.change !== 'gone' && !page.robots.noindex && !hasOtherCanonical(page)
-    const document = isIndexed ? await this.#documentOf(page) : undefined
-    if ((document?.id ?? document?.url) !== page.url) await writer.delete(page.url)
-    if (document !== undefined) await writer.put(document)
+    return isForIndex(page) ? indexer.put(page) : indexer.delete(page.url)
+  }
+
+  async feed({ feed, new: added, changed, missing }: FeedEvent): Promise<void> {
+    const indexer = this.#open()
+    if (this.#options.entries !== true) return
+    for (const entry of [...added, ...changed]) {
+      const document = documentOfEntry(feed.url, entry, this.#options.language)
+      if (document !== undefined) await indexer.putDocument(document)
+    }
+    for (const { key } of missing) await indexer.delete(entryId(feed.url, key))
+    // From now on its entries have other ids.
+    if (feed.movedFrom === undefined) return
+    for (const { key } of [...added, ...changed, ...missing])
+      await indexer.delete(entryId(feed.movedFrom, key))
   }
 
   async failure({ url, final, status }: Failure): Promise<void> {
     if (final && status !== undefined && GONE.has(status)) await this.#open().delete(url)
   }
 
-  async redirect({ url }: Redirect): Promise<void> {
-    await this.#open().delete(url)
+  redirect({ url }: Redirect): Promise<void> {
+    return this.#open().delete(url)
   }
 
   /** Called for every link out of scope, so only what can be about an indexed page costs anything. */
@@ -89,68 +136,23 @@ class IndexingHook<Data extends object> implements Hook<Data> {
     if (reason === 'robots' || reason === 'media-type') return this.#open().delete(url)
   }
 
+  stages(): Readonly<Record<string, HookStage>> {
+    return this.#indexer?.stages ?? {}
+  }
+
   async flush(): Promise<void> {
-    await this.#writer?.commit()
+    await this.#indexer?.flush()
   }
 
   async close(): Promise<void> {
-    const writer = this.#writer
-    this.#writer = undefined
-    await writer?.close()
+    const indexer = this.#indexer
+    this.#indexer = undefined
+    await indexer?.close()
   }
 
-  #open(): IndexWriter {
-    if (this.#writer === undefined)
+  #open(): PageIndexer {
+    if (this.#indexer === undefined)
       throw new KumoError('KUMO_INDEX_FAILED', `${this.#path}: the hook is not open, or was closed`)
-    return this.#writer
+    return this.#indexer
   }
-
-  async #documentOf(page: Page<Data>): Promise<SearchDocument | undefined> {
-    const { document, language, fields = {} } = this.#options
-    if (document !== undefined) return document(page)
-    return {
-      url: page.url,
-      title: page.title,
-      language: language ?? page.language.code,
-      date: dateOf(page),
-      sections: sectionsOf(page),
-      fields: fieldsOf(page.data as Readonly<Record<string, unknown>>, Object.keys(fields)),
-    }
-  }
-}
-
-/** A copy of another page of its host, which is or will be indexed itself. */
-function hasOtherCanonical({ url, canonical, host }: Page): boolean {
-  return canonical !== undefined && canonical !== url && new URL(canonical).host === host
-}
-
-function sectionsOf(page: Page): SearchSection[] {
-  try {
-    return page.sections.map(({ id, heading, path, text }) => ({ anchor: id, heading, path, text }))
-  } catch (error) {
-    // Too large for a tree of its elements: its text can still be found.
-    if (error instanceof KumoError && error.code === 'KUMO_NO_DOCUMENT')
-      return [{ heading: page.title, text: page.text }]
-    throw error
-  }
-}
-
-/** When it was changed or published; a date that is none is left out. */
-function dateOf(page: Page): string | undefined {
-  let written: string | undefined
-  try {
-    written = page.meta.modified ?? page.meta.published
-  } catch {
-    return undefined
-  }
-  return written === undefined || Number.isNaN(Date.parse(written)) ? undefined : written
-}
-
-function fieldsOf(
-  data: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-): Record<string, FieldValue> | undefined {
-  const found = names.filter((name) => data[name] !== undefined && data[name] !== null)
-  if (found.length === 0) return undefined
-  return Object.fromEntries(found.map((name) => [name, data[name] as FieldValue]))
 }

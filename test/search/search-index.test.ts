@@ -1,11 +1,12 @@
 /** The hook: an index follows the crawl. */
 
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Crawler, level } from 'kumo'
+import { type Clock, systemClock } from 'kumo/adapters'
 import { hookSuite, pageOf } from 'kumo/conformance'
 import { searchIndex } from 'kumo/search'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
@@ -20,6 +21,13 @@ describe('its contract', () => {
     page,
   })
 })
+
+/** The time, so many days later. */
+function later(days: number): Clock {
+  const real = systemClock()
+  const ms = days * 24 * 3_600_000
+  return { now: () => real.now() + ms, wakeAt: (at, callback) => real.wakeAt(at - ms, callback) }
+}
 
 type Answers = Record<string, { status?: number; headers?: Record<string, string>; body?: string }>
 
@@ -88,6 +96,96 @@ test('pages are found by section; pages that change replace, and those that leav
   }))
     expect((await index.search(word, { fuzzy: false })).total, word).toBe(total)
   expect((await index.verify()).documents).toBe(2)
+})
+
+test('entries of feeds are documents, which change and disappear with their feed', async () => {
+  const item = (id: number, text: string) =>
+    `<item><guid>${id}</guid><link>/posts/${id}</link><title>Post ${id}</title><pubDate>${new Date(id * 1e9).toUTCString()}</pubDate><description>&lt;p&gt;${text}&lt;/p&gt;</description></item>`
+  const feed = (...items: string[]) => ({
+    headers: { 'content-type': 'application/rss+xml' },
+    body: `<rss version="2.0"><channel><title>News</title><link>/</link>${items.join('')}</channel></rss>`,
+  })
+  const answers: Answers = { '/feed': feed(item(3, 'pears'), item(2, 'plums'), item(1, 'figs')) }
+  const base = await site(answers)
+  const folder = freshFolder()
+  const crawl = (days: number) => {
+    return new Crawler()
+      .seeds(`${base}/feed`)
+      .clock(later(days))
+      .delay(0)
+      .store(level(join(folder, 'crawl')))
+      .feeds({ once: true })
+      .use(searchIndex(join(folder, 'index'), { entries: true, sync: false }))
+      .run()
+  }
+  await crawl(0)
+  const index = await opened(join(folder, 'index'))
+  expect((await index.search('plums')).hits).toMatchObject([{ url: `${base}/posts/2`, title: 'Post 2' }])
+  answers['/feed'] = feed(item(3, 'cherries'), item(1, 'figs'))
+  await crawl(30)
+  const totals = await Promise.all(
+    ['pears', 'cherries', 'plums', 'figs'].map(
+      async (word) => (await index.search(word, { fuzzy: false })).total,
+    ),
+  )
+  expect(totals).toEqual([0, 1, 0, 1])
+})
+
+test('pages that robots.txt disallows leave', async () => {
+  const answers: Answers = {
+    '/': { body: html('Home', '<p>Welcome. <a href="/a">a</a>') },
+    '/a': { body: html('Alpha', '<p>A screwdriver.') },
+  }
+  const base = await site(answers)
+  const folder = freshFolder()
+  const crawl = (days: number) =>
+    new Crawler()
+      .seeds(`${base}/`)
+      .clock(later(days))
+      .delay(0)
+      .store(level(join(folder, 'crawl')))
+      .refresh({ rounds: 1, complete: true })
+      .use(searchIndex(join(folder, 'index'), { sync: false }))
+      .run()
+  const { queues } = await crawl(0)
+  // The stages of its work are those that the statistics show.
+  const { segment, index: written, merge } = queues['search-index']!.stages
+  expect(segment).toMatchObject({ done: 2 })
+  expect(segment!.busyShare).toBeGreaterThan(0)
+  expect(written!.done).toBeGreaterThan(0)
+  expect(merge!.done).toBeGreaterThanOrEqual(0)
+  const index = await opened(join(folder, 'index'))
+  expect((await index.search('screwdriver')).total).toBe(1)
+  answers['/robots.txt'] = { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /a' }
+  // Rules are kept for a day.
+  await crawl(30)
+  expect((await index.search('screwdriver', { fuzzy: false })).total).toBe(0)
+})
+
+test('a complete update brings a lost index back; a simple one indexes only what changed', async () => {
+  const answers: Answers = {
+    '/': { body: html('Home', '<p>Welcome. <a href="/a">a</a>') },
+    '/a': { body: html('Alpha', '<p>A screwdriver.') },
+  }
+  const base = await site(answers)
+  const folder = freshFolder()
+  const crawl = (complete: boolean) =>
+    new Crawler()
+      .seeds(`${base}/`)
+      .delay(0)
+      .store(level(join(folder, 'crawl')))
+      .refresh({ rounds: 1, complete, unchanged: true })
+      .use(searchIndex(join(folder, 'index'), { sync: false }))
+      .run()
+  const documents = async () => (await (await opened(join(folder, 'index'))).stats()).documents
+  await crawl(false)
+  expect(await documents()).toBe(2)
+  rmSync(join(folder, 'index'), { recursive: true })
+  answers['/a'] = { body: html('Alpha', '<p>A hammer.') }
+  await crawl(false)
+  expect(await documents()).toBe(1)
+  await crawl(true)
+  expect(await documents()).toBe(2)
 })
 
 test("fields come from the page's data", async () => {

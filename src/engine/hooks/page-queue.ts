@@ -1,4 +1,4 @@
-import type { HookQueue } from '../../hooks/contract.js'
+import type { Hook, HookQueue } from '../../hooks/contract.js'
 import type { Clock } from '../../time.js'
 import type { MaybePromise } from '../../types.js'
 import { Stage } from '../stats/meters.js'
@@ -50,7 +50,15 @@ export class PageQueue {
   readonly #working = new Stage()
   readonly #waiting = new Stage()
 
-  constructor(name: string, { parallelism = 1, pages, bytes }: HookQueue, clock: Clock) {
+  readonly #stages: Hook['stages']
+
+  constructor(
+    name: string,
+    { parallelism = 1, pages, bytes }: HookQueue,
+    clock: Clock,
+    stages?: Hook['stages'],
+  ) {
+    this.#stages = stages
     this.name = name
     this.#clock = clock
     this.#parallelism = parallelism
@@ -90,6 +98,8 @@ export class PageQueue {
     const now = this.#clock.now()
     for (const stage of [this.#inside, this.#working, this.#waiting]) stage.change(0, now)
     const elapsedMs = Math.max(now - this.#startedAt, 1)
+    const stages = Object.entries(this.#stages?.() ?? {})
+    const total = stages.reduce((sum, [, { busyMs }]) => sum + busyMs, 0)
     return {
       done: this.#working.done,
       perSecond: (this.#working.done * 1000) / elapsedMs,
@@ -97,7 +107,14 @@ export class PageQueue {
       bytes: this.#bytes,
       usedShare: this.#working.slotMs / (elapsedMs * this.#parallelism),
       slotShare: this.#waiting.slotMs / (elapsedMs * slots),
-      busyShare: this.#working.busyMs / elapsedMs,
+      // A hook that tells its stages may work when nobody has called it.
+      busyShare: (stages.length > 0 ? total : this.#working.busyMs) / elapsedMs,
+      stages: Object.fromEntries(
+        stages.map(([name, { done, busyMs }]) => [
+          name,
+          { done, perSecond: (done * 1000) / elapsedMs, busyShare: busyMs / elapsedMs },
+        ]),
+      ),
     }
   }
 

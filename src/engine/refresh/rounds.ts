@@ -64,8 +64,15 @@ async function roundOf(
  * already finished its part would make another one skip the round. A complete round does not continue one that was not:
  * it would leave out the pages that were visited.
  */
-export async function nextRoundOf(refreshState: StateSpace, complete = false): Promise<number> {
+export async function nextRoundOf(
+  refreshState: StateSpace,
+  complete = false,
+  shards = Number.POSITIVE_INFINITY,
+): Promise<number> {
   const { last, isDone, isComplete } = await roundOf(refreshState)
+  // A run with more shards has left records that nobody would bring up to date: the rounds would seem unfinished forever.
+  for await (const [key] of refreshState.entries())
+    if (key.startsWith(ROUND) && Number(key.slice(ROUND.length)) >= shards) refreshState.delete(key)
   return isDone || (complete && !isComplete) ? last + 1 : Math.max(1, last)
 }
 
@@ -103,7 +110,7 @@ export class Rounds {
   async open(first?: number): Promise<void> {
     // A replacement for a shard that died continues its round and does not start one.
     if (this.#sink.replaces) this.#begin(Math.max(1, (await roundOf(this.#refreshState)).last))
-    else this.#begin(first ?? (await nextRoundOf(this.#refreshState, this.#isComplete)))
+    else this.#begin(first ?? (await nextRoundOf(this.#refreshState, this.#isComplete, this.#sink.shard + 1)))
   }
 
   /** Known pages are still being read. */

@@ -4,7 +4,7 @@ import type { Feasibility } from '../../refresh/contract.js'
 import type { StoreCondition } from '../../stores/contract.js'
 import { mergeFeedStats } from './feed-stats.js'
 import { bottleneckOf, lineShareOf } from './meters.js'
-import type { IdleReason, QueueStats, StageName, StageStats, Stats } from './stats.js'
+import type { HookStageStats, IdleReason, QueueStats, StageName, StageStats, Stats } from './stats.js'
 import { addCounts } from './tally.js'
 
 /** The statistics of a shard, and its number of slots. */
@@ -114,6 +114,21 @@ function mergedQueues(
       usedShare: total(({ usedShare }) => usedShare) / queues.length,
       slotShare: bySlots((stats) => stats.queues[name]?.slotShare ?? 0),
       busyShare: total(({ busyShare }) => busyShare) / (all.length || 1),
+      stages: mergedHookStages(queues),
+    }
+  })
+}
+
+function mergedHookStages(queues: readonly QueueStats[]): QueueStats['stages'] {
+  const names = [...new Set(queues.flatMap(({ stages }) => Object.keys(stages)))]
+  return record(names, (name) => {
+    const stages = queues.flatMap((queue) => queue.stages[name] ?? [])
+    const total = (value: (stage: HookStageStats) => number) =>
+      stages.reduce((sum, stage) => sum + value(stage), 0)
+    return {
+      done: total(({ done }) => done),
+      perSecond: total(({ perSecond }) => perSecond),
+      busyShare: total(({ busyShare }) => busyShare) / queues.length,
     }
   })
 }

@@ -160,9 +160,15 @@ export function bottleneckOf(
   const [busiest] = Object.entries(queues).sort(([, a], [, b]) => b.usedShare - a.usedShare)
   for (const [name, queue] of Object.entries(queues)) {
     const drained = busiest?.[0] === name ? idle.queue : 0
-    shares.push([`hook ${name}`, full ? queue.busyShare : queue.slotShare + drained])
+    shares.push([hookName(name, queue), full ? queue.busyShare : queue.slotShare + drained])
   }
   const { queue: _, ...others } = idle
   if (!full) shares.push(...(Object.entries(others) as [Bottleneck, number][]))
   return shares.reduce((most, share) => (share[1] > most[1] ? share : most))[0]
+}
+
+/** With the stage that takes most of its time. */
+function hookName(name: string, { stages }: QueueStats): Bottleneck {
+  const [slowest] = Object.entries(stages).sort(([, a], [, b]) => b.busyShare - a.busyShare)
+  return slowest === undefined ? `hook ${name}` : `hook ${name}: ${slowest[0]}`
 }

@@ -14,8 +14,8 @@ export type StageName = 'frontier' | 'fetch' | 'extract' | 'hooks' | 'admit'
 export type IdleReason = 'politeness' | 'schedule' | 'discovery' | 'queue' | 'paused' | 'store'
 
 /**
- * What limits the speed of the crawl: a stage, a hook with a queue (`hook search`), the limit on bandwidth, or the reason why
- * slots are idle.
+ * What limits the speed of the crawl: a stage, a hook with a queue (`hook search`, with its slowest stage if it tells them:
+ * `hook search-index: segment`), the limit on bandwidth, or the reason why slots are idle.
  */
 export type Bottleneck = StageName | `hook ${string}` | 'bandwidth' | Exclude<IdleReason, 'queue'>
 
@@ -44,6 +44,17 @@ export interface QueueStats {
   /** Share of all slot time (concurrency × elapsed) that pages spent waiting for room in the queue. */
   readonly slotShare: number
   /** Share of the thread's time that the hook used. */
+  readonly busyShare: number
+  /** The stages of its work, if the hook tells them. */
+  readonly stages: Readonly<Record<string, HookStageStats>>
+}
+
+/** Statistics of a stage of a hook's work. */
+export interface HookStageStats {
+  /** What has passed it: pages, or parts of an index that were written. */
+  readonly done: number
+  readonly perSecond: number
+  /** Share of the thread's time that it used. */
   readonly busyShare: number
 }
 

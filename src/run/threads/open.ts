@@ -87,7 +87,7 @@ export async function openWorkerRun(
       nextRound:
         shared?.state &&
         given.refresh &&
-        (await nextRoundOf(shared.state.space(REFRESH), given.refresh.complete)),
+        (await nextRoundOf(shared.state.space(REFRESH), given.refresh.complete, shards)),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -158,7 +158,7 @@ async function openClosures(
   }
 }
 
-function pageOf(content: PageContent, product: string): FetchedPage {
+export function pageOf(content: PageContent, product: string): FetchedPage {
   const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes, priority, extras } =
     content
   const request: CrawlRequest = {

@@ -23,8 +23,9 @@ import type { IdleReport } from '../../workers/exchange/termination-detector.js'
 import { SharedInFlightLog } from '../../workers/in-flight-log.js'
 import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { SharedBudget } from '../../workers/shared-budget.js'
-import { longestDelayMs } from '../host-rules.js'
+import { longestDelayMs, productOf } from '../host-rules.js'
 import { type EngineOutputs, type Plan, plan } from '../plan.js'
+import { PeerChannels } from './peer-channels.js'
 
 /** How often this shard reports its statistics to the main thread. */
 const STATS_MS = 50
@@ -73,8 +74,11 @@ export class WorkerShard {
   /** `adapt` may change the options before anything is opened; used by simulations. */
   async open(adapt: (options: CrawlOptions) => CrawlOptions = (options) => options): Promise<void> {
     const data = this.#data
-    this.#plan = await plan(adapt(await this.#options()), this.#outputs(), {
+    const options = adapt(await this.#options())
+    const peers = new PeerChannels(data.shards, data.shard.replaces, productOf(options))
+    this.#plan = await plan(options, this.#outputs(), {
       shard: data.shard,
+      peersOf: (hook) => peers.of(hook),
       clock: this.#clock,
       ownership: this.#table,
       budget: this.#budget,
@@ -97,7 +101,10 @@ export class WorkerShard {
           outbox,
           report: (report) => this.#reportIdle(report),
           onError: (error) => this.fail(error),
+          onMessage: (from, message) => peers.message(from, message),
+          onDisconnect: (worker) => peers.left(worker),
         })
+        peers.connect(this.#exchange)
         return this.#exchange
       },
     })

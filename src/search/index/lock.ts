@@ -4,13 +4,25 @@
  */
 
 import { createHash } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { KumoError } from '../../errors.js'
 import { systemClock } from '../../time.js'
 
 const NAME = 'write.lock'
+/** The files that this process has open, on Linux. */
+const OPEN_FILES = '/proc/self/fd'
 
 interface Owner {
   readonly pid: number
@@ -29,15 +41,20 @@ export class WriteLock {
   readonly #path: string
   readonly #key: string
   readonly #token: string
+  /** Open for as long as the lock is held. The system closes it when the thread ends, in whatever way. */
+  readonly #fd: number
 
-  /** @throws KumoError `KUMO_INDEX_LOCKED` */
-  constructor(folder: string) {
+  /**
+   * @param replaces The writer before was in a thread of this process that is gone.
+   * @throws KumoError `KUMO_INDEX_LOCKED`
+   */
+  constructor(folder: string, replaces = false) {
     this.#path = join(folder, NAME)
     this.#key = resolve(this.#path)
     if (held.has(this.#key)) throw locked(folder, 'this program')
     const owner = self()
     this.#token = owner.token
-    take(folder, this.#path, owner)
+    this.#fd = take(folder, this.#path, owner, replaces)
     held.add(this.#key)
   }
 
@@ -49,22 +66,29 @@ export class WriteLock {
 
   release(): void {
     if (!held.delete(this.#key)) return
+    closeSync(this.#fd)
     if (ownerOf(this.#path)?.token === this.#token) rmSync(this.#path, { force: true })
   }
 }
 
-function take(folder: string, path: string, owner: Owner): void {
+/** Returns the lock, open. It is open before others see it. */
+function take(folder: string, path: string, owner: Owner, replaces: boolean): number {
   const own = `${path}.${owner.token}`
   writeFileSync(own, JSON.stringify(owner))
+  const fd = openSync(own, 'r')
+  let isTaken = false
   try {
     for (let attempt = 0; attempt < 3; attempt++) {
-      if (link(own, path)) return
+      isTaken = link(own, path)
+      if (isTaken) return fd
       const other = ownerOf(path)
-      if (other !== undefined && isAlive(other)) throw locked(folder, nameOf(other))
+      if (other !== undefined && !(replaces && other.pid === owner.pid) && isAlive(other, path))
+        throw locked(folder, nameOf(other))
       removeStale(path, own, other)
     }
     throw locked(folder, 'another process')
   } finally {
+    if (!isTaken) closeSync(fd)
     rmSync(own, { force: true })
   }
 }
@@ -109,7 +133,7 @@ function self(): Owner {
   return { pid, machine: hostname(), started, token }
 }
 
-function isAlive({ pid, machine, started }: Owner): boolean {
+function isAlive({ pid, machine, started }: Owner, path: string): boolean {
   // Nobody can tell what happens on another machine.
   if (machine !== hostname()) return true
   try {
@@ -118,7 +142,21 @@ function isAlive({ pid, machine, started }: Owner): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
   const now = startOf(pid)
-  return now === undefined || started === '' || now === started
+  if (now !== undefined && started !== '' && now !== started) return false
+  return pid !== process.pid || isOpenHere(path)
+}
+
+/** Whether a thread of this process has the lock open: one that was terminated has not. True where nobody can tell. */
+function isOpenHere(path: string): boolean {
+  try {
+    const lock = statSync(path, { bigint: true })
+    return readdirSync(OPEN_FILES).some((fd) => {
+      const file = statSync(`${OPEN_FILES}/${fd}`, { bigint: true, throwIfNoEntry: false })
+      return file?.ino === lock.ino && file.dev === lock.dev
+    })
+  } catch {
+    return true
+  }
 }
 
 /** Field 22 of /proc/PID/stat; undefined where there is no such file. */

@@ -11,8 +11,9 @@ import { Batch } from '../segment/batch.js'
 import { damaged } from '../segment/checked-file.js'
 import { hashId } from '../segment/ids.js'
 import type { Schema } from '../segment/layout.js'
-import { mergeSegments } from '../segment/merge.js'
+import { hasBit, mergeSegments } from '../segment/merge.js'
 import { Segment } from '../segment/segment.js'
+import { Stopwatch } from '../segment/stopwatch.js'
 import { TermTable } from '../segment/term-table.js'
 import type { Analyzers } from '../words/analyzer.js'
 import { plainDocument } from './document.js'
@@ -50,6 +51,32 @@ interface Waiting {
  * await writer.close()
  */
 export async function openWriter(path: string, options: WriterOptions = {}): Promise<IndexWriter> {
+  return openShard(path, options, false)
+}
+
+/** A writer as a crawl uses it, which shares its documents with writers of other shards. */
+export interface ShardWriter extends IndexWriter {
+  /** Whether a document with this id was put and not deleted since, committed or not. */
+  has(id: string): boolean
+  /** Time that its thread spent so far: writing segments, and merging them. */
+  readonly work: WriterWork
+}
+
+/** In ms. */
+export interface WriterWork {
+  readonly indexMs: number
+  readonly mergeMs: number
+  /** Segments written by commits, and by merges. */
+  readonly written: number
+  readonly merged: number
+}
+
+/** `replaces`: the writer before was in a thread of this process that is gone. See `openWriter`. */
+export async function openShard(
+  path: string,
+  options: WriterOptions,
+  replaces: boolean,
+): Promise<ShardWriter> {
   if (typeof path !== 'string' || path === '')
     throw invalidOption('openWriter()', path, 'the path of a folder')
   assertKeys('openWriter()', options, ['fields', 'stemming', 'segmenters', 'shard', 'sync'])
@@ -61,7 +88,7 @@ export async function openWriter(path: string, options: WriterOptions = {}): Pro
   const folder = join(path, shardName(shard))
   try {
     mkdirSync(folder, { recursive: true })
-    const lock = new WriteLock(folder)
+    const lock = new WriteLock(folder, replaces)
     try {
       const manifest = readManifest(folder)
       if (manifest !== undefined) compareSettings(folder, options, asked, manifest.settings)
@@ -89,7 +116,7 @@ function emptyManifest(settings: Settings): Manifest {
   return { generation: 0, settings, languages: [], nextSegment: 1, segments: [] }
 }
 
-class Writer implements IndexWriter {
+class Writer implements ShardWriter {
   readonly #folder: string
   readonly #lock: WriteLock
   readonly #settings: Settings
@@ -110,6 +137,8 @@ class Writer implements IndexWriter {
   #merging: Promise<void> | undefined
   #mergeError: unknown
   #isClosed = false
+  readonly #indexing = new Stopwatch()
+  readonly #merges = new Stopwatch()
 
   constructor(
     folder: string,
@@ -144,6 +173,26 @@ class Writer implements IndexWriter {
     if (typeof id !== 'string') throw invalidOption('delete()', id, 'the id of a document')
     this.#batch.drop(id)
     this.#deleted.add(id)
+  }
+
+  has(id: string): boolean {
+    if (this.#batch.has(id)) return true
+    if (this.#deleted.has(id)) return false
+    for (const { batch, deleted } of [...this.#waiting].reverse()) {
+      if (batch.has(id)) return true
+      if (deleted.has(id)) return false
+    }
+    const hash = hashId(id)
+    return this.#segments.some(({ segment, deleted }) => {
+      const page = segment.ids.find(hash)
+      return page >= 0 && !hasBit(deleted, segment.firstRecords[page]!)
+    })
+  }
+
+  get work(): WriterWork {
+    const { ms: indexMs, count: written } = this.#indexing
+    const { ms: mergeMs, count: merged } = this.#merges
+    return { indexMs, mergeMs, written, merged }
   }
 
   async commit(): Promise<void> {
@@ -206,7 +255,8 @@ class Writer implements IndexWriter {
   }
 
   async #write(): Promise<void> {
-    const waiting = this.#waiting
+    // A copy: commits that begin while this one writes wait for their turn.
+    const waiting = [...this.#waiting]
     if (waiting.length === 0 && this.#generation > 0) return
     let segments = this.#segments
     const added: Segment[] = []
@@ -240,7 +290,8 @@ class Writer implements IndexWriter {
     const name = `segment-${this.#nextSegment++}`
     const path = join(this.#folder, name)
     try {
-      await batch.write(path, this.#sync)
+      // Up to its first pause it works; then it waits for the disk.
+      await this.#indexing.measure(() => batch.write(path, this.#sync))
     } catch (error) {
       rmSync(path, { force: true })
       throw error
@@ -300,7 +351,7 @@ class Writer implements IndexWriter {
     const path = join(this.#folder, name)
     let merged: Segment | undefined
     try {
-      await mergeSegments(path, sources, this.#schema, this.#sync)
+      await mergeSegments(path, sources, this.#schema, this.#sync, this.#merges)
       merged = new Segment(path)
       await this.#inTurn(() => this.#exchange(sources, merged!))
     } catch (error) {

@@ -90,6 +90,11 @@ export class Batch {
     return this.#terms.length
   }
 
+  /** Whether it has a page with this id. */
+  has(id: string): boolean {
+    return this.#pageOf.has(id)
+  }
+
   put(document: PlainDocument): void {
     this.drop(document.id)
     const page = this.pages

@@ -13,6 +13,7 @@ import { type Schema, SEGMENT_FORMAT, type SegmentDescription } from './layout.j
 import { LENGTHS } from './lengths.js'
 import { copyPostings, filterPostings } from './postings.js'
 import type { Segment } from './segment.js'
+import { Stopwatch } from './stopwatch.js'
 import { StoredWriter } from './stored.js'
 
 /** Bytes to write before the event loop gets a turn: a few milliseconds of work. */
@@ -35,10 +36,14 @@ export async function mergeSegments(
   sources: readonly MergeSource[],
   schema: Schema,
   sync: boolean,
+  stopwatch = new Stopwatch(),
 ): Promise<void> {
   const file = new CheckedWriter(path)
+  stopwatch.start()
   try {
-    await file.finish(await new Merge(file, sources, schema).run(), sync)
+    const description = await new Merge(file, sources, schema, stopwatch).run()
+    stopwatch.pause()
+    await file.finish(description, sync)
   } catch (error) {
     file.abandon()
     throw error
@@ -57,9 +62,11 @@ class Merge {
   readonly #file: CheckedWriter
   readonly #parts: Part[] = []
   readonly #schema: Schema
+  readonly #stopwatch: Stopwatch
   #records = 0
 
-  constructor(file: CheckedWriter, sources: readonly MergeSource[], schema: Schema) {
+  constructor(file: CheckedWriter, sources: readonly MergeSource[], schema: Schema, stopwatch: Stopwatch) {
+    this.#stopwatch = stopwatch
     this.#file = file
     this.#schema = schema
     for (const source of sources) {
@@ -97,6 +104,13 @@ class Merge {
     }
   }
 
+  /** Gives the event loop a turn. */
+  async #pause(): Promise<void> {
+    this.#stopwatch.pause()
+    await nextTurn()
+    this.#stopwatch.resume()
+  }
+
   /** Calls back for each page that is kept. A page is kept or deleted as a whole. */
   #eachPage(take: (part: Part, page: number) => void): void {
     for (const part of this.#parts) {
@@ -123,7 +137,7 @@ class Merge {
         }
         if (this.#file.length - written > STEP_BYTES) {
           written = this.#file.length
-          await nextTurn()
+          await this.#pause()
         }
       }
     }
@@ -162,7 +176,7 @@ class Merge {
       file.write(bytes.view())
       written += bytes.length
       bytes.clear()
-      await nextTurn()
+      await this.#pause()
     }
     file.write(bytes.view())
     const place: Place = [start, written + bytes.length]

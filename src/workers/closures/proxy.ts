@@ -154,7 +154,7 @@ export class ClosureProxy {
 }
 
 /** The body is copied once, so that hooks and checks in this thread keep theirs; the copy is transferred. */
-function contentOf(page: Page, extras: RequestExtras | undefined): PageContent {
+export function contentOf(page: Page, extras: RequestExtras | undefined): PageContent {
   const { url, host, depth, parent, redirectedFrom, attempt, change, status, headers, body } = page
   const { truncated, wireBytes, fetchedAt, fetchMs } = page
   return {

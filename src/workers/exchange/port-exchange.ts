@@ -33,6 +33,8 @@ export interface PortExchangeOptions {
   report?(report: IdleReport): void
   /** Receives what another shard has sent with `post`. */
   onMessage?(from: number, message: unknown): MaybePromise<void>
+  /** A shard was disconnected. What is posted to it from now on reaches its replacement. */
+  onDisconnect?(shard: number): void
   /**
    * Called when the handler of requests, or of messages, throws or rejects. What it was given counts as processed.
    * With an outbox, however, this shard then stops confirming durability, so that the outboxes of the
@@ -137,6 +139,7 @@ export class PortExchange implements Exchange {
         if (outgoing.batch !== undefined) next.put(outgoing)
       }
     }
+    this.#options.onDisconnect?.(shard)
     this.#wake()
     return lost
   }
@@ -156,9 +159,12 @@ export class PortExchange implements Exchange {
   /** Sends a message to the owner of another exchange, after everything that was sent there before. */
   post(shard: number, message: unknown, transfer: readonly TransferListItem[] = []): void {
     const channel = this.#channelTo(shard)
+    const wasIdle = this.#state === 'idle'
     this.#becomeActive()
     this.#dispatch(channel)
     channel.put({ body: { message }, transfer, requests: 0 })
+    // Nothing else may happen here any more, and what was reported is out of date.
+    if (wasIdle) this.#wake()
   }
 
   receive(handler: Handler): void {

@@ -54,3 +54,12 @@ test('a complete round does not continue one that was not', async () => {
   expect(await nextRoundOf(space, true)).toBe(4)
   expect(await nextRoundOf(space)).toBe(4)
 })
+
+test('shards of a run with more of them do not keep the rounds from going on', async () => {
+  const space = memoryState().space(REFRESH)
+  space.put('round 0', { round: 3, isDone: true })
+  space.put('round 1', { round: 2, isDone: true })
+  expect(await nextRoundOf(space, false, 1)).toBe(3)
+  space.put('round 0', { round: 3, isDone: true })
+  expect(await nextRoundOf(space, false, 1)).toBe(4)
+})

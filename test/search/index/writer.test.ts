@@ -267,3 +267,17 @@ describe('damage', () => {
     await expect(openIndex('/nowhere/at/all')).rejects.toMatchObject({ code: 'KUMO_INDEX_FAILED' })
   })
 })
+
+test('what is put while a commit writes is not lost', async () => {
+  const folder = freshFolder()
+  const writer = await openWriter(folder, { sync: false })
+  const commits: Promise<void>[] = []
+  for (let turn = 0; turn < 60; turn++) {
+    await writer.put({ url: `https://example.com/${turn}`, text: 'here' })
+    commits.push(writer.commit())
+    if (turn % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await Promise.all(commits)
+  await writer.close()
+  expect((await (await opened(folder)).search('here', { fuzzy: false })).total).toBe(60)
+})
