@@ -135,6 +135,8 @@ export default defineConfig({
     ],
     // Only what hangs comes to it: a machine that is busy with other things takes ten times as long.
     testTimeout: 120_000,
+    // Some build programs or start servers.
+    hookTimeout: 120_000,
     // Worker threads cannot run the sources as they are.
     globalSetup: ['test/thread-program.ts'],
     setupFiles: ['test/use-thread-program.ts'],
