@@ -54,6 +54,9 @@ async function crawls(sites: FileSites, what: string): Promise<Figure[]> {
       const crawler = crawlerOf(sites, name.endsWith('workers') ? 2 : 0)
       const time = await timeOf(name.startsWith('bare') ? crawler : withHooks(crawler, name, folder))
       if (round > 0) list.push(time)
+      console.log(
+        `${name}${what}: ${Math.round(time.rate)} pages a second, ${Math.round(time.cpu)} µs CPU a page`,
+      )
       rmSync(folder, { recursive: true, force: true })
     }
   }
