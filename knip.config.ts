@@ -18,6 +18,7 @@ const startedByPath = [
   'test/{crawler,run}/programs/*.ts',
   'test/{cluster,durability}/*-program.ts',
   'test/extract/dom/loads-dom-late.ts',
+  'test/hooks/worker-hooks.ts',
   'test/package/*.{mjs,cjs}',
   'test/search/index/killed-program.ts',
   'test/search/index/read-program.ts',
@@ -32,7 +33,7 @@ const startedByPath = [
  */
 const config: KnipConfig = ({ production = false }) => ({
   entry: [...startedByPath, 'test/**/*.test.ts', 'test/**/*.test-d.ts'],
-  project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.js'],
+  project: ['src/**/*.ts!', '{test,bench,experiments,examples}/**/*.{ts,mjs,cjs}', 'build/*.{js,ts}'],
   // Loaded with `require`, because they are CommonJS without types, or without types that work.
   // The last three are installed by the bench of peers, elsewhere.
   ignoreDependencies: [
