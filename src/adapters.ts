@@ -95,6 +95,7 @@ export type {
 export { byDomain, byHost } from './partition/by-host.js'
 export type { HostPartitioner, Ownership } from './partition/contract.js'
 export type { InfeasibleServer, RefreshAim, RefreshPolicy } from './refresh/contract.js'
+export type { StopOptions } from './run/crawl-run.js'
 export type { PageIterator } from './run/iterate.js'
 export type { SeenStore } from './seen/contract.js'
 export { type FingerprintTable, fingerprintTable } from './seen/table.js'

@@ -12,7 +12,7 @@ import { PageStream } from './page-stream.js'
 import { Run } from './run.js'
 import { RunEvents } from './run-events.js'
 
-interface StopOptions {
+export interface StopOptions {
   /** How long visits in flight may take. */
   readonly within?: Duration | undefined
 }

@@ -69,6 +69,8 @@ const ROWS: [
     (_, { format }) => format?.header,
     'url,headers.etag',
   ],
+  [['--health', '8080'], (_, { health }) => health, { host: '127.0.0.1', port: 8080 }],
+  [['--health', '0.0.0.0:8080'], (_, { health }) => health?.host, '0.0.0.0'],
   [['--quiet'], (_, { isQuiet }) => isQuiet, true],
   [['-q'], (_, { isQuiet }) => isQuiet, true],
 ]
