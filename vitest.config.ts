@@ -46,24 +46,36 @@ const AS_PUBLISHED = crawls(
 
 /** Tests that change nothing global and measure no memory, so that files can share a process. */
 const PURE = [
+  'cli',
   'conformance',
   'engine',
   'exchange',
   'extract',
   'feeds',
-  'fetch/robots',
+  'fetch',
   'frontier',
+  'hooks',
+  'hostile',
+  'loopback',
   'options',
   'partition',
   'refresh',
   'search',
   'seen',
+  'sim',
   'stores',
   'url',
+  'warc',
 ].map((room) => `test/${room}/**/*.test.ts`)
-const MEASURE_MEMORY = ['extract/html/hostile', 'extract/sitemap/large', 'url/resolve'].map(
-  (name) => `test/${name}.test.ts`,
-)
+const ALONE = [
+  'extract/html/hostile',
+  'extract/sitemap/large',
+  'fetch/http/bombs',
+  'fetch/http/connections',
+  'fetch/http/http2/http2',
+  'fetch/http/response',
+  'url/resolve',
+].map((name) => `test/${name}.test.ts`)
 
 export default defineConfig({
   resolve: {
@@ -85,11 +97,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: PURE, exclude: MEASURE_MEMORY, isolate: false },
+        test: { name: 'pure', include: PURE, exclude: ALONE, isolate: false },
       },
       {
         extends: true,
-        test: { name: 'memory', include: MEASURE_MEMORY },
+        test: { name: 'alone', include: ALONE },
       },
       {
         extends: true,

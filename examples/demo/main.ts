@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util'
 import { Crawler, type Failure, type FailureCode, KumoError } from 'kumo'
 import { ROUTES } from '../../test/hostile/routes.js'
 import { startHostileWeb } from '../../test/hostile/server.js'
-import { showCluster } from './cluster.js'
 import { counted, paint, wrap } from './format.js'
 import { showProgress } from './progress.js'
 import { summaryLines } from './summary.js'
@@ -55,7 +54,11 @@ async function main(): Promise<void> {
   })
   if (values.help) return console.log(USAGE)
   if (values.hostile) return crawlHostileWeb()
-  if (values.cluster !== undefined) return showCluster(wholeNumber('--cluster', values.cluster, 3))
+  if (values.cluster !== undefined) {
+    // Loaded only here: it needs Redis and its client.
+    const { showCluster } = await import('./cluster.js')
+    return showCluster(wholeNumber('--cluster', values.cluster, 3))
+  }
   if (positionals.length > 0) {
     const pages = await crawl(
       common.seeds(positionals).delay(WEB_DELAY_MS).limit({ pages: WEB_PAGES }),

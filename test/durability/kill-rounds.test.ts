@@ -20,7 +20,7 @@ const sumOf = (verdicts: readonly Verdict[], figure: Count) =>
   verdicts.reduce((sum, verdict) => sum + verdict[figure], 0)
 
 describe('a crawl that is killed', () => {
-  const kills = isThorough ? 20 : 6
+  const kills = isThorough ? 20 : 4
   const pagesPerHost = isThorough ? quickSite.pagesPerHost : 31
 
   test(`${kills} kills: every page is served, and only what was in flight or not committed is asked for again`, async () => {

@@ -52,7 +52,7 @@ describe.skipIf(whyNoRedis())(`the client${whyNoRedis() ? `: ${whyNoRedis()}` : 
     await expect(crawl(url)).rejects.toThrow(/check user and password/)
     vi.stubEnv('KUMO_REDIS_USERNAME', 'kumo')
     vi.stubEnv('KUMO_REDIS_PASSWORD', 'secret')
-    expect((await crawl(url)).reason).toBe('done')
+    expect((await crawl(url)).reason).toBe('already-done')
     vi.stubEnv('KUMO_REDIS_CA', join(CERTIFICATES, 'none.pem'))
     await expect(crawl(url)).rejects.toThrow(/KUMO_REDIS_CA.*none\.pem/)
   })
