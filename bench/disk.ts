@@ -4,7 +4,7 @@
  */
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -61,10 +61,12 @@ function each(what: string, { visited, read, written }: Used): Figure[] {
   ]
 }
 
-/** Undefined where the system or its rights do not allow one. */
+/** Beneath that of this process, whose own limits go on to hold. Undefined where the system does not allow one. */
 function limitedGroup(): string | undefined {
-  const group = join(GROUPS, `kumo-bench-${process.pid}`)
   try {
+    const own = /^\d+:memory:(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+    if (own === undefined) return undefined
+    const group = join(GROUPS, own, `kumo-bench-${process.pid}`)
     mkdirSync(group)
     writeFileSync(join(group, 'memory.limit_in_bytes'), String(MEMORY_MB * MB))
     return group

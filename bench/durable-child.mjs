@@ -49,7 +49,7 @@ const STEPS = {
       .delay(0)
       .concurrency(8)
       .limit({ pages: Math.ceil(urls / linksPerPage) })
-      .fetch(fetch)
+      .fetcher(fetch)
       .store(level(folder))
     const start = performance.now()
     const { known, pending } = await crawler.run()
@@ -113,7 +113,7 @@ const STEPS = {
     })
     const store = kind === 'level' ? level(folder) : undefined
     let crawler = new Crawler().seeds(urlOf(0)).scope('all').robots(false).delay(0).concurrency(200)
-    crawler = crawler.limit({ pages }).traps(false).fetch(fetch)
+    crawler = crawler.limit({ pages }).traps(false).fetcher(fetch)
     if (store !== undefined) crawler = crawler.store(store)
     let count = 0
     const marks = [performance.now()]
