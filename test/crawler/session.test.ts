@@ -276,7 +276,7 @@ describe('a login that fails', () => {
     const started = performance.now()
     stopping.abort()
     expect(await run).toMatchObject({ pending: 1, pages: 0 })
-    expect(performance.now() - started).toBeLessThan(3000)
+    expect(performance.now() - started).toBeLessThan(60_000)
   })
 
   test('because the server has trouble is tried again', async () => {

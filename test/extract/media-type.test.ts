@@ -97,7 +97,7 @@ describe('sniffedType', () => {
     for (const piece of ['<!--', '<?', '<!a', ' ', '<!---->', '<?>', '<!a>'])
       for (const declared of ['text/html', '', 'application/octet-stream'])
         sniffedType(declared, Buffer.from(` ${piece.repeat(2000)}`))
-    expect(cpuMs() - started).toBeLessThan(1000)
+    expect(cpuMs() - started).toBeLessThan(5000)
   })
 })
 

