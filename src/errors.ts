@@ -55,6 +55,8 @@ export type KumoErrorCode =
   | 'KUMO_INDEX_MISMATCH'
   /** The search index could not be read or written, e.g. because the disk is full, or it was closed. */
   | 'KUMO_INDEX_FAILED'
+  /** A search index on another machine did not answer in time, or not as one. */
+  | 'KUMO_INDEX_UNREACHABLE'
   /** A bundler copied Kumo out of its package, or one of its dependencies is missing. */
   | 'KUMO_NOT_INSTALLED'
   /** The feature does not run on this runtime, which is not Node.js. */

@@ -58,7 +58,7 @@ const FOLDERS: readonly string[] = [
   'partition',
   'refresh',
   'run run/threads',
-  'search search/crawl search/index search/query search/segment search/serve search/words',
+  'search search/crawl search/hits search/index search/parts search/query search/segment search/serve search/words',
   'seen',
   'sim sim/feeds sim/refresh',
   'stores stores/level stores/level/check stores/level/db stores/level/format stores/level/frontier',

@@ -162,6 +162,7 @@ Examples:
 const SERVE = `kumo serve DIR [options]
 
 Serves a search page for an index, and its results as JSON below /search.json.
+Several folders, and addresses of other 'kumo serve', are searched as one.
 Press Ctrl-C to end it.
 
 ${list(Object.entries(SERVE_OPTIONS))}
@@ -173,6 +174,7 @@ Examples:
 
   kumo serve ./index
   kumo serve ./index --port 3000
+  kumo serve ./index http://node2:8080/
 `
 
 const INSPECT = `kumo inspect DIR [options]

@@ -8,6 +8,8 @@
  * - One process writes at a time; any number of processes read. A search sees one committed state from start to end.
  */
 
+import type { Duration } from '../time.js'
+
 /** A document to index: a page, an entry of a feed, a file. */
 export interface SearchDocument {
   /** Identifies the document. Default: `url`. */
@@ -141,6 +143,13 @@ export interface OpenOptions {
   readonly segmenters?: Readonly<Record<string, Segmenter>> | undefined
   /** Words that mean the same: a search for one finds all of a group. */
   readonly synonyms?: readonly (readonly string[])[] | undefined
+  /** How long an index that another machine serves may take for an answer; a search asks two to five times. Default: 5 s. */
+  readonly timeout?: Duration | undefined
+  /**
+   * Of several indexes: whether those that do not answer are left out, and named in `missing`. Default: false, which makes
+   * the search fail with `KUMO_INDEX_UNREACHABLE`.
+   */
+  readonly partial?: boolean | undefined
 }
 
 /** How to search. */
@@ -199,6 +208,8 @@ export interface SearchResult {
   readonly matched: 'exact' | 'corrected' | 'partial'
   /** Words of the query that were corrected, and to what. */
   readonly corrections: Readonly<Record<string, string>>
+  /** With `partial`: folders and addresses of indexes that did not answer, whose documents are not among the hits. */
+  readonly missing: readonly string[]
   readonly tookMs: number
 }
 

@@ -2,24 +2,28 @@
 
 import type { LiveSegment } from '../index/state.js'
 
-/** A record that may become a hit. */
-export interface Candidate {
-  /** Number of its segment. */
-  readonly segment: number
+/** What puts records in order. */
+export interface Ranking {
   readonly record: number
-  readonly page: number
   /** What it is ordered by, largest first. */
   readonly key: number
   readonly score: number
-  /** Matching sections of its page. */
-  readonly sections: number
   /** Two words of the hash of its id, for ties. */
   readonly high: number
   readonly low: number
 }
 
+/** A record that may become a hit. */
+export interface Candidate extends Ranking {
+  /** Number of its segment. */
+  readonly segment: number
+  readonly page: number
+  /** Matching sections of its page. */
+  readonly sections: number
+}
+
 /** Equal keys are ordered by the hash of the id, which no merge and no shard changes, and then by section. */
-export function compareCandidates(a: Candidate, b: Candidate): number {
+export function compareCandidates(a: Ranking, b: Ranking): number {
   if (a.key !== b.key) return b.key - a.key
   if (a.high !== b.high) return a.high - b.high
   if (a.low !== b.low) return a.low - b.low

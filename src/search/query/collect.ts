@@ -14,6 +14,10 @@ import type { CheckedOptions } from './search-options.js'
 
 export interface Collected {
   readonly candidates: readonly Candidate[]
+  /** If hits are grouped by a field: its value for each candidate. */
+  readonly values?: readonly string[] | undefined
+  /** All values that were found. */
+  readonly groups?: Iterable<string> | undefined
   readonly total: number
   readonly facets: Readonly<Record<string, readonly FacetCount[]>>
 }
@@ -31,10 +35,12 @@ export interface CollectOptions {
   readonly most: number
   /** Milliseconds since the epoch, for freshness. */
   readonly now: number
+  /** Values of a facet that are returned, the largest counts first. Default: 100. */
+  readonly mostValues?: number | undefined
 }
 
 /** Facet values that are returned, the largest counts first. */
-const MOST_VALUES = 100
+export const MOST_VALUES = 100
 
 export function collect(asked: CollectOptions): Collected {
   return new Collector(asked).run()
@@ -54,14 +60,20 @@ class Collector {
   }
 
   run(): Collected {
-    const { segments, options, most } = this.#asked
+    const { segments, options, most, mostValues = MOST_VALUES } = this.#asked
     for (const number of segments.keys()) this.#segment(number)
     const isGrouped = options.groupBy !== 'page' && options.groupBy !== 'none'
-    const grouped = isGrouped ? [...this.#groups.values()].sort(compareCandidates).slice(0, most) : undefined
+    const grouped = isGrouped
+      ? [...this.#groups].sort(([, a], [, b]) => compareCandidates(a, b)).slice(0, most)
+      : undefined
     return {
-      candidates: grouped ?? this.#best.sorted(),
+      candidates: grouped?.map(([, candidate]) => candidate) ?? this.#best.sorted(),
+      values: grouped?.map(([value]) => value),
+      groups: isGrouped ? this.#groups.keys() : undefined,
       total: isGrouped ? this.#groups.size : this.#total,
-      facets: Object.fromEntries([...this.#facets].map(([name, counts]) => [name, sortedCounts(counts)])),
+      facets: Object.fromEntries(
+        [...this.#facets].map(([name, counts]) => [name, sortedCounts(counts, mostValues)]),
+      ),
     }
   }
 
@@ -160,11 +172,11 @@ class Collector {
   }
 }
 
-function sortedCounts(counts: ReadonlyMap<string, number>): FacetCount[] {
+export function sortedCounts(counts: ReadonlyMap<string, number>, most: number): FacetCount[] {
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-    .slice(0, MOST_VALUES)
+    .slice(0, most)
 }
 
 /** Pages without a value come last in either order. */

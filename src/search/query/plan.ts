@@ -4,13 +4,13 @@ import type { Analyzers } from '../words/analyzer.js'
 import { PAIRED } from '../words/characters.js'
 import { type Group, groupOf, type Reading } from './group.js'
 import type { Clause } from './parse.js'
-import { type FoundTerm, type QueryWord, type TermFinder, wordsOf } from './terms.js'
+import { type FoundTerm, type QueryWord, type WordFinder, wordsOf } from './terms.js'
 
 const SYNONYM_WEIGHT = 0.8
 
 export interface PlanOptions {
   readonly analyzers: Analyzers
-  readonly finder: TermFinder
+  readonly finder: WordFinder
   /** Names of text fields by number. */
   readonly fields: readonly string[]
   /** Other words for a word, in lower case. */
@@ -68,7 +68,7 @@ function groupFor(
 function termsOf(
   word: QueryWord,
   correction: Correction,
-  finder: TermFinder,
+  finder: WordFinder,
   corrections: Record<string, string>,
 ): FoundTerm[] {
   const found = finder.of(word)

@@ -2,23 +2,27 @@
 
 import type { Clock } from '../../time.js'
 import type { SearchHit, SearchOptions, SearchResult } from '../contract.js'
+import { distinct } from '../hits/distinct.js'
+import { rerank, WINDOW } from '../hits/rerank.js'
+import { Highlighter } from '../hits/snippet.js'
+import { storedHit, urlOf } from '../hits/stored-hit.js'
 import type { LiveSegment } from '../index/state.js'
 import type { Schema } from '../segment/layout.js'
-import { areAlike } from '../segment/sketch.js'
 import type { Analyzers } from '../words/analyzer.js'
+import { type Attempt, type Attempted, attempts, clausesOf, findsNothing } from './attempts.js'
 import type { Candidate } from './candidates.js'
 import { type Collected, collect } from './collect.js'
 import { conditionsOf, filtersOf, type PageCondition } from './conditions.js'
 import { RankingModel } from './model.js'
 import { type Clause, parseQuery } from './parse.js'
-import { type Correction, looseClauses, type Plan, type PlanOptions, planOf } from './plan.js'
-import { rerank, WINDOW } from './rerank.js'
+import { type Plan, type PlanOptions, planOf } from './plan.js'
 import { type CheckedOptions, checkSearchOptions, queryNames } from './search-options.js'
-import { Highlighter } from './snippet.js'
 import { TermFinder } from './terms.js'
 
 /** What a search works on. */
 export interface SearchState {
+  /** Changes with every commit. */
+  readonly version: string
   readonly segments: readonly LiveSegment[]
   readonly schema: Schema
   readonly analyzers: Analyzers
@@ -29,34 +33,39 @@ export interface SearchState {
 /** Candidates for each hit that may be left out: duplicates, hosts with too many. */
 const SPARE = 3
 
+/** Candidates to keep for the hits that are asked for. */
+export function mostCandidates({ limit, offset }: CheckedOptions): number {
+  return Math.max(WINDOW, (offset + limit) * SPARE)
+}
+
 export function search(state: SearchState, query: string, given: SearchOptions): SearchResult {
   const start = state.clock.now()
   const options = checkSearchOptions(given, state.schema)
-  const { clauses, conditions } = parseQuery(String(query), queryNames(state.schema))
-  const pageConditions = [
-    ...conditionsOf(conditions, state.schema),
-    ...filtersOf(options.filters, state.schema),
-  ]
-  const found = new Search(state, options, pageConditions).run(clauses)
-  return { ...found, tookMs: state.clock.now() - start }
+  const { clauses, conditions } = conditionsFor(query, options, state.schema)
+  const found = new Search(state, options, conditions).run(clauses)
+  return { ...found, missing: [], tookMs: state.clock.now() - start }
 }
 
 /** A search for documents that have some of the words. */
 export function searchSome(state: SearchState, words: readonly string[], given: SearchOptions): SearchResult {
   const start = state.clock.now()
   const options = checkSearchOptions(given, state.schema)
-  const clauses = words.map(
-    (text): Clause => ({ text, isPhrase: false, isExcluded: false, isPrefix: false, field: undefined }),
-  )
   const conditions = filtersOf(options.filters, state.schema)
-  const found = new Search(state, options, conditions).runLoosely(clauses)
-  return { ...found, tookMs: state.clock.now() - start }
+  const found = new Search(state, options, conditions).runLoosely(clausesOf(words))
+  return { ...found, missing: [], tookMs: state.clock.now() - start }
 }
 
-interface Found extends Collected {
-  readonly plan: Plan
-  readonly matched: SearchResult['matched']
+/** What a query and the filters ask for. */
+export function conditionsFor(
+  query: string,
+  { filters }: CheckedOptions,
+  schema: Schema,
+): { readonly clauses: readonly Clause[]; readonly conditions: readonly PageCondition[] } {
+  const { clauses, conditions } = parseQuery(String(query), queryNames(schema))
+  return { clauses, conditions: [...conditionsOf(conditions, schema), ...filtersOf(filters, schema)] }
 }
+
+interface Found extends Collected, Attempted {}
 
 class Search {
   readonly #state: SearchState
@@ -77,142 +86,92 @@ class Search {
     }
   }
 
-  run(clauses: readonly Clause[]): Omit<SearchResult, 'tookMs'> {
+  run(clauses: readonly Clause[]): Omit<SearchResult, 'tookMs' | 'missing'> {
     const { total, facets, candidates, plan, matched } = this.#find(clauses)
     const isRanked = this.#options.sort === undefined && plan.required.length > 0
     const ranked = isRanked ? rerank(candidates, plan.required, this.#state.segments) : candidates
     return { hits: this.#hits(ranked, plan), total, facets, matched, corrections: plan.corrections }
   }
 
-  runLoosely(clauses: readonly Clause[]): Omit<SearchResult, 'tookMs'> {
-    const { total, facets, candidates, plan } = this.#collect(clauses, 'none', false)
+  runLoosely(clauses: readonly Clause[]): Omit<SearchResult, 'tookMs' | 'missing'> {
+    const { total, facets, candidates, plan } = this.#collect({
+      clauses,
+      correction: 'none',
+      isStrict: false,
+    })
     return { hits: this.#hits(candidates, plan), total, facets, matched: 'partial', corrections: {} }
   }
 
-  /** Exactly what was asked for; failing that, with corrected spelling; failing that, with fewer words. */
   #find(clauses: readonly Clause[]): Found {
-    const { fuzzy } = this.#options
-    const first: Correction = fuzzy === true ? 'all' : fuzzy === false ? 'none' : 'unknown'
-    const strict = this.#collect(clauses, first, true)
-    if (strict.total > 0 || !clauses.some(({ isExcluded }) => !isExcluded)) return strict
-    if (fuzzy === 'auto') {
-      const corrected = this.#collect(clauses, 'all', true)
-      if (corrected.total > 0) return { ...corrected, matched: 'corrected' }
-    }
-    const loose = looseClauses(clauses, this.#state.analyzers)
-    const partial = this.#collect(loose, first, false)
-    return partial.total > 0 && partial.plan.required.length > 1
-      ? { ...partial, matched: 'partial' }
-      : partial
+    const trying = attempts<Found>(clauses, this.#options.fuzzy, this.#state.analyzers)
+    let step = trying.next()
+    while (step.done !== true) step = trying.next(this.#collect(step.value))
+    return step.value
   }
 
-  #collect(clauses: readonly Clause[], correction: Correction, isStrict: boolean): Found {
+  #collect({ clauses, correction, isStrict }: Attempt): Found {
     const { segments, schema, clock } = this.#state
     const plan = planOf(clauses, correction, this.#planOptions)
-    const matched = Object.keys(plan.corrections).length > 0 ? 'corrected' : 'exact'
-    // A query of punctuation finds nothing; one of conditions finds all that fulfil them.
-    const isEmpty =
-      plan.required.length === 0 &&
-      (clauses.some((each) => !each.isExcluded) || this.#conditions.length === 0)
-    const { limit, offset } = this.#options
     const found = collect({
-      segments: isEmpty ? [] : segments,
+      segments: findsNothing(plan, clauses, this.#conditions.length) ? [] : segments,
       schema,
       model: modelOf(segments, schema, this.#options.weights),
       plan,
       conditions: this.#conditions,
       options: this.#options,
       isStrict,
-      most: Math.max(WINDOW, (offset + limit) * SPARE),
+      most: mostCandidates(this.#options),
       now: clock.now(),
     })
-    return { ...found, plan, matched }
+    return { ...found, plan, matched: matchedBy(plan) }
   }
 
   #hits(candidates: readonly Candidate[], plan: Plan): SearchHit[] {
+    const { segments, analyzers } = this.#state
     const { limit, offset, highlight } = this.#options
     const highlighter = highlight ? new Highlighter(plan.required) : undefined
-    return this.#distinct(candidates, offset + limit)
-      .slice(offset, offset + limit)
-      .map(({ candidate, duplicates }) => this.#hit(candidate, duplicates, highlighter))
-  }
-
-  /** Without copies of better hits, and without more hits of a host than wanted. */
-  #distinct(
-    candidates: readonly Candidate[],
-    most: number,
-  ): { readonly candidate: Candidate; readonly duplicates: Candidate[] }[] {
-    const { groupBy, perHost } = this.#options
-    const kept: { candidate: Candidate; duplicates: Candidate[]; sketch: Uint8Array }[] = []
-    const hosts = new Map<string, number>()
-    for (const candidate of candidates) {
-      const { segment } = this.#state.segments[candidate.segment]!
-      const sketch = segment.sketch(candidate.page)
-      const original = groupBy === 'none' ? undefined : kept.find((each) => areAlike(each.sketch, sketch))
-      if (original !== undefined) {
-        original.duplicates.push(candidate)
-        continue
-      }
-      if (perHost < Number.MAX_SAFE_INTEGER) {
-        const host = segment.keywords('host')?.words(candidate.page)[0] ?? ''
-        const count = hosts.get(host) ?? 0
-        if (count >= perHost) continue
-        hosts.set(host, count + 1)
-      }
-      if (kept.length === most) break
-      kept.push({ candidate, duplicates: [], sketch })
-    }
-    return kept
-  }
-
-  #hit(
-    candidate: Candidate,
-    duplicates: readonly Candidate[],
-    highlighter: Highlighter | undefined,
-  ): SearchHit {
-    const { segment } = this.#state.segments[candidate.segment]!
-    const {
-      id,
-      url,
-      title,
-      language,
-      date,
-      fields = {},
-    } = segment.stored.page(segment.pageItem(candidate.page))
-    const { anchor, heading, path, text } = segment.stored.record(segment.recordItem(candidate.record))
-    return {
-      id,
-      url,
-      anchor: anchor === '' ? undefined : anchor,
-      title,
-      headings: heading === '' ? path : [...path, heading],
-      language,
-      date,
+    const segmentOf = ({ segment }: Candidate) => segments[segment]!.segment
+    const kept = distinct(
+      candidates,
+      offset + limit,
+      this.#options,
+      (candidate) => segmentOf(candidate).sketch(candidate.page),
+      (candidate) => segmentOf(candidate).keywords('host')?.words(candidate.page)[0] ?? '',
+    )
+    return kept.slice(offset).map(({ candidate, duplicates }) => ({
+      ...storedHit(segmentOf(candidate), candidate.page, candidate.record, highlighter, analyzers),
       score: candidate.score,
-      snippet: highlighter?.snippet(text, this.#state.analyzers.of(language)),
       sections: candidate.sections,
-      duplicates: duplicates.map((each) => this.#urlOf(each)),
-      fields,
-    }
+      duplicates: duplicates.map((each) => urlOf(segmentOf(each), each.page)),
+    }))
   }
+}
 
-  #urlOf({ segment: number, page }: Candidate): string {
-    const { segment } = this.#state.segments[number]!
-    return segment.stored.page(segment.pageItem(page)).url
-  }
+/** How a query was read, by its plan. */
+export function matchedBy({ corrections }: Plan): SearchResult['matched'] {
+  return Object.keys(corrections).length > 0 ? 'corrected' : 'exact'
 }
 
 /** Statistics of all segments together, so that ranking does not depend on how documents are spread over them. */
 export function modelOf(
   segments: readonly LiveSegment[],
-  { text }: Schema,
+  schema: Schema,
   weights: readonly (number | undefined)[],
 ): RankingModel {
+  const { records, lengthSums } = lengthsOf(segments, schema)
+  return new RankingModel(records, lengthSums, weights)
+}
+
+/** Records, and the sum of their lengths by text field. */
+export function lengthsOf(
+  segments: readonly LiveSegment[],
+  { text }: Schema,
+): { readonly records: number; readonly lengthSums: number[] } {
   let records = 0
-  const sums = text.map(() => 0)
+  const lengthSums = text.map(() => 0)
   for (const { segment } of segments) {
     records += segment.records
-    for (const [field, sum] of segment.description.lengthSums.entries()) sums[field]! += sum
+    for (const [field, sum] of segment.description.lengthSums.entries()) lengthSums[field]! += sum
   }
-  return new RankingModel(records, sums, weights)
+  return { records, lengthSums }
 }

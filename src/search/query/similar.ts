@@ -5,8 +5,9 @@ import { hashId } from '../segment/ids.js'
 import { hasBit } from '../segment/merge.js'
 import type { Segment } from '../segment/segment.js'
 import { normalized, Scanner } from '../words/scanner.js'
+import type { RankingModel } from './model.js'
 import { modelOf, type SearchState, searchSome } from './search.js'
-import { TermFinder } from './terms.js'
+import { TermFinder, type WordFinder } from './terms.js'
 
 /** Words to search for. */
 const WORDS = 12
@@ -29,19 +30,38 @@ export function similarTo(state: SearchState, id: string, options: SearchOptions
   const start = state.clock.now()
   const found = findPage(state, id)
   const words = found === undefined ? [] : tellingWords(state, found.segment, found.page)
-  // One more, because the document itself is among them.
-  const limit = options.limit ?? 10
-  const result = searchSome(state, words, { ...options, limit: limit + 1 + (options.offset ?? 0), offset: 0 })
-  const hits = result.hits.filter((hit) => hit.id !== id).slice(options.offset ?? 0)
-  return {
-    ...result,
-    hits: hits.slice(0, limit),
-    total: Math.max(0, result.total - 1),
-    tookMs: state.clock.now() - start,
-  }
+  const result = withoutItself(searchSome(state, words, withOneMore(options)), id, options)
+  return { ...result, tookMs: state.clock.now() - start }
+}
+
+/** Options that also find the document itself. */
+export function withOneMore({ limit = 10, offset = 0, ...options }: SearchOptions): SearchOptions {
+  return { ...options, limit: limit + 1 + offset, offset: 0 }
+}
+
+export function withoutItself(
+  result: SearchResult,
+  id: string,
+  { limit = 10, offset = 0 }: SearchOptions,
+): SearchResult {
+  const hits = result.hits.filter((hit) => hit.id !== id).slice(offset)
+  return { ...result, hits: hits.slice(0, limit), total: Math.max(0, result.total - 1) }
 }
 
 function tellingWords(state: SearchState, segment: Segment, page: number): string[] {
+  const counted = countedWords(state, segment, page)
+  return weighed(counted, new TermFinder(state.segments), modelOf(state.segments, state.schema, []))
+}
+
+/** A word of a document. */
+export interface CountedWord {
+  readonly term: string
+  readonly word: string
+  readonly count: number
+}
+
+/** The most frequent words of a document. */
+export function countedWords(state: SearchState, segment: Segment, page: number): CountedWord[] {
   const { title, language } = segment.stored.page(segment.pageItem(page))
   const texts = [title]
   let length = 0
@@ -52,11 +72,20 @@ function tellingWords(state: SearchState, segment: Segment, page: number): strin
     length += text.length
   }
   const counts = countWords(normalized(texts.join('\n').slice(0, LONGEST_READ)), state, language)
-  const finder = new TermFinder(state.segments)
-  const model = modelOf(state.segments, state.schema, [])
-  const common = [...counts].sort(([, a], [, b]) => b.count - a.count).slice(0, MOST_WEIGHED)
-  return common
-    .flatMap(([term, { word, count }]) => {
+  return [...counts]
+    .map(([term, { word, count }]) => ({ term, word, count }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, MOST_WEIGHED)
+}
+
+/** The words that set a document apart. */
+export function weighed(
+  words: readonly CountedWord[],
+  finder: Pick<WordFinder, 'exact'>,
+  model: RankingModel,
+): string[] {
+  return words
+    .flatMap(({ term, word, count }) => {
       const found = finder.exact(term)
       // Words that only this document has lead nowhere.
       return found === undefined || found.count < 2

@@ -31,7 +31,7 @@ export interface FoundTerm {
 /** Terms with a common beginning that a query stands for; the most frequent ones. */
 const MOST_EXPANDED = 100
 /** Terms with a common beginning that are looked at. */
-const MOST_SCANNED = 20_000
+export const MOST_SCANNED = 20_000
 const MOST_CORRECTIONS = 12
 const PREFIX_WEIGHT = 0.7
 const EDIT_WEIGHT = 0.5
@@ -78,23 +78,14 @@ function read(
 /** Words of one clause. */
 const MOST_WORDS = 60
 
-/** Finds terms in all segments of an index. */
-export class TermFinder {
-  readonly #segments: readonly LiveSegment[]
-  readonly #known = new Map<string, FoundTerm | undefined>()
-
-  constructor(segments: readonly LiveSegment[]) {
-    this.#segments = segments
-  }
-
+/** Finds the terms that words of a query stand for, wherever the terms are. */
+export abstract class WordFinder {
   /** The term itself. */
-  exact(term: string): FoundTerm | undefined {
-    if (this.#known.has(term)) return this.#known.get(term)
-    const entries = this.#segments.map(({ segment }) => segment.dictionary.find(term))
-    const found = foundTerm(term, 1, entries)
-    this.#known.set(term, found)
-    return found
-  }
+  abstract exact(term: string): FoundTerm | undefined
+  /** The most frequent terms with this beginning. */
+  abstract beginningWith(prefix: string, weight: number, most: number): FoundTerm[]
+  /** Terms that differ from this one by a few letters. */
+  protected abstract nearTo(term: string): FoundTerm[]
 
   /** Terms of a word as it is written. */
   of(word: QueryWord): FoundTerm[] {
@@ -112,7 +103,37 @@ export class TermFinder {
     return [...terms.values()]
   }
 
-  /** The most frequent terms with this beginning. */
+  /** Terms that differ from a word by a few letters. */
+  near(word: QueryWord): FoundTerm[] {
+    if (word.kind !== WORD) return []
+    const found = new Map<string, FoundTerm>()
+    for (const term of word.terms) {
+      for (const each of this.nearTo(term)) if (!found.has(each.term)) found.set(each.term, each)
+    }
+    const best = [...found.values()].sort((a, b) => b.weight - a.weight || byCount(a, b))
+    // What is one edit away makes two edits improbable.
+    return best.filter(({ weight }) => weight === best[0]!.weight).slice(0, MOST_CORRECTIONS)
+  }
+}
+
+/** Finds terms in all segments of an index. */
+export class TermFinder extends WordFinder {
+  readonly #segments: readonly LiveSegment[]
+  readonly #known = new Map<string, FoundTerm | undefined>()
+
+  constructor(segments: readonly LiveSegment[]) {
+    super()
+    this.#segments = segments
+  }
+
+  exact(term: string): FoundTerm | undefined {
+    if (this.#known.has(term)) return this.#known.get(term)
+    const entries = this.#segments.map(({ segment }) => segment.dictionary.find(term))
+    const found = foundTerm(term, 1, entries)
+    this.#known.set(term, found)
+    return found
+  }
+
   beginningWith(prefix: string, weight: number, most: number): FoundTerm[] {
     const entries = new Map<string, (TermEntry | undefined)[]>()
     for (const [index, { segment }] of this.#segments.entries()) {
@@ -125,19 +146,7 @@ export class TermFinder {
     return mostFrequent(entries, () => weight).slice(0, most)
   }
 
-  /** Terms that differ from a word by a few letters. */
-  near(word: QueryWord): FoundTerm[] {
-    if (word.kind !== WORD) return []
-    const found = new Map<string, FoundTerm>()
-    for (const term of word.terms) {
-      for (const each of this.#near(term)) if (!found.has(each.term)) found.set(each.term, each)
-    }
-    const best = [...found.values()].sort((a, b) => b.weight - a.weight || byCount(a, b))
-    // What is one edit away makes two edits improbable.
-    return best.filter(({ weight }) => weight === best[0]!.weight).slice(0, MOST_CORRECTIONS)
-  }
-
-  #near(word: string): FoundTerm[] {
+  nearTo(word: string): FoundTerm[] {
     const most = editsAllowed(word.length)
     if (most === 0) return []
     const entries = new Map<string, (TermEntry | undefined)[]>()
@@ -188,7 +197,8 @@ function mostFrequent(
   return [...entries].flatMap(([term, places]) => foundTerm(term, weightOf(term), places) ?? []).sort(byCount)
 }
 
-function byCount(a: FoundTerm, b: FoundTerm): number {
+/** The most frequent one first. */
+export function byCount(a: FoundTerm, b: FoundTerm): number {
   return b.count - a.count || (a.term < b.term ? -1 : 1)
 }
 

@@ -1,8 +1,11 @@
 /** A search as a web service: a page for people and JSON for programs, as a function from a request to a response. */
 
-import { KumoError } from '../../errors.js'
 import type { SearchIndex, SearchOptions } from '../contract.js'
+import { partOf } from '../parts/local-part.js'
+import { PART_PATH } from '../parts/remote-part.js'
+import { failed, json } from './json.js'
 import { searchPage } from './page.js'
+import { answerPart } from './part-answer.js'
 
 /** Hits of one answer. */
 const MOST_HITS = 100
@@ -11,7 +14,8 @@ const LONGEST_QUERY = 2000
 /**
  * Makes a fetch-style handler, for Hono, Deno, Next.js or a few lines of Node.js. `GET` of any path that ends in
  * `/search.json` answers with JSON (`q`, `limit`, `offset`, `host`, `language`, `typing`), one in `/suggest.json` with
- * completions of `q`, anything else with the search page.
+ * completions of `q`, anything else with the search page. `POST` of a
+ * path in `/part.json` is how `openIndex()` of another machine searches several indexes as one.
  *
  * @example
  * import { openIndex, searchHandler } from 'kumo/search'
@@ -20,8 +24,10 @@ const LONGEST_QUERY = 2000
  * const response = await handler(new Request('http://localhost/search.json?q=tea'))
  */
 export function searchHandler(index: SearchIndex): (request: Request) => Promise<Response> {
+  const part = partOf(index)
   return async (request) => {
     const { pathname, searchParams } = new URL(request.url)
+    if (part !== undefined && pathname.endsWith(`/${PART_PATH}`)) return answerPart(part, request)
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return json({ error: 'only GET is allowed' }, 405)
     const query = (searchParams.get('q') ?? '').slice(0, LONGEST_QUERY)
@@ -29,9 +35,7 @@ export function searchHandler(index: SearchIndex): (request: Request) => Promise
       if (pathname.endsWith('/search.json')) return json(await index.search(query, optionsOf(searchParams)))
       if (pathname.endsWith('/suggest.json')) return json(await index.suggest(query))
     } catch (error) {
-      // What the disk or the index says is for the log, not for visitors.
-      const code = error instanceof KumoError ? error.code : 'KUMO_INDEX_FAILED'
-      return json({ error: code }, 500)
+      return failed(error)
     }
     return new Response(searchPage(), {
       headers: {
@@ -62,11 +66,4 @@ function optionsOf(params: URLSearchParams): SearchOptions {
 function numberOf(text: string | null, fallback: number, most: number): number {
   const value = Number(text ?? fallback)
   return Number.isSafeInteger(value) && value >= 0 ? Math.min(value, most) : fallback
-}
-
-function json(value: unknown, status = 200): Response {
-  return Response.json(value, {
-    status,
-    headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
-  })
 }

@@ -4,12 +4,12 @@
  */
 
 import type { LiveSegment } from '../index/state.js'
+import { type Candidate, compareCandidates, type Ranking } from '../query/candidates.js'
+import { type Group, isPaired } from '../query/group.js'
+import { placesOf } from '../query/occurrences.js'
 import { LENGTHS } from '../segment/lengths.js'
 import { HEADINGS, MOST_POSITIONS, POSITION_BITS, TITLE } from '../segment/postings.js'
 import { normalized } from '../words/scanner.js'
-import { type Candidate, compareCandidates } from './candidates.js'
-import { type Group, isPaired } from './group.js'
-import { placesOf } from './occurrences.js'
 
 /** Records that are looked at, all in the same ways: one that is not would stand above those that lost by it. */
 export const WINDOW = 64
@@ -33,7 +33,28 @@ export function rerank(
   groups: readonly Group[],
   segments: readonly LiveSegment[],
 ): Candidate[] {
-  const near = candidates.slice(0, WINDOW)
+  const factors = factorsOf(candidates.slice(0, WINDOW), groups, segments)
+  return reordered(candidates, (candidate) => factors.get(candidate)!)
+}
+
+/** The candidates in the order of their new scores; those after the first 64 stay. */
+export function reordered<Ranked extends Ranking>(
+  candidates: readonly Ranked[],
+  factorOf: (candidate: Ranked) => number,
+): Ranked[] {
+  const changed = candidates.slice(0, WINDOW).map((candidate) => {
+    const score = candidate.score * factorOf(candidate)
+    return { ...candidate, score, key: score }
+  })
+  return [...changed.sort(compareCandidates), ...candidates.slice(WINDOW)]
+}
+
+/** By how much closer looks change the scores of candidates, each for itself. */
+export function factorsOf(
+  near: readonly Candidate[],
+  groups: readonly Group[],
+  segments: readonly LiveSegment[],
+): Map<Candidate, number> {
   const factors = new Map(near.map((candidate) => [candidate, 1]))
   const numbers = new Set(near.map(({ segment }) => segment))
   for (const number of numbers) {
@@ -42,11 +63,7 @@ export function rerank(
   }
   if (groups.some(({ readings }) => readings.some(isPaired)))
     for (const candidate of near) byBoundary(candidate, groups, segments, factors)
-  const changed = near.map((candidate) => {
-    const score = candidate.score * factors.get(candidate)!
-    return { ...candidate, score, key: score }
-  })
-  return [...changed.sort(compareCandidates), ...candidates.slice(WINDOW)]
+  return factors
 }
 
 function byPosition(

@@ -1,10 +1,10 @@
 /** The part of a text that shows best why it was found, with the matches marked. */
 
 import type { Snippet } from '../contract.js'
+import { type Group, isPaired } from '../query/group.js'
 import type { Analyzer } from '../words/analyzer.js'
 import { PAIRED } from '../words/characters.js'
 import { normalized, Scanner } from '../words/scanner.js'
-import { type Group, isPaired } from './group.js'
 
 /** Characters of a snippet, about. */
 const LENGTH = 180
