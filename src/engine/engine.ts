@@ -276,9 +276,8 @@ export class Engine {
 
   #statsNow(): Stats {
     const { earlierRuns } = this.#ledger
-    const inFlight = this.#inFlight - this.#held.size
     const feasibility = this.knownPages?.feasibility()
-    const standing = { inFlight, earlierRuns, feasibility, feeds: this.followed?.stats() }
+    const standing = { inFlight: this.#occupied, earlierRuns, feasibility, feeds: this.followed?.stats() }
     return snapshot(this.#parts, this.#rules, this.#tally, this.#meters, standing)
   }
 
@@ -303,11 +302,12 @@ export class Engine {
 
   /** Pulls seeds and known pages on demand. Known pages that wait for their next visit do not count as pending. */
   #refill(): void {
-    const { pending } = this.#parts.frontier
     const { concurrency } = this.#rules
+    const { pending } = this.#parts.frontier
+    const isIdle = this.#slots() > 0 && this.#parts.frontier.nextDue() > this.#parts.clock.now()
     const pages = this.isForLater ? 0 : (this.knownPages?.due(pending) ?? pending)
     const due = this.followed?.due(pages) ?? pages
-    this.#seeds.refill(due, concurrency)
+    this.#seeds.refill(due, concurrency, this.#endedVisits, isIdle)
     this.#added.refill(due, concurrency)
     this.knownPages?.refill(concurrency)
   }
@@ -421,8 +421,8 @@ export class Engine {
     if (failure !== undefined) throw failure
     // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
     if (this.#seeds.admitting || this.#added.isAdmitting || this.#arriving > 0) return false
-    const { frontier, exchange } = this.#parts
     if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
+    const { frontier, exchange } = this.#parts
     const isFed = !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
     const isWaiting = frontier.pending > 0 && !this.followed?.isDoneForNow(frontier.nextDue())
     const hasWork = isFed || isWaiting || this.#visitBudget.isSettling

@@ -4,10 +4,8 @@ import type { MaybePromise } from '../../types.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import type { Seed } from '../parts.js'
 import { roomFor } from './seed-source.js'
+import { VisitCredit } from './visit-credit.js'
 
-/** Requests that may be added for each visit that ends, although there is no room: as many as a page has links. */
-const CREDIT_PER_VISIT = 100
-const MOST_CREDIT = 10_000
 /** How long visits may stand still before a batch is added although there is neither room nor credit. */
 const STALL_MS = 1000
 
@@ -51,9 +49,7 @@ export class AddedRequests {
   #ended: KumoError | undefined = undefined
   #stall: Timer | undefined = undefined
   #isStalled = false
-  #credit = CREDIT_PER_VISIT
-  /** Visits that have given their credit. */
-  #credited = 0
+  readonly #credit = new VisitCredit()
 
   constructor(clock: Clock, sink: AddedSink) {
     this.#clock = clock
@@ -164,12 +160,9 @@ export class AddedRequests {
 
   /** Whether so many requests are added although there is no room. They are taken from the credit, which may become debt. */
   #mayExceed(requests: number): boolean {
-    const { ended } = this.#sink.progress()
-    const earned = Math.max(0, ended - this.#credited) * CREDIT_PER_VISIT
-    this.#credited = ended
-    this.#credit = Math.min(MOST_CREDIT, this.#credit + earned)
-    if (this.#credit <= 0 && !this.#isStalled) return false
-    if (this.#credit > 0) this.#credit -= requests
+    this.#credit.earn(this.#sink.progress().ended)
+    if (this.#credit.isUsedUp && !this.#isStalled) return false
+    if (!this.#credit.isUsedUp) this.#credit.spend(requests)
     this.#isStalled = false
     return true
   }

@@ -2,8 +2,9 @@ import { KumoError, messageOf } from '../../errors.js'
 import type { MaybePromise } from '../../types.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import type { Seed } from '../parts.js'
+import { VisitCredit } from './visit-credit.js'
 
-/** Seeds are pulled while fewer requests than this, times the concurrency, are pending. */
+/** Seeds are pulled while fewer requests than this, times the concurrency, are pending, or while slots are free. */
 const PENDING_PER_SLOT = 4
 const MIN_PENDING = 1000
 
@@ -22,6 +23,9 @@ interface SeedSink {
 /**
  * Pulls seeds in batches when the frontier runs low, concurrently with the loop: a million seeds from a generator are
  * never in memory at once, and a slow source (a database, a queue) does not block the crawl.
+ *
+ * A frontier that is full of requests to hosts that rest does not keep the next hosts waiting: while slots are free,
+ * seeds are pulled in proportion to the visits.
  */
 export class SeedSource {
   readonly #seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>
@@ -29,6 +33,7 @@ export class SeedSource {
   #pulling = false
   #admitting = false
   #done = false
+  readonly #credit = new VisitCredit()
 
   constructor(seeds: AsyncIterator<readonly Seed[]> | Iterator<readonly Seed[]>, sink: SeedSink) {
     this.#seeds = seeds
@@ -45,9 +50,15 @@ export class SeedSource {
     return this.#admitting
   }
 
-  refill(pending: number, concurrency: number): void {
+  /**
+   * @param ended Visits that have ended so far.
+   * @param isIdle Slots are free although requests are pending: their hosts rest.
+   */
+  refill(pending: number, concurrency: number, ended: number, isIdle: boolean): void {
     if (this.#done || this.#pulling) return
-    if (roomFor(pending, concurrency) > 0) void this.#pull()
+    this.#credit.earn(ended)
+    const isLow = roomFor(pending, concurrency) > 0
+    if (isLow || (isIdle && !this.#credit.isUsedUp)) void this.#pull(isLow)
   }
 
   /** Lets the source clean up. Does not wait for it: the source may be stuck. */
@@ -62,10 +73,11 @@ export class SeedSource {
     }
   }
 
-  async #pull(): Promise<void> {
+  async #pull(isLow: boolean): Promise<void> {
     this.#pulling = true
     try {
       const next = await this.#next()
+      if (!next.done && !isLow) this.#credit.spend(next.value.length)
       if (next.done) this.#done = true
       else await this.#admit(next.value)
     } catch (error) {

@@ -81,8 +81,9 @@ export class WorkerRunStats {
     }, 0)
   }
 
-  /** Visits in flight, and a number that grows whenever one ends. */
-  get progress(): { readonly inFlight: number; readonly ended: number } {
+  /** Visits in flight, and a number that grows whenever one ends. Idle: most slots are free. */
+  get progress(): { readonly inFlight: number; readonly ended: number; readonly isIdle: boolean } {
+    const slots = this.#slots.reduce((sum, each) => sum + each)
     let inFlight = 0
     let ended = 0
     for (const stats of this.#last) {
@@ -90,7 +91,7 @@ export class WorkerRunStats {
       inFlight += stats.inFlight
       ended += stats.requests - stats.inFlight
     }
-    return { inFlight, ended }
+    return { inFlight, ended, isIdle: inFlight < slots / 2 }
   }
 
   /** The recent speed of the fastest worker, in pages per second. */

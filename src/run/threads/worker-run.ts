@@ -380,7 +380,8 @@ export class WorkerRun {
     if (!this.#hasBegun) return
     if (!this.#isEnding) {
       const { concurrency } = this.#parts.options
-      this.#seeds.refill(this.#stats.due, concurrency)
+      const { ended, isIdle } = this.#stats.progress
+      this.#seeds.refill(this.#stats.due, concurrency, ended, isIdle)
       this.#added.refill(this.#stats.due, concurrency)
     }
     this.#supervisor.checkTermination()
