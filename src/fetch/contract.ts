@@ -35,6 +35,11 @@ export interface FetchContext {
   /** A cheaper way to learn of the abort: called at most once. Set it before the first `await`. */
   onAbort: (() => void) | undefined
   readonly aborted: boolean
+  /**
+   * Asked immediately before the request is sent, in the same turn: the wait for a connection may have been long. False:
+   * the visit has been aborted, and nothing may be sent. Absent: it may be sent whenever the connection is there.
+   */
+  readonly maySend?: (() => boolean) | undefined
 }
 
 /** Response headers that identify a version of a page. */

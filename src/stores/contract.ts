@@ -85,6 +85,11 @@ export interface Membership {
   onOwnership(listener: OwnershipListener): void
   /** Whether the request is leased. False after its partition was revoked: its settlement would have no effect. */
   isLeased(request: CrawlRequest): boolean
+  /**
+   * Whether hosts of this process may be visited at this moment. By the clock, not by what the store has reported: a
+   * process that was stopped goes on before any timer fires.
+   */
+  mayVisit(): boolean
   health(): StoreHealth
 }
 

@@ -81,6 +81,11 @@ export class ClusterNode {
     this.child.kill(signal)
   }
 
+  /** It stops itself (SIGSTOP) when it is about to send its next request. */
+  stopItself(): void {
+    this.child.send({ stopsItself: true })
+  }
+
   /** Sets the wall clock of the process. */
   stepClock(stepMs: number): void {
     this.child.send({ stepMs })

@@ -69,8 +69,13 @@ export const FAULTS: readonly Fault[] = [
     name: 'a node is stopped for longer than its lease',
     async inject(cluster, random) {
       await underWay(cluster, random)
+      // Either at any moment, or when it is about to send a request.
+      if (random.next() < 0.5) cluster.nodes[0]!.signal('SIGSTOP')
+      else {
+        cluster.nodes[0]!.stopItself()
+        await cluster.heardOf('stops')
+      }
       const at = Date.now()
-      cluster.nodes[0]!.signal('SIGSTOP')
       await pause((1.5 + random.next()) * TTL_MS)
       cluster.nodes[0]!.signal('SIGCONT')
       return { mayRepeat: [uncommitted(at)], stopped: cluster.nodes[0]! }

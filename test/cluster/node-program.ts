@@ -21,6 +21,13 @@ const LOOK_MS = 50
 
 const say = (what: string, more: object = {}) => console.log(JSON.stringify({ what, ...more }))
 
+let mustStop = false
+process.on('message', (message: { readonly stopsItself?: true }) => {
+  mustStop ||= message.stopsItself === true
+})
+// Whoever listens to its parent would never end.
+process.channel?.unref()
+
 let crawler = new Crawler()
   .seeds(...orders.seeds)
   .scope('all')
@@ -28,6 +35,7 @@ let crawler = new Crawler()
   .robots(false)
   .delay(orders.delayMs)
   .concurrency(orders.concurrency)
+  .proxy(stopIfTold)
   .store(redis(orders.url, { crawl: orders.crawl, ttl: orders.ttl }))
 if (orders.pages !== undefined) crawler = crawler.limit({ pages: orders.pages })
 const run = crawler.start()
@@ -44,6 +52,14 @@ try {
 } catch (error) {
   say('failed', { message: String(error) })
   process.exitCode = 1
+}
+
+/** Called when a request has been chosen, immediately before it is sent. The worst moment for a process to stop. */
+function stopIfTold(): undefined {
+  if (!mustStop) return
+  mustStop = false
+  say('stops')
+  process.kill(process.pid, 'SIGSTOP')
 }
 
 function watchLag(): void {

@@ -21,6 +21,7 @@ export async function soakClusters(args: readonly string[]): Promise<boolean> {
       'at-once': { type: 'string', default: '2' },
       only: { type: 'string', default: '' },
       timed: { type: 'boolean', default: true },
+      simulations: { type: 'boolean', default: true },
     },
     allowNegative: true,
   })
@@ -45,19 +46,25 @@ export async function soakClusters(args: readonly string[]): Promise<boolean> {
         return { ...nothing, takeoverMs: undefined, leftMs: undefined, findings: [`${fault.name}: ${error}`] }
       })
       judged.get(fault)!.push(result)
-      for (const finding of result.findings) {
-        findings.push(`seed ${seed}: ${finding}`)
-        console.log(`seed ${seed}: ${finding}`)
-      }
-      const done = [...judged.values()].reduce((sum, { length }) => sum + length, 0)
-      if (done % 20 === 0) console.log(`${done} crawls`)
+      console.log(describe(fault, seed, result))
+      findings.push(...result.findings.map((finding) => `seed ${seed}: ${finding}`))
     }
   }
   await Promise.all(Array.from({ length: atOnce! }, worker))
   printTable(judged)
-  if (values.only === '') findings.push(...(await simulateAll()))
+  if (values.only === '' && values.simulations) findings.push(...(await simulateAll()))
   console.log(findings.length === 0 ? 'Every promise was kept.' : `${findings.length} findings.`)
   return findings.length === 0
+}
+
+/** A line for each crawl, so that one that runs for hours can be watched. */
+function describe({ name }: Fault, seed: number, judged: Judged): string {
+  const { repeats, allowedRepeats, takeoverMs, leftMs, isCalm, findings } = judged
+  const slowest = takeoverMs ?? leftMs
+  const parts = [`${repeats} repeats of ${allowedRepeats}`]
+  if (slowest !== undefined) parts.push(`${(slowest / 1000).toFixed(1)} s`)
+  if (!isCalm) parts.push('not calm')
+  return [`${name}, seed ${seed}: ${parts.join(', ')}`, ...findings].join('\n  FOUND ')
 }
 
 async function simulateAll(): Promise<string[]> {

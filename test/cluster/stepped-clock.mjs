@@ -4,7 +4,8 @@ const now = Date.now
 let stepMs = 0
 
 Date.now = () => now() + stepMs
-process.on('message', (/** @type {{ stepMs: number }} */ message) => {
+process.on('message', (/** @type {{ stepMs?: number }} */ message) => {
+  if (message.stepMs === undefined) return
   stepMs += message.stepMs
   console.log(JSON.stringify({ what: 'clock set', stepMs }))
 })

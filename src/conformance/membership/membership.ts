@@ -46,6 +46,7 @@ function ownershipCases(check: CheckProcesses): void {
     await first.owns(ALL.length)
     assert.equal(first.membership.health().partitions, ALL.length)
     assert.equal(first.membership.health().isReachable, true)
+    assert.equal(first.membership.mayVisit(), true, 'mayVisit() of a process that has joined')
   })
 
   check('a process that joins gets partitions, and no two have the same one', async (processes) => {

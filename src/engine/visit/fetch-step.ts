@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.js'
 import type { FetchContext, Fetcher, Outcome, Validators, WireExchange } from '../../fetch/contract.js'
+import type { Membership } from '../../stores/contract.js'
 import type { Clock, Timer } from '../../time.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import { fingerprintText } from '../../url/fingerprint.js'
@@ -34,6 +35,7 @@ const SHORTAGE_WAIT_MS = 1000
 class VisitContext extends Expiring implements FetchContext {
   readonly request: CrawlRequest
   onAbort: (() => void) | undefined = undefined
+  maySend: (() => boolean) | undefined = undefined
   /** Called before the abort if the deadline has passed. */
   onExpire: (() => void) | undefined = undefined
   readonly #settings: FetchSettings
@@ -100,6 +102,7 @@ interface FetchParts {
   readonly clock: Clock
   readonly delivery: Delivery
   readonly inFlight?: Pick<InFlightLog, 'sent'> | undefined
+  readonly membership?: Pick<Membership, 'mayVisit'> | undefined
 }
 
 /** Fetches and counts. A fetch ends with its response, at its deadline, or when the crawl is aborted. */
@@ -107,6 +110,7 @@ export class FetchStep {
   readonly #fetcher: Fetcher
   readonly #clock: Clock
   readonly #inFlight: FetchParts['inFlight']
+  readonly #membership: FetchParts['membership']
   readonly #timeoutMs: number
   readonly #meters: Meters
   readonly #tally: Tally
@@ -124,6 +128,7 @@ export class FetchStep {
     this.#fetcher = parts.fetcher
     this.#clock = parts.clock
     this.#inFlight = parts.inFlight
+    this.#membership = parts.membership
     this.#timeoutMs = timeoutMs
     this.#meters = meters
     this.#tally = tally
@@ -151,6 +156,15 @@ export class FetchStep {
     }
   }
 
+  /** A process whose lease ran out while a request waited for its connection must not send it: others may visit its host. */
+  #maySend(context: VisitContext, membership: Pick<Membership, 'mayVisit'>): boolean {
+    if (context.aborted) return false
+    if (membership.mayVisit()) return true
+    this.#abortedRequests.add(context.request)
+    context.abort()
+    return false
+  }
+
   /** Whether the fetch of a request was aborted, alone or with all others. */
   wasAborted(request: CrawlRequest): boolean {
     return this.#aborted || this.#abortedRequests.has(request)
@@ -169,6 +183,7 @@ export class FetchStep {
     this.#inFlight?.sent(this.#tally.requests)
     const records = this.#records && settings.purpose !== 'login'
     const context = new VisitContext(settings, request, records)
+    if (this.#membership !== undefined) context.maySend = () => this.#maySend(context, this.#membership!)
     this.#running.start(context, startedAt)
     if (this.#aborted) context.abort()
     const outcome = await this.#race(request, context)

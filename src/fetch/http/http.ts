@@ -378,6 +378,8 @@ class Call implements Borrower, ResponseOwner {
   }
 
   sent(): void {
+    // The visit is aborted then, which destroys the connection before anything is written to it.
+    if (this.#context.maySend?.() === false) return
     const connection = this.#connection!
     connection.hasUnreportedBytes = false
     // Only a failure on a kept connection depends on it.

@@ -17,7 +17,7 @@ function blockLoop(): void {
 
 const WHOLE = reply('page')
 
-function fetchingFor(timeoutMs: number): FetchStep {
+function fetchingFor(timeoutMs: number, mayVisit?: () => boolean): FetchStep {
   const clock = systemClock()
   const delivery = new Delivery({
     clock,
@@ -27,7 +27,7 @@ function fetchingFor(timeoutMs: number): FetchStep {
     timeoutMs,
   })
   return new FetchStep(
-    { fetcher: makeFetcher(), clock, delivery },
+    { fetcher: makeFetcher(), clock, delivery, ...(mayVisit && { membership: { mayVisit } }) },
     timeoutMs,
     new Meters(clock, 1),
     new Tally(),
@@ -75,4 +75,21 @@ it('no answer at all is one', async () => {
   const outcome = await fetching.fetch(requestFor(server.url()), { wants: () => true, cutsBody: false })
   fetching.close()
   expect(outcome).toMatchObject({ ok: false, code: 'timeout' })
+})
+
+it('is aborted, and pending still, if the lease runs out before it is sent', async () => {
+  const server = await rawServer(({ socket }) => socket.write(reply('page')))
+  let isLeased = true
+  const fetching = fetchingFor(TIMEOUT_MS, () => isLeased)
+  const settings = { wants: () => true, cutsBody: false }
+  const request = requestFor(server.url())
+  const sent = fetching.fetch(request, settings)
+  // The connection is not open yet.
+  isLeased = false
+  expect(await sent).toMatchObject({ ok: false, code: 'aborted' })
+  expect(fetching.wasAborted(request)).toBe(true)
+  expect(server.requests).toEqual([])
+  isLeased = true
+  expect(await fetching.fetch(requestFor(server.url()), settings)).toMatchObject({ ok: true, status: 200 })
+  fetching.close()
 })

@@ -140,7 +140,10 @@ class Session {
       maxHeaderListPairs: maxHeaderBytes,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     })
-      .once('connect', (session) => session.setLocalWindowSize(SESSION_WINDOW_BYTES))
+      .once('connect', (session) => {
+        // The request may have been given up before.
+        if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW_BYTES)
+      })
       .on('goaway', (code) => {
         this.#ended = codeName(code)
       })

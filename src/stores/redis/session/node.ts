@@ -180,6 +180,10 @@ export class Node implements Membership {
     return this.frontier.isLeased(request)
   }
 
+  mayVisit(): boolean {
+    return this.#session.isLeaseValid
+  }
+
   health(): StoreHealth {
     const { mayVisit, leaseLeftMs, lastCommitAt, problem } = this.#session
     return {

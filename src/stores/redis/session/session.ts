@@ -4,6 +4,7 @@ import type { Argument, ConfirmedReply, RedisClient } from '../client/contract.j
 import { packOperations } from '../protocol/operations.js'
 import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION } from '../protocol/scripts.js'
 import type { Journal } from './journal.js'
+import { type Instant, Lease } from './lease.js'
 import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
 import type { ServerTime } from './server-time.js'
 import type { Shares } from './shares.js'
@@ -11,8 +12,6 @@ import { baseIn, isPassing, NOT_CONFIRMED, refusedToJoin, SILENT, STALLED } from
 
 /** A lease is renewed this often in its time. */
 const RENEWALS = 4
-/** Hosts are visited only until this part of the lease is left: clocks differ, and an abort takes a moment. */
-const MARGIN = 0.15
 /** No visit starts while a commit waits longer than this for its answer. */
 const STALLED_MS = 500
 /** How long a node that leaves waits for its last commit. */
@@ -80,9 +79,7 @@ export class Session {
   #seq = 0
   /** The commit with which this node joined. */
   #joinedAt = 0
-  /** Until when hosts may be visited, by both clocks. */
-  #until = 0
-  #wallUntil = 0
+  readonly #lease: Lease
   #isSuspended = true
   /** Whether a fail-over would keep the last renewal. */
   #isConfirmed = true
@@ -105,6 +102,7 @@ export class Session {
   constructor(parts: SessionParts, listener: SessionListener) {
     this.#parts = parts
     this.#listener = listener
+    this.#lease = new Lease(parts.clock, parts.ttlMs)
   }
 
   /** The number of the node. */
@@ -112,11 +110,14 @@ export class Session {
     return this.#member?.id ?? ''
   }
 
-  /** Whether hosts may be visited now. */
+  /** Whether visits may start now. */
   get mayVisit(): boolean {
-    if (this.#isSuspended || this.#isStalled) return false
-    const { clock } = this.#parts
-    return clock.now() < this.#until && (clock.wall?.() ?? 0) < this.#wallUntil
+    return !this.#isStalled && this.isLeaseValid
+  }
+
+  /** Whether visits that have started may go on: nobody else visits these hosts. */
+  get isLeaseValid(): boolean {
+    return !this.#isSuspended && this.#lease.isValid
   }
 
   /** What keeps the node from going on; undefined if nothing does. */
@@ -132,7 +133,7 @@ export class Session {
 
   /** Milliseconds of the lease that are left; 0 if it is over. */
   get leaseLeftMs(): number {
-    return Math.max(0, this.#until - this.#parts.clock.now())
+    return this.#lease.leftMs
   }
 
   get lastCommitAt(): number {
@@ -150,7 +151,7 @@ export class Session {
     await this.#readTime(time)
     const token = this.#parts.newToken()
     const former = this.#former
-    const sentAt = this.#bothClocks()
+    const sentAt = this.#lease.instant()
     const { reply, isConfirmed } = await client.runConfirmed(
       JOIN,
       key,
@@ -199,7 +200,7 @@ export class Session {
 
   /** Prolongs the lease, and hears how the crawl is doing. */
   async renew(): Promise<CrawlStatus | undefined> {
-    const sentAt = this.#bothClocks()
+    const sentAt = this.#lease.instant()
     this.#renewalSentAt = sentAt.now
     const member = this.#member
     const answer = await this.#call(RENEW)
@@ -285,7 +286,7 @@ export class Session {
     const commit = () => {
       this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
       // The monotonic clock stands still while a machine sleeps.
-      if ((clock.wall?.() ?? 0) > this.#wallUntil) this.#suspend(this.#whyNotRenewed)
+      if (!this.#lease.isValid) this.#suspend(this.#whyNotRenewed)
       if (!this.#isCommitting) void this.#commitOrLook()
     }
     this.#commitTimer = clock.wakeAt(clock.now() + commitMs, commit)
@@ -296,21 +297,12 @@ export class Session {
       timer?.cancel()
   }
 
-  #bothClocks(): { readonly now: number; readonly wall: number } {
-    const { clock } = this.#parts
-    return { now: clock.now(), wall: clock.wall?.() ?? 0 }
-  }
-
-  /** The lease counts from when it was asked for. */
-  #extend({ now, wall }: { readonly now: number; readonly wall: number }): void {
-    const { clock, ttlMs } = this.#parts
-    const ms = ttlMs * (1 - MARGIN)
+  #extend(from: Instant): void {
     const couldVisit = this.mayVisit
-    this.#until = now + ms
-    this.#wallUntil = wall + ms
+    this.#lease.extend(from)
     this.#deadline?.cancel()
-    this.#deadline = clock.wakeAt(this.#until, () => this.#suspend(this.#whyNotRenewed))
-    if (clock.now() >= this.#until) return
+    this.#deadline = this.#parts.clock.wakeAt(this.#lease.until, () => this.#suspend(this.#whyNotRenewed))
+    if (!this.#lease.isValid) return
     if (this.#isSuspended) {
       this.#isSuspended = false
       this.#problem = undefined
@@ -461,8 +453,7 @@ export class Session {
 
   #lose(refusal: Refusal): void {
     const { refused } = refusal
-    const { now, wall } = this.#bothClocks()
-    const wasAlone = refused !== 'fenced' && now < this.#until && wall < this.#wallUntil
+    const wasAlone = refused !== 'fenced' && this.#lease.isValid
     this.#stop()
     this.#former = this.#member
     this.#member = undefined
