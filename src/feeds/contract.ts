@@ -176,6 +176,8 @@ export interface CompareOptions {
   readonly delta?: boolean | undefined
   /** Entries at the start of the feed that are its window; those after it come from older pages. Default: all. */
   readonly window?: number | undefined
+  /** When the feed was last seen, if it was not modified since the poll of the memory (304): nothing was posted until then. */
+  readonly seenAt?: number | undefined
 }
 
 /** An entry with the name under which the memory knows it. */

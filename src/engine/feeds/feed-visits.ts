@@ -228,7 +228,8 @@ export class FeedVisits {
     const { pages, at, notBefore, status } = open
     const delta = status === DELTA
     const visitIntervalMs = this.#endings.visitIntervalMs(visit.request)
-    const poll = { url: visit.request.url, at, delta, notBefore, visitIntervalMs, recovers }
+    const seenAt = visit.known?.poll.seenAt
+    const poll = { url: visit.request.url, at, delta, seenAt, notBefore, visitIntervalMs, recovers }
     return this.#followed.feeds.tools.compare(memory, pages, poll)
   }
 

@@ -222,7 +222,9 @@ class Comparison {
       return { ...UNKNOWN_LOSS, overlap }
     const { oldestAt, newestAt } = datesOf(this.#entries) ?? {}
     const aheadMs = this.#aheadMs()
-    return lossSince(this.#state, {
+    const polledAt = Math.max(this.#state.polledAt, Math.min(this.options.seenAt ?? 0, this.now))
+    const earlier = { ...this.#state, polledAt }
+    return lossSince(earlier, {
       now: this.now,
       entries: this.#entries.length,
       overlap,

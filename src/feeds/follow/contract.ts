@@ -211,6 +211,8 @@ export interface PolledFeed {
   readonly url: string
   readonly at: number
   readonly delta: boolean
+  /** The last poll that showed what the feed has, also by a 304. */
+  readonly seenAt: number | undefined
   readonly notBefore: number | undefined
   /** The pause between two visits to its host. */
   readonly visitIntervalMs: number

@@ -37,13 +37,13 @@ export const feedTools: FeedTools = {
 
   ask: askFor,
 
-  compare(memory, pages, { url, at, delta, notBefore, visitIntervalMs, recovers }) {
+  compare(memory, pages, { url, at, delta, seenAt, notBefore, visitIntervalMs, recovers }) {
     const [first] = pages
     const { feed, window, next } = delta
       ? { feed: first, window: undefined, next: undefined }
       : recoverFeed(memory, pages, { url })
     if (recovers && next !== undefined) return { older: next }
-    const difference = compareFeed(memory, feed, at, { delta, window })
+    const difference = compareFeed(memory, feed, at, { delta, window, seenAt })
     return {
       difference,
       observation: observationOf(first, difference, { at, delta, notBefore, visitIntervalMs }),

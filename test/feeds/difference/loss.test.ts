@@ -97,6 +97,26 @@ describe('the estimate', () => {
   })
 })
 
+describe('a feed that was not modified', () => {
+  // Article n is published n hours after the start, and there are five in each window.
+  const first = compareFeed(undefined, feedOf(articles(1, 5)), START + 6 * HOUR)
+  const later = (seenAt?: number) =>
+    compareFeed(first.memory, feedOf(articles(40, 44)), START + 45 * HOUR, { seenAt }).loss
+
+  it('has lost nothing up to then', () => {
+    expect(later().gapMs).toBe(34 * HOUR)
+    expect(later(START + 30 * HOUR).gapMs).toBe(10 * HOUR)
+    expect(later(START + 30 * HOUR).estimate).toBeLessThan(later().estimate / 2)
+  })
+
+  it.each([START, Number.POSITIVE_INFINITY])(
+    'at a time that cannot be (%d): no less than nothing',
+    (seenAt) => {
+      expect(later(seenAt).estimate).toBeGreaterThanOrEqual(0)
+    },
+  )
+})
+
 describe('the expected number beyond a window', () => {
   it.each([
     // From the definition, summed term by term.
