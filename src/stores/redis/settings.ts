@@ -173,7 +173,8 @@ export function describe({
   db = 0,
   sentinels,
   name,
+  tls,
 }: RedisConnection): string {
   if (sentinels !== undefined) return `the server '${name}' of the Sentinels`
-  return `redis://${host.includes(':') ? `[${host}]` : host}:${port}/${db}`
+  return `${tls ? 'rediss' : 'redis'}://${host.includes(':') ? `[${host}]` : host}:${port}/${db}`
 }

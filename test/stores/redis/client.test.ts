@@ -45,6 +45,7 @@ describe.skipIf(whyNoRedis())(`the client${whyNoRedis() ? `: ${whyNoRedis()}` : 
     const url = `rediss://127.0.0.1:${port}`
 
     await expect(crawl(url)).rejects.toThrow(/certificate.*check the option tls/)
+    await expect(crawl(`redis://127.0.0.1:${port}`)).rejects.toThrow(/give its address as rediss:/)
     const byOption = { host: '127.0.0.1', port, username: 'kumo', password: 'secret', tls: { ca: CA } }
     expect((await crawl(byOption)).reason).toBe('done')
 

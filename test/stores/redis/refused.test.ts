@@ -1,11 +1,13 @@
 /** What a crawl on Redis refuses at its start: clearly, and without writing anything. */
 
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Crawler, type KumoError } from 'kumo'
-import { byHost } from 'kumo/adapters'
+import { byHost, systemClock } from 'kumo/adapters'
 import { redis } from 'kumo/redis'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RedisServer, whyNoRedis } from './server.js'
 import { newCrawl, useServer } from './support.js'
 
@@ -86,10 +88,86 @@ describe.skipIf(whyNoRedis())(`servers${whyNoRedis() ? `: ${whyNoRedis()}` : ''}
   })
 
   test('TLS to a server without it', async () => {
-    const { code } = await refusal(() =>
+    const { code, message } = await refusal(() =>
       crawlOn(redis(server.url.replace('redis:', 'rediss:'), { crawl: newCrawl() })).run(),
     )
     expect(code).toBe('KUMO_STORE_FAILED')
+    expect(message).toMatch(/could not connect to rediss:.*does not speak TLS, give its address as redis:/)
+  })
+
+  test('a server that is too old', async () => {
+    const asked: string[] = []
+    const old = createServer((socket) => {
+      socket.on('data', (chunk) => {
+        for (const [, name] of chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+          asked.push(name!.toLowerCase())
+          const info = '# Server\r\nredis_version:6.2.14\r\nredis_mode:standalone\r\nrole:master\r\n'
+          socket.write(`$${info.length}\r\n${info}\r\n`)
+        }
+      })
+      socket.on('error', () => {})
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void old.close())
+    await once(old, 'listening')
+    const { port } = old.address() as AddressInfo
+    const { code, message } = await refusal(() =>
+      crawlOn(redis(`redis://127.0.0.1:${port}`, { crawl: 'a' })).run(),
+    )
+    expect(code).toBe('KUMO_STORE_FAILED')
+    expect(message).toMatch(/has version 6\.2\.14; use Redis 7\.0 or later/)
+    expect(asked.filter((name) => name !== 'hello')).toEqual(asked.filter((name) => name === 'info'))
+  })
+
+  test('a machine whose clock is wrong', async () => {
+    const clock = systemClock()
+    const crawl = newCrawl()
+    for (const [stepMs, what] of [
+      [3_600_000, /3600 s ahead of .*NTP/],
+      [-3_600_000, /3600 s behind .*NTP/],
+    ] as const) {
+      const skewed = { ...clock, now: () => clock.now() + stepMs }
+      const { code, message } = await refusal(() => crawlOn(redis(server.url, { crawl })).clock(skewed).run())
+      expect(code).toBe('KUMO_STORE_FAILED')
+      expect(message).toMatch(what)
+    }
+    expect(await server.redis.keys(`{kumo:${crawl}}*`)).toEqual([])
+    const almost = { ...clock, now: () => clock.now() + 2000 }
+    expect((await crawlOn(redis(server.url, { crawl })).clock(almost).run()).reason).toBe('done')
+  })
+
+  test('keys of another program', async () => {
+    const crawl = newCrawl()
+    await server.redis.set(`{kumo:${crawl}}:n`, 'mine')
+    const { code, message } = await refusal(() => crawlOn(redis(server.url, { crawl })).run())
+    expect(code).toBe('KUMO_STORE_MISMATCH')
+    expect(message).toMatch(/another program.*another name/)
+    expect(await server.redis.keys(`{kumo:${crawl}}*`)).toEqual([`{kumo:${crawl}}:n`])
+    expect(await server.redis.get(`{kumo:${crawl}}:n`)).toBe('mine')
+  })
+
+  test('another program with other options on a crawl that is under way', async () => {
+    const crawl = newCrawl()
+    const key = `{kumo:${crawl}}`
+    const store = redis(server.url, { crawl })
+    const run = crawlOn(store).keepOpen().start()
+    try {
+      await vi.waitFor(async () => expect(await server.redis.hlen(`${key}:nodes`)).toBe(1), 10_000)
+      const others: Crawler[] = [
+        crawlOn(store).limit({ pagesPerSite: 5 }),
+        crawlOn(store).partitioner(byHost(64)),
+      ]
+      for (const other of others) {
+        const { code, message } = await refusal(() => other.run())
+        expect(code).toBe('KUMO_STORE_MISMATCH')
+        expect(message).toMatch(/created with other options: .* was '.*' and is '.*'/)
+      }
+      const [joined, nodes] = [await server.redis.hget(`${key}:n`, 'joined'), `${key}:nodes`]
+      expect(joined).toBe('1')
+      expect(await server.redis.hlen(nodes)).toBe(1)
+    } finally {
+      run.finish()
+      expect((await run.done).reason).toBe('done')
+    }
   })
 
   test('a replica, and one that drops keys', async () => {

@@ -39,7 +39,7 @@ export async function connect(connection: RedisConnection): Promise<RedisClient>
     const reason = messageOf(isClosed(error) ? (lastError ?? error) : error)
     throw new KumoError(
       'KUMO_STORE_FAILED',
-      `redis: could not connect to ${where}: ${reason}${adviceFor(reason)}`,
+      `redis: could not connect to ${where}: ${reason}${adviceFor(reason, connection)}`,
       { cause: lastError ?? error },
     )
   }
@@ -52,9 +52,8 @@ export async function connect(connection: RedisConnection): Promise<RedisClient>
     redis.disconnect()
     if (error instanceof KumoError) throw error
     const reason = messageOf(error)
-    throw new KumoError('KUMO_STORE_FAILED', `redis: ${where} refused: ${reason}${adviceFor(reason)}`, {
-      cause: error,
-    })
+    const message = `redis: ${where} refused: ${reason}${adviceFor(reason, connection)}`
+    throw new KumoError('KUMO_STORE_FAILED', message, { cause: error })
   }
   // The first attempt failed at once; from now on, they go on until a server is back.
   const retry = (times: number) => Math.min(times * 50, MAX_RETRY_MS)
@@ -121,11 +120,15 @@ function replicasToWaitFor(info: string, { sentinels }: RedisConnection): number
   return sentinels !== undefined || /^connected_slaves:[1-9]/m.test(info) ? 1 : 0
 }
 
-function adviceFor(reason: string): string {
+function adviceFor(reason: string, { tls }: RedisConnection): string {
   if (/WRONGPASS|NOAUTH|NOPERM/.test(reason))
     return '; check user and password, and that the user may run scripts and INFO'
   if (/certificate|self.signed|SSL|TLS/i.test(reason)) return '; check the option tls, e.g. tls: { ca }'
-  return ''
+  // Either side waits for the other to begin, or hangs up.
+  if (!/ETIMEDOUT|ECONNRESET|closed/.test(reason)) return ''
+  return tls
+    ? '; if the server does not speak TLS, give its address as redis:// and not rediss://'
+    : '; if the server speaks TLS only, give its address as rediss://'
 }
 
 /** @throws KumoError if the server is a replica, too old, a cluster, or would evict keys. */

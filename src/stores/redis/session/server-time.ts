@@ -19,6 +19,11 @@ export class ServerTime {
     return this.#clock.now()
   }
 
+  /** By how much the server's clock is ahead, as far as that is certain: 0 if the difference may be that of the way. */
+  get aheadMs(): number {
+    return Math.sign(this.#offset) * Math.max(0, Math.abs(this.#offset) - this.#error)
+  }
+
   /** The server's clock showed `server` between the two instants. */
   learn(server: number, sentAt: number, answeredAt: number): void {
     this.#offset = server - (sentAt + answeredAt) / 2

@@ -8,7 +8,16 @@ import { type Instant, Lease } from './lease.js'
 import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
 import type { ServerTime } from './server-time.js'
 import type { Shares } from './shares.js'
-import { baseIn, isPassing, NOT_CONFIRMED, refusedToJoin, SILENT, STALLED } from './troubles.js'
+import {
+  assertInStep,
+  baseIn,
+  failedToJoin,
+  isPassing,
+  NOT_CONFIRMED,
+  refusedToJoin,
+  SILENT,
+  STALLED,
+} from './troubles.js'
 
 /** A lease is renewed this often in its time. */
 const RENEWALS = 4
@@ -149,15 +158,14 @@ export class Session {
   async join(): Promise<{ readonly others: number; readonly runs: number }> {
     const { client, key, clock, ttlMs, identity, partitions, time } = this.#parts
     await this.#readTime(time)
+    // Only at the start: a node that has something to lose goes on.
+    if (this.#lastCommitAt === 0) assertInStep(time.aheadMs)
     const token = this.#parts.newToken()
     const former = this.#former
     const sentAt = this.#lease.instant()
-    const { reply, isConfirmed } = await client.runConfirmed(
-      JOIN,
-      key,
-      [token, ttlMs, VERSION, identity, partitions, former?.id ?? '', former?.token ?? ''],
-      ttlMs * CONFIRM,
-    )
+    const args = [token, ttlMs, VERSION, identity, partitions, former?.id ?? '', former?.token ?? '']
+    const joining = client.runConfirmed(JOIN, key, args, ttlMs * CONFIRM)
+    const { reply, isConfirmed } = await joining.catch((error) => Promise.reject(failedToJoin(error)))
     if (reply[0] === 'gone' && this.#joinedAt < YOUNG && this.#parts.journal.hasAllRoots) {
       // The server has lost even the beginning of the crawl, which is not long ago.
       this.#former = undefined

@@ -10,6 +10,9 @@ export function baseIn(refusal: Refusal): number {
   return refusal.refused === 'fenced' ? Number.POSITIVE_INFINITY : -1
 }
 
+/** Machines that run NTP differ by milliseconds, and by seconds while they start. */
+const MOST_SKEW_MS = 60_000
+
 export const STALLED = 'Redis has not answered a commit for half a second'
 export const SILENT =
   'Redis does not answer, so the lease of this node has run out; it visits no host until Redis answers again'
@@ -22,6 +25,24 @@ export function isPassing(error: unknown): boolean {
   return /^(OOM|LOADING|MASTERDOWN|BUSY|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|UNKILLABLE|Connection|Stream|connect|read|write|getaddrinfo|All sentinels|Socket)|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|closed/.test(
     messageOf(error),
   )
+}
+
+/** @throws KumoError if the clocks of the machines differ so much that instants in records would mean nothing. */
+export function assertInStep(aheadMs: number): void {
+  if (Math.abs(aheadMs) <= MOST_SKEW_MS) return
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  const message =
+    `redis: the clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the Redis server; ` +
+    'set both by NTP, because all processes of a crawl store when a page or feed is due'
+  throw new KumoError('KUMO_STORE_FAILED', message)
+}
+
+/** An error of the first script that reads the keys of a crawl, in words. */
+export function failedToJoin(error: unknown): unknown {
+  if (!messageOf(error).includes('WRONGTYPE')) return error
+  const message =
+    'redis: keys with the name of this crawl belong to another program; use another name, or another database'
+  return new KumoError('KUMO_STORE_MISMATCH', message, { cause: error })
 }
 
 export function refusedToJoin([what, found = '']: readonly string[], identity: string): KumoError {
