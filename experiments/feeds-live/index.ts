@@ -146,29 +146,31 @@ function fastClock(factor: number): Clock {
   }
 }
 
-/** Rates, bursts and budget of both runs: a poll a day for each feed, so that a good part of the articles is lost. */
-const WORLD = { window: 10, slowest: 0.5, fastest: 20, burst: 2, seed: 5 }
+/** Half an article to twenty a day, and a poll a day for each feed on average: a good part of the articles is lost. */
+const FEEDS = { windows: [5, 10, 20], slowest: 0.5, fastest: 20, learningDays: 20 }
 
-/** The bar: estimate and forecast are within this share of the truth. */
+/** Every seed is one with which nothing was chosen. There are so many feeds that chance is a few percent of each count. */
+const RUNS: readonly { readonly name: string; readonly world: Pick<LiveFeedsRun, RunOptions> }[] = [
+  { name: 'sockets, bursts', world: { feeds: 150, days: 60, burst: 2, seed: 61, speed: DAY_MS / 2000 } },
+  { name: 'virtual time, steady', world: { feeds: 600, days: 60, burst: 1, seed: 62 } },
+  { name: 'virtual time, bursts', world: { feeds: 600, days: 60, burst: 2, seed: 63 } },
+]
+
+type RunOptions = 'feeds' | 'days' | 'burst' | 'seed' | 'speed'
+
+/** The bar: truth and estimate are within this share of each other, and of the forecast. */
 const TOLERANCE = 0.1
 
 export async function feedsLive(): Promise<readonly Claim[]> {
   const claims: Claim[] = []
-  for (const [name, speed, feeds, days] of [
-    ['sockets', 86_400, 80, 60],
-    ['virtual time', undefined, 100, 40],
-  ] as const) {
-    const result = await runLiveFeeds({
-      ...WORLD,
-      feeds,
-      days,
-      learningDays: 20,
-      budgetPerDay: feeds,
-      speed,
-    })
+  for (const { name, world } of RUNS) {
+    const { feeds, days } = world
+    const result = await runLiveFeeds({ ...FEEDS, ...world, budgetPerDay: feeds })
     const { truth, counted, forecast, missed, repeated } = result
+    const inFlight = world.speed === undefined ? 0 : 0.005 * truth.polls
+    const scored = days - FEEDS.learningDays
     console.log(
-      `${name}: ${feeds} feeds, ${Math.round(result.perDay)} articles a day, ${days - 20} scored days\n`,
+      `${name}: ${feeds} feeds, ${Math.round(result.perDay)} articles a day, ${scored} scored days\n`,
     )
     printTable(
       ['', 'truth', 'counted', 'forecast'],
@@ -178,23 +180,18 @@ export async function feedsLive(): Promise<readonly Claim[]> {
         ['futile polls', truth.futile, counted.futile, forecast.futile],
       ],
     )
-    const isNear = (value: number, true_: number) => Math.abs(value / true_ - 1) <= TOLERANCE
+    const near = (what: string, value: number, other: number): Claim => {
+      const ratio = value / other
+      return { what: `${name}: ${what}: ${ratio.toFixed(3)}`, holds: Math.abs(ratio - 1) <= TOLERANCE }
+    }
     claims.push(
+      near('lost articles, truth ÷ forecast', truth.lost, forecast.lost),
+      near('futile polls, truth ÷ forecast', truth.futile, forecast.futile),
+      near('lost articles, estimate ÷ truth', counted.lost, truth.lost),
       {
-        what: `${name}: lost articles as estimated ÷ truth: ${(counted.lost / truth.lost).toFixed(3)}`,
-        holds: isNear(counted.lost, truth.lost),
-      },
-      {
-        what: `${name}: lost articles as forecast ÷ truth: ${(forecast.lost / truth.lost).toFixed(3)}`,
-        holds: isNear(forecast.lost, truth.lost),
-      },
-      {
-        what: `${name}: futile polls as counted ÷ truth: ${(counted.futile / truth.futile).toFixed(3)}`,
-        holds: isNear(counted.futile, truth.futile),
-      },
-      {
-        what: `${name}: futile polls as forecast ÷ truth: ${(forecast.futile / truth.futile).toFixed(3)}`,
-        holds: isNear(forecast.futile, truth.futile),
+        // Over sockets, a few polls are on their way when the scored time begins.
+        what: `${name}: polls counted ${counted.polls} of ${truth.polls}, futile ones ${counted.futile} of ${truth.futile}`,
+        holds: Math.abs(counted.polls - truth.polls) + Math.abs(counted.futile - truth.futile) <= inFlight,
       },
       {
         what: `${name}: ${missed} entries of polled windows were not delivered, ${repeated} more than once`,

@@ -6,7 +6,8 @@ export const DAY_MS = 86_400_000
 
 export interface LiveFeedsOptions {
   readonly feeds: number
-  readonly window: number
+  /** Entries that feeds show, in turn. */
+  readonly windows: readonly number[]
   /** Articles per day, equally many feeds in each octave between these. */
   readonly slowest: number
   readonly fastest: number
@@ -67,7 +68,8 @@ export class LiveFeeds {
 
   poll(feed: number, now: number): FeedAnswer {
     const times = this.#posts[feed]!
-    const { window } = this.#options
+    const { windows } = this.#options
+    const window = windows[feed % windows.length]!
     const count = countUntil(times, now - this.#start)
     const before = this.#counts[feed]
     this.#counts[feed] = count

@@ -3,21 +3,21 @@
 import { expect, test } from 'vitest'
 import { runLiveFeeds } from '../../experiments/feeds-live/index.js'
 
-const WORLD = { window: 10, slowest: 2, fastest: 30, burst: 2, seed: 5 }
+const WORLD = { windows: [10], slowest: 2, fastest: 30, burst: 2, seed: 5 }
 
 test('in virtual time: polls and futile polls are counted, lost articles estimated', async () => {
   const { truth, counted, missed, repeated } = await runLiveFeeds({
     ...WORLD,
-    feeds: 40,
-    days: 5,
-    learningDays: 2,
-    budgetPerDay: 50,
+    feeds: 80,
+    days: 7,
+    learningDays: 3,
+    budgetPerDay: 80,
   })
   expect(counted.polls).toBe(truth.polls)
   expect(counted.futile).toBe(truth.futile)
-  expect(truth.lost).toBeGreaterThan(50)
-  expect(counted.lost / truth.lost).toBeGreaterThan(0.6)
-  expect(counted.lost / truth.lost).toBeLessThan(1.4)
+  expect(truth.lost).toBeGreaterThan(100)
+  expect(counted.lost / truth.lost).toBeGreaterThan(0.7)
+  expect(counted.lost / truth.lost).toBeLessThan(1.3)
   expect({ missed, repeated }).toEqual({ missed: 0, repeated: 0 })
 })
 

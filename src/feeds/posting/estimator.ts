@@ -125,6 +125,12 @@ export function learnAges(state: State, from: number, agesInDays: readonly numbe
   }
 }
 
+/** P(N = 0): the chance that a poll brings nothing. */
+export function emptyChance({ rate, shape }: Posting, days: number, irregularity: Irregularity): number {
+  const mean = rate * Math.min(days, LONGEST_DAYS)
+  return Math.exp(logChance(mean, shapeOf(mean, shape, irregularity), 0))
+}
+
 /** E[(N − w)⁺]: articles that are expected to be lost. */
 export function expectedLoss(
   posting: Posting,

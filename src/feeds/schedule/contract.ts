@@ -121,6 +121,7 @@ export interface PollRecord {
         rateBefore: number,
         estimate: number,
         shapeBefore?: number,
+        burst?: number,
       ]
     | undefined
   readonly account: PollAccount

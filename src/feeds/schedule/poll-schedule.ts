@@ -2,6 +2,7 @@ import { BurstMeter } from '../posting/burst-meter.js'
 import type { Irregularity, Posting } from '../posting/counts.js'
 import {
   type Count,
+  emptyChance,
   expectedLoss,
   knownDays,
   learn,
@@ -9,7 +10,7 @@ import {
   postingOf,
   unknownPosting,
 } from '../posting/estimator.js'
-import { LossMeter } from '../posting/loss-meter.js'
+import { ForecastMeter } from '../posting/forecast-meter.js'
 import { closedGap, datedPart, type OpenGap, openGap } from '../posting/losses.js'
 import { addAccounts, EMPTY_ACCOUNT, lostOf } from './account.js'
 import type {
@@ -63,7 +64,8 @@ export class PollSchedule implements PollScheduler {
   readonly #demand = new Demand()
   readonly #hosts: HostLoads
   readonly #bursts = new BurstMeter()
-  readonly #lossMeter = new LossMeter()
+  readonly #lossMeter = new ForecastMeter()
+  readonly #futileMeter = new ForecastMeter()
   readonly #posting: Posting = { rate: 0, shape: 1 }
   #tables: IndexTables
   #account: PollAccount = EMPTY_ACCOUNT
@@ -150,7 +152,14 @@ export class PollSchedule implements PollScheduler {
     return {
       feeds: this.#demand.feeds,
       perDay: this.#demand.perDay,
-      curve: { ...curve, lost: curve.lost.map((each) => each * this.#lossMeter.correction) },
+      curve: {
+        polls: curve.polls,
+        lost: curve.lost.map((each) => each * this.#lossMeter.correction),
+        // A poll is futile at most once.
+        futile: curve.futile.map((each, at) =>
+          Math.min(curve.polls[at]!, each * this.#futileMeter.correction),
+        ),
+      },
       price: this.price,
       spent: this.#spent,
       firstPolls: this.#firstPolls,
@@ -191,11 +200,13 @@ export class PollSchedule implements PollScheduler {
     const known = postingOf(posting, 0, this.#posting)
     const expected =
       days > 0 && before.window > 0 ? expectedLoss(known, days, before.window, this.#irregularity) : 0
+    const expectedEmpty = days > 0 ? emptyChance(known, days, this.#irregularity) : 0
     const gap = censored && days > 0 ? this.#gap(poll, days, fresh) : undefined
-    if (days > 0 && this.#bursts.observed(known, count)) this.#tables = this.#newTables()
+    if (days > 0 && this.#bursts.observed(known, count)) this.#irregularityChanged()
     learn(posting, 0, count, this.#irregularity)
     const losses = this.#losses(before.gap, gap, fresh, days)
     this.#lossMeter.observed(expected, (losses.lostByDates ?? 0) + (losses.lostByRate ?? 0))
+    if (days > 0) this.#futileMeter.observed(expectedEmpty, fresh === 0 ? 1 : 0)
     const isNotModified = poll.outcome === 'not-modified'
     const counted = {
       polls: 1,
@@ -210,11 +221,17 @@ export class PollSchedule implements PollScheduler {
     return { counted, gap }
   }
 
-  #gap({ loss }: PollObservation, days: number, fresh: number): OpenGap | undefined {
+  #irregularityChanged(): void {
+    this.#tables = this.#newTables()
+    this.#lossMeter.otherwise()
+    this.#futileMeter.otherwise()
+  }
+
+  #gap({ loss, published }: PollObservation, days: number, fresh: number): OpenGap | undefined {
     // Nobody can say whether something was lost.
     if (loss?.basis === 'unknown') return undefined
     const gapDays = loss?.gapMs === undefined ? undefined : loss.gapMs / DAY_MS
-    return openGap(this.#posting, days, fresh, gapDays, this.#irregularity)
+    return openGap(this.#posting, days, fresh, gapDays, this.#irregularity, published)
   }
 
   /** The last gap is closed, and a new one may be open. */
