@@ -131,8 +131,8 @@ export type ToMain =
   | { readonly kind: 'alive' }
   /** For a replacement, where the shard's store does not outlive its thread. */
   | { readonly kind: 'counts'; readonly counts: PageCounts }
-  /** Partitions have been released. */
-  | { readonly kind: 'released'; readonly snapshot: PartitionSnapshot }
+  /** Partitions have been released. `stats` no longer count what was in them. */
+  | { readonly kind: 'released'; readonly snapshot: PartitionSnapshot; readonly stats: Stats }
   | {
       readonly kind: 'idle'
       readonly sent: readonly number[]
@@ -140,8 +140,8 @@ export type ToMain =
       readonly commands: number
     }
   | { readonly kind: 'done'; readonly id: number }
-  /** Partitions in transit to this shard have arrived. */
-  | { readonly kind: 'adopted'; readonly version: number }
+  /** Partitions in transit to this shard have arrived. `stats` count what is in them. */
+  | { readonly kind: 'adopted'; readonly version: number; readonly stats: Stats }
   /** The budget has changed: shares were returned, or it is used up. Sent on to all workers. */
   | { readonly kind: 'budgetChanged' }
   | { readonly kind: 'store'; readonly event: StoreEvent }

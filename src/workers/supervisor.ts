@@ -1,3 +1,4 @@
+import type { Stats } from '../engine/contract.js'
 import { KumoError, messageOf, pluralize } from '../errors.js'
 import type { OwnershipView } from '../partition/contract.js'
 import type { PartitionLoad, SharedStore } from '../stores/contract.js'
@@ -32,6 +33,8 @@ export interface SupervisorEvents {
     shard: number,
     message: Extract<ToMain, { kind: 'stats' | 'counts' | 'store' | 'warn' | 'advice' | 'ended' | 'done' }>,
   ): void
+  /** Partitions have left a shard, or have arrived at one: its statistics since then. */
+  moved(kind: 'released' | 'adopted', shard: number, stats: Stats): void
   /** A worker cannot continue, and neither can the crawl. */
   failed(error: KumoError): void
   /** A worker died, with these visits in flight and this last state; it is being replaced. */
@@ -196,9 +199,11 @@ export class WorkerSupervisor {
         slot.closures.withdraw()
         break
       case 'released':
+        this.#events.moved('released', shard, message.stats)
         this.moves.released(shard, message.snapshot)
         break
       case 'adopted':
+        this.#events.moved('adopted', shard, message.stats)
         this.moves.adopted(shard, message.version)
         break
       case 'failed':

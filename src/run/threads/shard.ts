@@ -244,7 +244,7 @@ export class WorkerShard {
 
   async #release({ partitions, to, version }: Extract<ToWorker, { kind: 'release' }>): Promise<void> {
     const snapshot = await this.#engine!.release(partitions, () => this.#table.move(partitions, to, version))
-    this.#main.post({ kind: 'released', snapshot })
+    this.#main.post({ kind: 'released', snapshot, stats: this.#engine!.stats() })
   }
 
   async #adopt({ snapshot, version, visitedUntil }: Extract<ToWorker, { kind: 'adopt' }>): Promise<void> {
@@ -255,7 +255,7 @@ export class WorkerShard {
       this.#table.expect(partitions, false)
       this.#table.move(partitions, this.#table.self, version)
     })
-    this.#main.post({ kind: 'adopted', version })
+    this.#main.post({ kind: 'adopted', version, stats: this.#engine!.stats() })
   }
 
   #until(at: number): Promise<void> {

@@ -15,6 +15,11 @@ export class WorkerRunStats {
   /** Workers of which nothing that is pending is due soon. */
   readonly #isForLater: boolean[]
   readonly #replaced: number[]
+  /**
+   * Partitions that have left a worker are not counted anywhere until they arrive, so what the worker reports in between
+   * is held back: one report with them and one without them would not add up.
+   */
+  #held: { readonly shard: number; stats: Stats; isForLater: boolean } | undefined = undefined
   /** Counts of workers that died and whose replacements start from zero. */
   readonly #deadWorkers = new Tally()
   #lost = 0
@@ -31,12 +36,33 @@ export class WorkerRunStats {
   }
 
   reported(shard: number, stats: Stats, isForLater = false): void {
+    if (this.#held?.shard === shard) {
+      this.#held.stats = stats
+      this.#held.isForLater = isForLater
+      return
+    }
     this.#last[shard] = stats
     this.#isForLater[shard] = isForLater
   }
 
+  moved(kind: 'released' | 'adopted', shard: number, stats: Stats): void {
+    if (kind === 'released') {
+      this.#held = { shard, stats, isForLater: this.#isForLater[shard]! }
+      return
+    }
+    this.#release()
+    this.#last[shard] = stats
+  }
+
+  #release(): void {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) this.reported(held.shard, held.stats, held.isForLater)
+  }
+
   /** A worker died, and `lost` URLs with it. Without a durable store its replacement starts counting from zero. */
   died(shard: number, isDurable: boolean, lost: number, pages: number): void {
+    if (this.#held?.shard === shard) this.#release()
     this.#replaced[shard]!++
     this.#lost += lost
     const last = this.#last[shard]
@@ -112,6 +138,7 @@ export class WorkerRunStats {
   }
 
   summary(reason: EndReason, unusedRules: readonly string[]): Summary {
+    this.#release()
     return { ...(this.now() ?? NOTHING), reason, unusedRules }
   }
 

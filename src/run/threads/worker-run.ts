@@ -133,6 +133,7 @@ export class WorkerRun {
       },
       {
         reported: (shard, message) => this.#receive(shard, message),
+        moved: (kind, shard, stats) => this.#stats.moved(kind, shard, stats),
         failed: (error) => this.#fail(error),
         died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
