@@ -176,7 +176,7 @@ test('a page that failed because the session was over is visited again by refres
         void response.writeHead(asked++ < 3 ? 401 : 200, { 'content-type': 'text/html' }).end(),
     },
   })
-  const crawler = quick.refresh({ min: 50, first: 50, max: 100, until: 3000 }).use(account(app))
+  const crawler = quick.refresh({ min: 50, first: 50, max: 100, until: 600_000 }).use(account(app))
   const { pages, failures } = await crawl(crawler.seeds(app.url('/right')).limit({ pages: 1 }))
   expect(failures.map(({ code, final }) => `${code} ${final}`)).toEqual([
     'session-over false',

@@ -20,8 +20,9 @@ const sumOf = (verdicts: readonly Verdict[], figure: Count) =>
   verdicts.reduce((sum, verdict) => sum + verdict[figure], 0)
 
 describe('a crawl that is killed', () => {
-  const kills = isThorough ? 20 : 4
+  const kills = isThorough ? 20 : 3
   const pagesPerHost = isThorough ? quickSite.pagesPerHost : 31
+  const fewer = isThorough ? 6 : 3
 
   test(`${kills} kills: every page is served, and only what was in flight or not committed is asked for again`, async () => {
     const site = { ...quickSite, pagesPerHost }
@@ -34,25 +35,25 @@ describe('a crawl that is killed', () => {
     expect(sumOf(verdicts, 'repeats')).toBeGreaterThan(0)
   })
 
-  test('6 kills: a host that wants to rest can, whether or not the crawler lives to see it', async () => {
-    const site = { ...restingSite, hosts: isThorough ? 300 : 100, pagesPerHost: 7 }
-    const verdicts = await killRounds({ site, kills: 6, random: moments() })
+  test(`${fewer} kills: a host that wants to rest can, whether or not the crawler lives to see it`, async () => {
+    const site = { ...restingSite, hosts: isThorough ? 300 : 100, pagesPerHost: isThorough ? 7 : 5 }
+    const verdicts = await killRounds({ site, kills: fewer, random: moments() })
     expect(findingsOf(verdicts)).toEqual([])
     expect(Math.min(...verdicts.map((each) => each.shortestGapMs))).toBeGreaterThanOrEqual(site.delayMs - 1)
     // Otherwise the restarts took longer than the rests, and the test proves nothing.
     expect(sumOf(verdicts, 'restsAcrossRestarts')).toBeGreaterThan(site.hosts / 2)
   })
 
-  test('3 kills: the same holds where commits wait for the disk', async () => {
-    const site = { ...quickSite, pagesPerHost: 31 }
+  test('2 kills: the same holds where commits wait for the disk', async () => {
+    const site = { ...quickSite, pagesPerHost: isThorough ? 31 : 16 }
     const level = { durability: 'machine' } as const
-    const verdicts = await killRounds({ site, kills: 3, random: moments(), level })
+    const verdicts = await killRounds({ site, kills: 2, random: moments(), level })
     expect(findingsOf(verdicts)).toEqual([])
   })
 
-  test('5 kills: the same holds for three threads that share a store, and links that were on their way', async () => {
-    const site = { ...quickSite, pagesPerHost: 31 }
-    const verdicts = await killRounds({ site, kills: 5, random: moments(), workers: 3 })
+  test(`${fewer} kills: the same holds for three threads that share a store, and links that were on their way`, async () => {
+    const site = { ...quickSite, pagesPerHost: isThorough ? 31 : 21 }
+    const verdicts = await killRounds({ site, kills: fewer, random: moments(), workers: 3 })
     expect(findingsOf(verdicts)).toEqual([])
     expect(sumOf(verdicts, 'repeats')).toBeLessThanOrEqual(sumOf(verdicts, 'excusable'))
   })

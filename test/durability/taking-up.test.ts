@@ -18,7 +18,7 @@ describe('a limit of pages', () => {
     const random = moments()
     const next = (runs: readonly Run[]): Interruption | undefined => {
       const ms = drawFrom({ earliestMs: 50, latestMs: 300 }, random)
-      return runs.length < 6 ? { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, ms) } : undefined
+      return runs.length < 4 ? { signal: 'SIGKILL', moment: afterFirstRequest(crawl.web, ms) } : undefined
     }
     const { ending, verdict } = await crawlSite({ ...crawl, next, limitPages })
     expect(verdict.findings.slice(0, 5)).toEqual([])
@@ -103,8 +103,8 @@ describe('a host that asked for time', () => {
 
 describe('a crawl that is stopped, not killed', () => {
   test.each<[string, Site]>([
-    ['asks for nothing twice', { ...quickSite, pagesPerHost: 31 }],
-    ['lets hosts rest', { ...restingSite, hosts: 200, pagesPerHost: 5 }],
+    ['asks for nothing twice', { ...quickSite, pagesPerHost: 16 }],
+    ['lets hosts rest', { ...restingSite, hosts: 100, pagesPerHost: 5 }],
   ])('%s', async (_, site) => {
     const crawl = await freshCrawl(site)
     const random = moments()

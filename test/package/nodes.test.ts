@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT } from '../run-program.js'
+import { isThorough } from '../thorough.js'
 import { NODES } from './runtimes.js'
 import { prepare, smokeTests } from './smoke.js'
 
@@ -29,7 +30,7 @@ describe('with downloaded versions', () => {
   })
 
   for (const version of NODES) {
-    for (const [name, smoke] of smokeTests(version)) {
+    for (const [name, smoke] of smokeTests(version, !isThorough)) {
       test(`on Node.js ${version}, ${name}`, async ({ skip }) => {
         if (binaries === undefined) skip(whyNot)
         expect(await smoke(binaries!.get(version)!)).toEqual([])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/time.js'
 import { fingerprint, fingerprintCodes } from '../../src/url/fingerprint.js'
+import { isThorough, sample } from '../thorough.js'
 
 const twoDigits = (n: number) => String(n).padStart(2, '0')
 
@@ -125,8 +126,8 @@ describe('fingerprint', () => {
     expect([pieces, sliced, wide].map(hexOf)).toEqual([flat, flat, flat].map(hexOf))
   })
 
-  it('has no 64-bit collision among two million URLs', () => {
-    const each = 200_000
+  it('has no 64-bit collision among many URLs', () => {
+    const each = isThorough ? 200_000 : 50_000
     const makers = Object.values(STRUCTURES)
     const urls = new Set<string>()
     for (const make of makers) for (let i = 0; i < each; i++) urls.add(make(i))
@@ -144,7 +145,7 @@ describe('fingerprint', () => {
 
     it.for(Object.entries(STRUCTURES))('%s', ([, make]) => {
       const prints = printsOf(count, make)
-      const counted = Object.entries(FOLDS).map(([name, fold]) => {
+      const counted = sample(Object.entries(FOLDS), 3).map(([name, fold]) => {
         const folded = new Uint32Array(count)
         for (let i = 0; i < count; i++) folded[i] = fold(prints[2 * i]!, prints[2 * i + 1]!)
         return { name, collisions: collisions(folded) }
