@@ -44,10 +44,11 @@ const AS_PUBLISHED = crawls(
   'user-code',
 )
 
-/** Tests that change nothing global and measure no memory, so that files can share a process. */
+/** Tests that change nothing global, expect no warning of the process and measure no memory, so that files can share a process. */
 const PURE = [
   'cli',
   'conformance',
+  'crawler',
   'engine',
   'exchange',
   'extract',
@@ -68,6 +69,15 @@ const PURE = [
   'warc',
 ].map((room) => `test/${room}/**/*.test.ts`)
 const ALONE = [
+  'crawler/handle',
+  'crawler/hanging-parts',
+  'crawler/large-pages',
+  'crawler/no-page',
+  'crawler/rules',
+  'crawler/seeds',
+  'crawler/shortage',
+  'crawler/warnings',
+  'crawler/whole-sites',
   'extract/html/hostile',
   'extract/sitemap/large',
   'fetch/http/bombs',
@@ -118,6 +128,7 @@ export default defineConfig({
         test: {
           name: `workers ${workers}`,
           include: isThorough ? CRAWLS : WITH_WORKERS,
+          isolate: isThorough,
           env: { KUMO_TEST_WORKERS: String(workers) },
         },
       })),

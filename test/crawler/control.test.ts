@@ -57,7 +57,7 @@ describe('pause and resume', () => {
     run.on('page', ({ url }) => {
       if (url.endsWith('/3')) run.pause()
     })
-    await until(() => requests.length === 4, 'the pause')
+    await until(() => run.stats()?.pages === 4 && run.stats()?.inFlight === 0, 'the pause')
     await sleep(150)
     expect(requests).toHaveLength(4)
     expect(run.stats()).toMatchObject({ pages: 4, pending: 16, inFlight: 0 })

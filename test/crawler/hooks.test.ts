@@ -178,7 +178,8 @@ describe('a queue', () => {
       else {
         // Those that the hook had begun may finish.
         expect(summary.pages).toBeLessThanOrEqual(SHARDS)
-        expect(summary.pages + summary.pending).toBe(20)
+        // A thread without CPU for the whole grace period cannot report what becomes of its visits.
+        expect(summary.pages + summary.pending + summary.inFlight).toBe(20)
         expect(begun.length).toBeLessThanOrEqual(SHARDS)
       }
     }

@@ -168,7 +168,9 @@ describe('time', () => {
       const { summary, failures } = await crawl(direct.seeds(url()).limit({ time: ms }))
       expect(performance.now() - startedAt).toBeGreaterThanOrEqual(ms)
       expect(time.stop()).toBeLessThan(ms + 4600)
-      expect(summary).toMatchObject({ reason: 'limit', pending: 1, inFlight: 0 })
+      expect(summary.reason).toBe('limit')
+      // A thread without CPU for the whole grace period cannot report what becomes of its visit.
+      expect(summary.pending + summary.inFlight).toBe(1)
       expect(failures).toEqual([])
       if (requests.some(({ path }) => path === '/never')) {
         expect(summary.pages).toBe(1)

@@ -43,6 +43,8 @@ describe.skipIf(missing !== undefined)(`in Chromium${missing === undefined ? '' 
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     browser = await startChromium()
     context = await browser.newContext({ viewport: { width: 760, height: 620 } })
+    // Only what hangs comes to it.
+    context.setDefaultTimeout(180_000)
     page = await context.newPage()
   }, 180_000)
 
@@ -68,6 +70,7 @@ describe.skipIf(missing !== undefined)(`in Chromium${missing === undefined ? '' 
 
   test('it searches while the user types, and a query is a link', async () => {
     await open()
+    await page.waitForFunction(() => document.activeElement?.tagName === 'INPUT')
     await page.keyboard.type('insta', { delay: 5 })
     await hits(3)
     expect(await page.locator('#status').textContent()).toMatch(/^3 pages in \d+ ms$/)
