@@ -82,6 +82,8 @@ export class Node implements Membership {
   /** Partitions are being claimed, loaded or given up. */
   #isMoving = false
   #isOver = false
+  /** A pause was reported, and not yet that it is over. */
+  #isPaused = false
   #wake: () => void = () => {}
   #failure: KumoError | undefined = undefined
   #isClosed = false
@@ -110,7 +112,7 @@ export class Node implements Membership {
       {
         status: (status) => this.#heard(status),
         suspended: (message) => this.#suspended(message),
-        stalled: (message) => this.#context.report?.({ kind: 'paused', message: `redis: ${message}` }),
+        stalled: (message) => this.#reportPause(message),
         resumed: () => this.#resumed(),
         lost: (loss) => this.#lost(loss),
         failed: (error) => this.#fail(error),
@@ -414,13 +416,19 @@ export class Node implements Membership {
 
   #suspended(message: string): void {
     this.#listener.suspended()
+    this.#reportPause(message)
+  }
+
+  #reportPause(message: string): void {
+    this.#isPaused = true
     this.#context.report?.({ kind: 'paused', message: `redis: ${message}` })
   }
 
   #resumed(): void {
     this.frontier.wake()
-    if (this.#status !== undefined)
-      this.#context.report?.({ kind: 'resumed', message: 'redis: the server answers again' })
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#context.report?.({ kind: 'resumed', message: 'redis: the server answers again' })
   }
 
   /** Others have the partitions, or the server has lost what this node knows: it starts over. */
@@ -438,7 +446,7 @@ export class Node implements Membership {
     this.#inbox.forget()
     this.#sentLinks.clear()
     this.#journal.discard(base)
-    this.#context.report?.({ kind: 'paused', message: `redis: ${reason}` })
+    this.#reportPause(reason)
     void this.#rejoin()
   }
 

@@ -21,6 +21,8 @@ import {
 
 /** A lease is renewed this often in its time. */
 const RENEWALS = 4
+/** No visit starts when less than this part of a lease is left: it would be aborted when the lease ends. */
+const ENOUGH = 0.3
 /** No visit starts while a commit waits longer than this for its answer. */
 const STALLED_MS = 500
 /** How long a node that leaves waits for its last commit. */
@@ -121,7 +123,12 @@ export class Session {
 
   /** Whether visits may start now. */
   get mayVisit(): boolean {
-    return !this.#isStalled && this.isLeaseValid
+    return !this.#isStalled && this.isLeaseValid && this.#lasts
+  }
+
+  /** Whether the lease lasts for visits. It always does, unless the server was away or slow. */
+  get #lasts(): boolean {
+    return this.#lease.leftMs >= this.#parts.ttlMs * ENOUGH
   }
 
   /** Whether visits that have started may go on: nobody else visits these hosts. */
@@ -216,7 +223,10 @@ export class Session {
     if (answer === undefined || member !== this.#member) return undefined
     this.#isConfirmed = answer.isConfirmed
     if (answer.isConfirmed) this.#extend(sentAt)
-    return this.#heard(statusIn(answer.reply), false)
+    const status = this.#heard(statusIn(answer.reply), false)
+    // The call waited for a server that was away: what it prolonged counts from when it was made, and is nearly over.
+    if (answer.isConfirmed && !this.#lasts && !this.#isClosed) return (await this.renew()) ?? status
+    return status
   }
 
   /** Whether this is the same membership still, as far as the server knows. */
