@@ -1,4 +1,8 @@
 import type { Clock } from '../../../time.js'
+import type { RedisClient } from '../client/contract.js'
+
+/** Readings of the server's clock; the one with the shortest way counts. */
+const READINGS = 5
 
 /**
  * Instants in Redis are on the server's clock, because the clocks of machines differ. A node reads that clock when it joins
@@ -22,6 +26,20 @@ export class ServerTime {
   /** By how much the server's clock is ahead, as far as that is certain: 0 if the difference may be that of the way. */
   get aheadMs(): number {
     return Math.sign(this.#offset) * Math.max(0, Math.abs(this.#offset) - this.#error)
+  }
+
+  /** Asks for the server's clock. */
+  async read(client: RedisClient): Promise<void> {
+    let shortest = Number.POSITIVE_INFINITY
+    for (let i = 0; i < READINGS; i++) {
+      const sentAt = this.#clock.now()
+      const [reply] = await client.read([['TIME']])
+      const answeredAt = this.#clock.now()
+      if (answeredAt - sentAt >= shortest) continue
+      shortest = answeredAt - sentAt
+      const [seconds, micros] = (reply as readonly unknown[]).map(Number)
+      this.learn(seconds! * 1000 + micros! / 1000, sentAt, answeredAt)
+    }
   }
 
   /** The server's clock showed `server` between the two instants. */

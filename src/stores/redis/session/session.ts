@@ -27,8 +27,6 @@ const ENOUGH = 0.3
 const STALLED_MS = 500
 /** How long a node that leaves waits for its last commit. */
 const LEAVE_MS = 10_000
-/** Readings of the server's clock; the one with the shortest way counts. */
-const TIME_READINGS = 5
 /** Between attempts at a server that refuses because it is full, or still loading. */
 const RETRY_MS = 250
 /** After so many commits, a crawl that is gone does not begin again by itself. */
@@ -164,7 +162,7 @@ export class Session {
   /** Joins the crawl. Resolves with the number of other nodes, and of runs so far. */
   async join(): Promise<{ readonly others: number; readonly runs: number }> {
     const { client, key, clock, ttlMs, identity, partitions, time } = this.#parts
-    await this.#readTime(time)
+    await time.read(client)
     // Only at the start: a node that has something to lose goes on.
     if (this.#lastCommitAt === 0) assertInStep(time.aheadMs)
     const token = this.#parts.newToken()
@@ -275,20 +273,6 @@ export class Session {
     this.#stop()
     for (const timer of this.#retryTimers) timer.cancel()
     this.#parts.client.close()
-  }
-
-  async #readTime(time: ServerTime): Promise<void> {
-    const { client, clock } = this.#parts
-    let shortest = Number.POSITIVE_INFINITY
-    for (let i = 0; i < TIME_READINGS; i++) {
-      const sentAt = clock.now()
-      const [reply] = await client.read([['TIME']])
-      const answeredAt = clock.now()
-      if (answeredAt - sentAt >= shortest) continue
-      shortest = answeredAt - sentAt
-      const [seconds, micros] = (reply as readonly unknown[]).map(Number)
-      time.learn(seconds! * 1000 + micros! / 1000, sentAt, answeredAt)
-    }
   }
 
   #schedule(): void {
@@ -465,7 +449,7 @@ export class Session {
     if (refusal.refused !== 'reborn' || refusal.base < this.#seq) return false
     member.run = refusal.run
     // It may be another machine, with another clock.
-    void this.#readTime(this.#parts.time).catch(() => {})
+    void this.#parts.time.read(this.#parts.client).catch(() => {})
     return true
   }
 
