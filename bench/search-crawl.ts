@@ -13,8 +13,8 @@ import { type IndexingWeb, indexingWeb } from './search-web.js'
 
 const ROUNDS = 3
 const HOSTS = 16
-/** Pages, of real sites if they are there. */
-const PAGES = 400
+/** Pages, of real sites if they are there: so many that starting threads and compiling their code is a small part. */
+const PAGES = 1600
 /** The share of the text on the hosts of one worker. */
 const UNEVEN = 0.8
 

@@ -1,7 +1,8 @@
 /**
  * One engine indexes documents in a process of its own, so that its memory can be seen. Run as
  * `search-mini.ts ENGINE DOCUMENTS FOLDER`, where ENGINE is `kumo`, `minisearch`, or `minisearch-own` for MiniSearch with its
- * own tokenizer. Prints JSON: CPU time of building in ms, and by how many bytes the process grew with a searchable index.
+ * own tokenizer. Prints JSON: time and CPU time of building in ms, and by how many bytes the process grew with a searchable
+ * index.
  */
 
 import { readFileSync } from 'node:fs'
@@ -27,22 +28,27 @@ let result = 0
 const run = engine === 'kumo' ? kumo : mini
 await run(warmUp, `${folder}-warm`)
 const before = resident()
-const ms = await run(documents, folder)
-console.log(JSON.stringify({ ms, bytes: resident() - before, result }))
+const built = await run(documents, folder)
+console.log(JSON.stringify({ ...built, bytes: resident() - before, result }))
 
-async function kumo(all: readonly MiniDocument[], path: string): Promise<number> {
-  const start = cpuMs()
+interface Times {
+  readonly ms: number
+  readonly cpuMs: number
+}
+
+async function kumo(all: readonly MiniDocument[], path: string): Promise<Times> {
+  const times = started()
   const writer = await openWriter(path, { sync: false })
   for (const document of all) await writer.put(document)
   await writer.close()
-  const built = cpuMs() - start
+  const built = times()
   const index = await openIndex(path)
   for (const query of queries) result += (await index.search(query)).total
   keep(index)
   return built
 }
 
-async function mini(all: readonly MiniDocument[]): Promise<number> {
+async function mini(all: readonly MiniDocument[]): Promise<Times> {
   const index = new MiniSearch<MiniDocument>({
     fields: ['title', 'text'],
     storeFields: ['url', 'title', 'text'],
@@ -51,9 +57,9 @@ async function mini(all: readonly MiniDocument[]): Promise<number> {
       processTerm: (term: string) => term,
     }),
   })
-  const start = cpuMs()
+  const times = started()
   index.addAll(all)
-  const built = cpuMs() - start
+  const built = times()
   for (const query of queries) result += index.search(query).length
   keep(index)
   return built
@@ -64,9 +70,15 @@ function keep(index: unknown): void {
   ;(globalThis as { kept?: unknown }).kept = index
 }
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
+/** Begins to measure; the function that it returns ends. */
+function started(): () => Times {
+  const startedAt = performance.now()
+  const before = process.cpuUsage()
+  return () => {
+    const ms = performance.now() - startedAt
+    const { user, system } = process.cpuUsage(before)
+    return { ms, cpuMs: (user + system) / 1000 }
+  }
 }
 
 /** Resident bytes when everything that can be collected is: the system gets pages back only after some collections. */

@@ -31,6 +31,11 @@ export async function indexCommand(args: readonly string[]): Promise<number> {
   const last = (name: string) => options.get(name)?.at(-1)
   if (operands.length === 0 && last('seeds') === undefined) throw new UsageError(NOTHING)
   const out = last('out') ?? './index'
+  const folder = last('as') === undefined ? operands.find(isFolder) : undefined
+  if (folder !== undefined)
+    throw new UsageError(
+      `'${folder}' is a folder: pass the URL of its pages, as in --as https://example.com/`,
+    )
   const pages =
     last('as') === undefined
       ? await indexCrawl(operands, options, out)
@@ -95,9 +100,12 @@ async function indexFolder(folders: readonly string[], options: Options, out: st
   return pages
 }
 
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
 function filesIn(folder: string): string[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`'${folder}' is not a folder`)
+  if (!isFolder(folder)) throw new UsageError(`'${folder}' is not a folder`)
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
     .filter((name) => Object.hasOwn(TYPES, extname(name).toLowerCase()))

@@ -2,6 +2,7 @@
 
 import { openIndex, type SearchHit } from '../../search/index.js'
 import { readArguments } from '../arguments.js'
+import { closestWord } from '../closest-word.js'
 import { printable } from '../format.js'
 import { UsageError } from '../usage-error.js'
 import { SEARCH_OPTIONS } from './options.js'
@@ -11,7 +12,7 @@ const PLAIN = '\u001b[22m'
 
 /** Resolves with the exit code: 1 if nothing was found. */
 export async function searchCommand(args: readonly string[]): Promise<number> {
-  const { options, operands } = readArguments(args, SEARCH_OPTIONS)
+  const { options, operands } = readArguments(wordsLast(args), SEARCH_OPTIONS)
   const [path, ...words] = operands
   if (path === undefined || words.length === 0)
     throw new UsageError("pass the folder of an index and words, as in: kumo search ./index 'green tea'")
@@ -35,6 +36,19 @@ export async function searchCommand(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Puts words to leave out, such as `-coffee`, where they are not taken for options. */
+function wordsLast(args: readonly string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const before = args.slice(0, end)
+  const isWord = (arg: string) => /^-[^-\d]./.test(arg)
+  for (const arg of before.filter(isWord)) {
+    const meant = closestWord(arg.slice(1), Object.keys(SEARCH_OPTIONS))
+    if (meant !== undefined)
+      throw new UsageError(`${arg}: did you mean --${meant}? If not, put -- before the words`)
+  }
+  return [...before.filter((arg) => !isWord(arg)), '--', ...before.filter(isWord), ...args.slice(end + 1)]
+}
+
 function summary(total: number, matched: string, corrections: Readonly<Record<string, string>>): string {
   const corrected = Object.entries(corrections).map(([from, to]) => `${from} → ${to}`)
   const how =
@@ -56,5 +70,6 @@ function hitText({ url, anchor, title, headings, snippet }: SearchHit, isColoure
   }
   shown += printable(text.slice(at))
   const path = [title, ...headings.filter((heading) => heading !== title)].join(' › ')
-  return `${printable(path)}\n  ${printable(url)}${anchor === undefined ? '' : `#${printable(anchor)}`}\n  ${shown}\n`
+  const address = `${printable(url)}${anchor === undefined ? '' : `#${printable(anchor)}`}`
+  return [printable(path), `  ${address}`, ...(shown === '' ? [] : [`  ${shown}`]), ''].join('\n')
 }

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
+import { messageOf } from '../../errors.js'
 import { openIndex, searchHandler } from '../../search/index.js'
 import { readArguments } from '../arguments.js'
 import { UsageError } from '../usage-error.js'
@@ -35,7 +36,7 @@ export async function serveCommand(args: readonly string[]): Promise<number> {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
     })
   } catch (error) {
-    throw new UsageError(`cannot listen on port ${port}: ${String(error)}`)
+    throw new UsageError(`cannot listen on port ${port}: ${messageOf(error)}`)
   } finally {
     server.closeAllConnections()
     server.close()

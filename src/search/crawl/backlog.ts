@@ -18,6 +18,8 @@ export class WaitingPage {
   readonly failed: (error: unknown) => void
   /** Another worker has a newer document with the same id: this one must not be put. */
   isCancelled = false
+  /** A worker with a higher number has begun to put one of its ids since the others were last asked. */
+  isContested = false
   /** Ids for which other workers were asked. */
   readonly ids: string[] = []
 

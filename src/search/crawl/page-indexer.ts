@@ -173,7 +173,7 @@ export class PageIndexer {
       if (cleared !== undefined) await cleared
       const id = document?.id ?? document?.url
       if (id !== page.url) await this.#shards.delete(page.url)
-      if (id !== undefined && id !== page.url) await this.#clear(id, waiting)
+      if (id !== undefined) await this.#claim(id, waiting)
       done(
         document === undefined || waiting.isCancelled ? undefined : await this.#put(page, document, readMs),
       )
@@ -181,6 +181,18 @@ export class PageIndexer {
       failed(error)
     }
     this.#end(waiting)
+  }
+
+  /** Resolves when no other worker has this id or is about to put it, unless the page was cancelled. */
+  async #claim(id: string, waiting: WaitingPage): Promise<void> {
+    if (id !== waiting.page.url) {
+      waiting.isContested = false
+      await this.#clear(id, waiting)
+    }
+    while (waiting.isContested && !waiting.isCancelled) {
+      waiting.isContested = false
+      await this.#peers?.drop([id])
+    }
   }
 
   #end(waiting: WaitingPage): void {
@@ -238,15 +250,19 @@ export class PageIndexer {
     return here === undefined ? there : Promise.all([here, there])
   }
 
-  /** Another worker is about to put these. If both put one at the same time, the worker with the lower number does. */
+  /**
+   * Another worker is about to put these. If both put one at the same time, the worker with the lower number does: it
+   * asks again, after the other one has begun.
+   */
   #dropFor(ids: readonly string[], from: number): Promise<void> | undefined {
-    if (from < this.#worker) {
-      for (const id of ids) {
-        const pages = this.#putting.get(id)
-        if (pages === undefined) continue
-        for (const waiting of pages) waiting.isCancelled = true
-        this.#peers?.forget(id)
+    for (const id of ids) {
+      const pages = this.#putting.get(id)
+      if (pages === undefined) continue
+      for (const waiting of pages) {
+        if (from < this.#worker) waiting.isCancelled = true
+        else waiting.isContested = true
       }
+      if (from < this.#worker) this.#peers?.forget(id)
     }
     return this.#closing === undefined ? this.#shards.drop(ids) : undefined
   }

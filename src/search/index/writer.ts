@@ -30,7 +30,7 @@ const MOST_WORDS = 2_000_000
 const MOST_SEGMENTS = 40
 
 /** Words that are remembered from one batch to the next. */
-const MOST_REMEMBERED = 150_000
+const MOST_REMEMBERED = 75_000
 
 /** Documents that a commit has to write, and ids that it has to delete. */
 interface Waiting {

@@ -217,7 +217,7 @@ export class Batch {
   }
 
   #writePostings(file: CheckedWriter): Pick<SegmentDescription, 'postings' | 'dictionary' | 'terms'> {
-    const { starts, records, occurrences } = this.#sorted()
+    const { starts, places } = this.#sorted()
     const { terms } = this.#table
     const offset = file.length
     const dictionary = new DictionaryWriter()
@@ -228,8 +228,8 @@ export class Batch {
       const end = starts[term + 1]!
       if (start === end) continue
       const before = bytes.length
-      const count = writePostings(bytes, records, occurrences, start, end)
-      dictionary.add(terms[term]!, count, written + before, bytes.length - before, records[end - 1]!)
+      const count = writePostings(bytes, places, start * 2, end * 2)
+      dictionary.add(terms[term]!, count, written + before, bytes.length - before, places[end * 2 - 2]!)
       if (bytes.length < 2 ** 18) continue
       file.write(bytes.view())
       written += bytes.length
@@ -245,24 +245,24 @@ export class Batch {
     }
   }
 
-  /** The words by term, in the order of records and positions. */
-  #sorted(): { starts: Uint32Array; records: Uint32Array; occurrences: Uint32Array } {
+  /** The words by term: where those of each begin, and their records and occurrences in turn, in their order. */
+  #sorted(): { readonly starts: Uint32Array; readonly places: Uint32Array } {
     const words = this.#terms.view()
+    const occurrences = this.#occurrences.items
     const starts = new Uint32Array(this.#table.terms.length + 1)
     for (let at = 0; at < words.length; at++) starts[words[at]! + 1]!++
     for (let term = 1; term < starts.length; term++) starts[term]! += starts[term - 1]!
     const next = starts.slice()
-    const records = new Uint32Array(words.length)
-    const occurrences = new Uint32Array(words.length)
+    const places = new Uint32Array(words.length * 2)
     const { items: recordStarts } = this.#recordStarts
     for (let record = 0; record < this.records; record++) {
       const end = record + 1 < this.records ? recordStarts[record + 1]! : words.length
       for (let at = recordStarts[record]!; at < end; at++) {
-        const place = next[words[at]!]!++
-        records[place] = record
-        occurrences[place] = this.#occurrences.items[at]!
+        const place = next[words[at]!]!++ * 2
+        places[place] = record
+        places[place + 1] = occurrences[at]!
       }
     }
-    return { starts, records, occurrences }
+    return { starts, places }
   }
 }

@@ -23,66 +23,60 @@ export const MOST_POSITIONS = 2 ** POSITION_BITS - 1
 const POSITION_MASK = MOST_POSITIONS
 
 /**
- * Writes the postings of one term. `occurrences` are `field << 28 | position`, ascending within a record.
+ * Writes the postings of one term. `places` are a record and `field << 28 | position` in turn, ascending.
  *
- * @param records The record of each occurrence, ascending.
  * @returns how many records have the term.
  */
-export function writePostings(
-  into: ByteWriter,
-  records: Uint32Array,
-  occurrences: Uint32Array,
-  start: number,
-  end: number,
-): number {
+export function writePostings(into: ByteWriter, places: Uint32Array, start: number, end: number): number {
   let count = 0
   let last = 0
   for (let at = start; at < end; ) {
-    const record = records[at]!
-    let next = at + 1
-    while (next < end && records[next] === record) next++
+    const record = places[at]!
+    let next = at + 2
+    while (next < end && places[next] === record) next += 2
     into.varint(record - last)
     last = record
     count++
-    writeFields(into, occurrences, at, next)
-    if (next - at === 1) into.varint(occurrences[at]! & POSITION_MASK)
-    else writePositions(into, occurrences, at, next)
+    writeFields(into, places, at + 1, next)
+    if (next - at === 2) into.varint(places[at + 1]! & POSITION_MASK)
+    else writePositions(into, places, at + 1, next)
     at = next
   }
   return count
 }
 
-function writeFields(into: ByteWriter, occurrences: Uint32Array, start: number, end: number): void {
-  const first = occurrences[start]! >>> POSITION_BITS
-  const last = occurrences[end - 1]! >>> POSITION_BITS
+/** `start` is that of the first occurrence. */
+function writeFields(into: ByteWriter, places: Uint32Array, start: number, end: number): void {
+  const first = places[start]! >>> POSITION_BITS
+  const last = places[end - 1]! >>> POSITION_BITS
   if (first === BODY && last === BODY) {
-    into.varint((end - start) * 2)
+    into.varint(end - start + 1)
     return
   }
   let mask = 0
-  for (let at = start; at < end; at++) mask |= 1 << (occurrences[at]! >>> POSITION_BITS)
+  for (let at = start; at < end; at += 2) mask |= 1 << (places[at]! >>> POSITION_BITS)
   into.varint(mask * 2 + 1)
   for (let at = start; at < end; ) {
-    const field = occurrences[at]! >>> POSITION_BITS
-    let next = at + 1
-    while (next < end && occurrences[next]! >>> POSITION_BITS === field) next++
-    into.varint(next - at)
+    const field = places[at]! >>> POSITION_BITS
+    let next = at + 2
+    while (next < end && places[next]! >>> POSITION_BITS === field) next += 2
+    into.varint((next - at) / 2)
     at = next
   }
 }
 
-function writePositions(into: ByteWriter, occurrences: Uint32Array, start: number, end: number): void {
+function writePositions(into: ByteWriter, places: Uint32Array, start: number, end: number): void {
   let bytes = 0
   let before = -1
-  for (let at = start; at < end; at++) {
-    const occurrence = occurrences[at]!
+  for (let at = start; at < end; at += 2) {
+    const occurrence = places[at]!
     bytes += varintBytes(distance(occurrence, before))
     before = occurrence
   }
   into.varint(bytes)
   before = -1
-  for (let at = start; at < end; at++) {
-    const occurrence = occurrences[at]!
+  for (let at = start; at < end; at += 2) {
+    const occurrence = places[at]!
     into.varint(distance(occurrence, before))
     before = occurrence
   }

@@ -19,6 +19,9 @@ const SHAPE = 1
 const TERM = 2
 const TERM_HASH = 3
 
+/** The share of slots that may be used. Neighbours cost little, and a small table stays in the processor's cache. */
+const MOST_FILLED = 0.8
+
 export class TermTable {
   /** Terms by number. */
   readonly terms: string[] = []
@@ -90,7 +93,7 @@ export class TermTable {
     slots[at + TERM] = number + 2
     slots[at + TERM_HASH] = hashText(term)
     this.termHash = slots[at + TERM_HASH]!
-    if (++this.#entries * 2 * SLOT > slots.length) this.#growSlots()
+    if (++this.#entries * SLOT > slots.length * MOST_FILLED) this.#growSlots()
     return number
   }
 

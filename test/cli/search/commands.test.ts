@@ -28,7 +28,7 @@ test('a folder is indexed, searched and served', async () => {
   const indexed = await kumo(['index', join(path, 'public'), '--as', 'https://example.com/', '--out', out])
   expect(indexed).toMatchObject({ code: 0, stderr: expect.stringContaining('3 documents') })
 
-  const found = await kumo(['search', out, 'leaves'])
+  const found = await kumo(['search', out, 'leaves', '-porcelain'])
   expect(found).toMatchObject({ code: 0, stderr: '1 page\n' })
   expect(found.stdout).toBe(
     'Green\n  https://example.com/docs/green%20tea.html#top\n  Steamed leaves & water.\n',
@@ -82,7 +82,9 @@ test.each<[string[], RegExp]>([
   [['index'], /nothing to index/],
   [['index', 'nowhere', '--as', 'https://example.com/'], /not a folder/],
   [['index', '.', '--as', 'example'], /--as/],
+  [['index', '.'], /'\.' is a folder.*--as/],
   [['search', './index'], /pass the folder/],
+  [['search', './index', '-limit', '3', 'tea'], /did you mean --limit/],
   [['serve', './index', '--port', 'x'], /--port/],
 ])('%j is refused', async (args, message) => {
   const { code, stderr } = await kumo(args)
