@@ -17,6 +17,7 @@ import { durableStoreSuite, seenStoreSuite, storeSuite } from 'kumo/conformance'
 import { parseFeed } from 'kumo/feeds'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { meilisearchDouble, openSearchDouble } from './hooks/sinks/web/doubles.js'
 import { type Route, startSite } from './loopback/site.js'
 import { PROJECT, type RunOptions, runProgram } from './run-program.js'
 import { RedisServer, whyNoRedis } from './stores/redis/server.js'
@@ -342,6 +343,29 @@ const CASES: Record<string, () => Promise<void>> = {
     const found = database.prepare("SELECT title FROM pages_search WHERE pages_search MATCH 'spiders'").all()
     expect(found.map((row) => (row as { title: string }).title)).toEqual(['Spiders'])
     database.close()
+    await site.close()
+  },
+
+  async 'to-a-search-engine'() {
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('Spiders') })
+    const [bulk, meili] = [await openSearchDouble(), await meilisearchDouble()]
+    const env = { MEILI_KEY: 'key' }
+    for (const [kind, { url }] of Object.entries({ opensearch: bulk, meilisearch: meili })) {
+      const args = [site.url(), kind, url]
+      const { code, stdout, stderr } = await runProgram('examples/to-a-search-engine.ts', args, { env })
+      expect([code, stderr, stdout]).toEqual([0, '', `2 pages in ${kind}, 0 could not be written\n`])
+    }
+    const titles = (docs: Iterable<Record<string, unknown>>) => [...docs].map(({ title }) => title).sort()
+    expect(titles(bulk.indexes.get('pages')!.values())).toEqual(['Home', 'Spiders'])
+    expect(titles(meili.documents.values())).toEqual(['Home', 'Spiders'])
+    await site.close()
+  },
+
+  async 'to-a-webhook'() {
+    const site = await startSite({ '/': html('Home', '/a'), '/a': html('Spiders') })
+    const { code, stdout, stderr } = await runProgram('examples/to-a-webhook.ts', [site.url()])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.replaceAll(site.url(''), '').trimEnd().split('\n')).toEqual(['/ Home', '/a Spiders'])
     await site.close()
   },
 

@@ -9,6 +9,7 @@ import type { FollowOptions, RequestInput, RequestSpec } from '../url/request-op
 import { type Base, baseFor, resolve, resolveBase, withQueriesIn } from '../url/resolve.js'
 import { type DecodedText, decodeBytes } from './charset/charset.js'
 import { type CharsetQueries, queryEncoding } from './charset/encoders.js'
+import { CompleteLinks } from './complete-links.js'
 import { linkTexts } from './content/link-texts.js'
 import { findMain, type Main } from './content/main.js'
 import { markdownOf } from './content/markdown/markdown.js'
@@ -397,15 +398,20 @@ export class FetchedPage implements Page {
     const base = this.#linkBase
     const texts = this.#xmlScan && this.#linkTexts()
     const byUrl = new Map<string, PageLink>()
+    const complete = new CompleteLinks(links)
     let textsLeft = MOST_TEXTS
     for (let index = 0; index < links.length; index++) {
+      if (complete.has(index)) continue
       const { href, tag, rel } = links.at(index)
       const url = resolve(href, base)
-      if (url === undefined) continue
-      const known = byUrl.get(url)
+      const known = url === undefined ? undefined : byUrl.get(url)
       // Of several links to a URL the first counts; but where it has no text, as a picture may, the next one names it.
-      if (known !== undefined && known.text !== '') continue
+      if (url === undefined || (known !== undefined && known.text !== '')) {
+        complete.addLast()
+        continue
+      }
       const text = --textsLeft < 0 ? '' : owned(texts?.get(href) ?? links.textAt(index))
+      if (text !== '') complete.addLast()
       if (known === undefined)
         byUrl.set(url, { url, tag, rel: rel === undefined ? undefined : owned(rel), text })
       else if (text !== '') byUrl.set(url, { ...known, text })

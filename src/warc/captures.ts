@@ -10,6 +10,7 @@ import { sha1 } from './format/digest.js'
 import { archiveFiles, readFile, readWindow } from './reader.js'
 import { indexOf, OPEN } from './series.js'
 
+const NOT_MODIFIED = 304
 const INDEXED: ReadonlySet<string> = new Set(['response', 'revisit', 'resource'])
 
 /** What the index says about a record; undefined if it is not indexed. */
@@ -68,6 +69,12 @@ export class Captures {
   /** The last capture up to a time that is no revisit. */
   original(url: string, at: number): IndexedCapture | undefined {
     const list = this.#byUrl.get(canonicalizeUrl(url) ?? url)?.filter(({ isRevisit }) => !isRevisit)
+    return list?.findLast(({ date }) => date <= at) ?? list?.[0]
+  }
+
+  /** The last capture up to a time that a 304 may confirm. It may be a revisit, of a payload that another URL had too. */
+  confirmed(url: string, at: number): IndexedCapture | undefined {
+    const list = this.#byUrl.get(canonicalizeUrl(url) ?? url)?.filter(({ status }) => status !== NOT_MODIFIED)
     return list?.findLast(({ date }) => date <= at) ?? list?.[0]
   }
 

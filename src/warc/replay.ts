@@ -100,26 +100,44 @@ export async function resolveCapture(
 ): Promise<ArchivedAnswer | undefined> {
   const record = await readCapture(capture)
   if (record === undefined) return undefined
+  if (record.type !== 'revisit' || record.http?.status !== NOT_MODIFIED)
+    return answerTo(captures, capture, record)
+  const before = originalOf(captures, capture, record, 'confirmed')
+  const confirmed = before && (await readCapture(before))
+  const answer = confirmed && (await answerTo(captures, before, confirmed))
+  // A 304 does not repeat the head of the page.
+  return answer && { ...answer, updated: record.http.headers }
+}
+
+/** The answer of a record that does not confirm another one. */
+async function answerTo(
+  captures: Captures,
+  capture: IndexedCapture,
+  record: WarcRecord,
+): Promise<ArchivedAnswer | undefined> {
   if (record.type !== 'revisit') return answerIn(record)
-  const original = originalOf(captures, capture, record)
+  const original = originalOf(captures, capture, record, 'original')
   const before = original && (await readCapture(original))
   const answer = before && answerIn(before)
   const { http } = record
-  // A revisit may have no head of its own, and a 304 does not repeat the one of the page.
-  if (answer === undefined || http === undefined) return answer
-  if (http.status === NOT_MODIFIED) return { ...answer, updated: http.headers }
-  return { ...answer, status: http.status, headers: http.headers }
+  // A revisit may have no head of its own.
+  return answer === undefined || http === undefined
+    ? answer
+    : { ...answer, status: http.status, headers: http.headers }
 }
 
 function originalOf(
   captures: Captures,
   capture: IndexedCapture,
   { fields }: WarcRecord,
+  find: 'original' | 'confirmed',
 ): IndexedCapture | undefined {
   const url = fields.get('warc-refers-to-target-uri')?.replace(/^<(.*)>$/, '$1') ?? capture.url
   const date = fields.get('warc-refers-to-date')
   const at = date === undefined ? capture.date : (parseW3cDate(date) ?? capture.date)
-  return captures.byDigest(capture.digest) ?? captures.original(url, at)
+  // A 304 has no payload, and the digest of nothing is that of every empty answer.
+  const hasDigest = find === 'original' || fields.has('warc-payload-digest')
+  return (hasDigest ? captures.byDigest(capture.digest) : undefined) ?? captures[find](url, at)
 }
 
 function answerIn(record: WarcRecord): ArchivedAnswer | undefined {

@@ -1,7 +1,9 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { Crawler, type Page } from 'kumo'
-import { readWarc } from 'kumo/warc'
+import { readWarc, warcReplay } from 'kumo/warc'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LoopbackSite, startSite } from '../loopback/site.js'
+import { type LoopbackSite, type Route, startSite } from '../loopback/site.js'
 import { crawlerOf, newFolder, startArchivedSite } from './archived-site.js'
 
 let site: LoopbackSite
@@ -86,6 +88,53 @@ it('refresh: asks for what is not fresh, and uses what has not changed', async (
   version.at = 2
   expect(await titles()).toEqual(['fresh, always 2, version 2', ['/checked', '/always']])
   await changing.close()
+})
+
+it('a 304 confirms the answer before it, also if another URL had its payload', async () => {
+  const links = '<a href="/twin">t</a><a href="/other">o</a>'
+  const contents: Record<string, string> = {
+    '/': links,
+    '/twin': '<title>first</title>',
+    '/other': '<title>other</title>',
+  }
+  const route =
+    (path: string): Route =>
+    (request, response) => {
+      const etag = `"${Buffer.from(contents[path]!).toString('hex')}"`
+      const isKnown = request.headers['if-none-match'] === etag
+      response.writeHead(isKnown ? 304 : 200, {
+        etag,
+        'content-type': 'text/html',
+        'cache-control': 'no-cache',
+      })
+      response.end(isKnown ? undefined : contents[path])
+    }
+  const twins = await startSite({
+    '/': route('/'),
+    '/twin': route('/twin'),
+    '/other': route('/other'),
+    // An empty answer, as a 304 is.
+    '/robots.txt': { status: 404, headers: {}, body: '' },
+  })
+  const folder = newFolder()
+  const titles = async (crawler: Crawler) =>
+    (await crawl(crawler.concurrency(1))).pages.map(({ url, title }) => [
+      url.slice(twins.url('').length),
+      title,
+    ])
+  const refreshed = () => titles(crawlerOf(twins).cache(folder, { mode: 'refresh' }))
+  await refreshed()
+  contents['/twin'] = contents['/other']!
+  await refreshed()
+  const asked = twins.requests.length
+  const confirmed = await refreshed()
+  expect(confirmed.map(([, title]) => title)).toEqual(['', 'other', 'other'])
+  expect(twins.requests.length).toBeGreaterThan(asked)
+  expect(await titles(crawlerOf(twins).cache(folder, { mode: 'only' }))).toEqual(confirmed)
+  expect(await titles(crawlerOf(twins).fetcher(warcReplay(folder)))).toEqual(confirmed)
+  for (const name of readdirSync(folder)) if (name.endsWith('.cdxj')) rmSync(join(folder, name))
+  expect(await titles(crawlerOf(twins).fetcher(warcReplay(folder)))).toEqual(confirmed)
+  await twins.close()
 })
 
 it('refresh: a 304 makes an old answer fresh again, and what must not be kept is not', async () => {

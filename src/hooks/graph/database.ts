@@ -14,6 +14,13 @@ export interface Put {
   readonly value: Uint8Array | null
 }
 
+export interface GraphBatch {
+  /** Copies both. A value of null removes the key. */
+  put(key: Uint8Array, value: Uint8Array | null): void
+  /** Call it once. */
+  write(): Promise<void>
+}
+
 const KEY_BYTES = 5
 const VIEW = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** Larger than LevelDB's default: a graph is written in bulk. */
@@ -24,9 +31,16 @@ const READ_AT_ONCE = 1000
 
 /** Keys sort by kind, then by number. */
 export function keyOf(kind: Kind, number: number): Buffer {
-  const key = Buffer.allocUnsafe(KEY_BYTES)
+  return setKey(Buffer.allocUnsafe(KEY_BYTES), kind, number)
+}
+
+/** The same in memory that is used again. */
+export function setKey(key: Buffer, kind: Kind, number: number): Buffer {
   key[0] = kind.charCodeAt(0)
-  key.writeUInt32BE(number, 1)
+  key[1] = number >>> 24
+  key[2] = number >>> 16
+  key[3] = number >>> 8
+  key[4] = number
   return key
 }
 
@@ -63,12 +77,21 @@ export class GraphDatabase {
 
   /** All or nothing. */
   async write(puts: readonly Put[]): Promise<void> {
+    const batch = this.batch()
+    for (const { key, value } of puts) batch.put(key, value)
+    await batch.write()
+  }
+
+  /** Entries that are collected and then written, all or nothing. */
+  batch(): GraphBatch {
     const batch = this.#level.batch()
-    for (const { key, value } of puts) {
-      if (value === null) batch.del(key)
-      else batch.put(key, value)
+    return {
+      put(key, value) {
+        if (value === null) batch.del(key)
+        else batch.put(key, value)
+      },
+      write: () => this.#call(() => batch.write()),
     }
-    await this.#call(() => batch.write())
   }
 
   get(kind: Kind, number: number): Promise<Uint8Array | undefined> {

@@ -1,18 +1,21 @@
-import { fingerprint } from '../../url/fingerprint.js'
 import type { GraphPage } from './contract.js'
-import { type GraphDatabase, keyOf, type Put } from './database.js'
+import { type GraphBatch, type GraphDatabase, keyOf, setKey } from './database.js'
 import { Incoming } from './incoming.js'
-import { BROKEN, encodeNode, PAGE, REDIRECT, relBits } from './node-record.js'
+import { BROKEN, encodeNode, type NodeRecord, PAGE, REDIRECT, relBits } from './node-record.js'
 import type { Urls } from './urls.js'
 
-/** Entries that are written together. */
+/** Pages that are written together. */
 const BATCH = 2000
 /** Longer texts of links are cut: they are paragraphs. */
 const LONGEST_TEXT = 200
 const CONTROL = /\p{Cc}+/gu
+const HAS_CONTROL = /\p{Cc}/u
 /** Between the text and the rel of a link, and between links. */
 export const FIELD = '\u001f'
 export const LINK = '\u001e'
+
+type Head = Omit<NodeRecord, 'links'>
+const NO_MARKS: Head['marks'] = []
 
 /**
  * Writes into a graph. An entry for each visited URL replaces the last one, so that nothing is read before it is written;
@@ -22,9 +25,13 @@ export class GraphWriter {
   readonly #database: GraphDatabase
   readonly #urls: Urls
   readonly #keepsTexts: boolean
-  #puts: Put[] = []
+  /** Filled by `add`, `drop` and `redirect`, emptied by `#write`. */
+  #batch: GraphBatch | undefined = undefined
+  #pages = 0
   #writing: Promise<void> | undefined = undefined
-  #prints = new Uint32Array(256)
+  /** What could not be written is lost, and later pages may need its numbers. */
+  #failure: { readonly error: unknown } | undefined = undefined
+  readonly #key = keyOf('p', 0)
   #ids = new Uint32Array(128)
   #sorted = new Uint32Array(128)
 
@@ -34,109 +41,133 @@ export class GraphWriter {
     this.#keepsTexts = keepsTexts
   }
 
-  /** A promise if the disk is behind: wait for it before you add more. */
+  /**
+   * A promise if the disk is behind: wait for it before you add more.
+   *
+   * @throws KumoError what a write failed with: open the graph again.
+   */
   add(page: GraphPage): Promise<void> | undefined {
     const { url, links = [], status = 200, seenAt = 0 } = page
     const count = links.length
-    this.#reserve(count + 1)
-    fingerprint(url, this.#prints, 0)
-    for (let i = 0; i < count; i++) fingerprint(links[i]!.url, this.#prints, 2 * (i + 1))
-    this.#urls.resolve(this.#prints, count + 1, this.#ids, (place) =>
-      place === 0 ? url : links[place - 1]!.url,
-    )
-    const own = this.#ids[0]!
-    const sorted = this.#sorted
-    const unique = sortUnique(this.#ids, count, sorted)
-    let marks: [number, number][] = []
+    const urls = new Array<string>(count + 1)
+    urls[0] = url
+    let hasRel = false
     for (let i = 0; i < count; i++) {
-      const bits = relBits(links[i]!.rel)
-      if (bits !== 0) marks.push([placeOf(sorted, unique, this.#ids[i + 1]!), bits])
+      const link = links[i]!
+      urls[i + 1] = link.url
+      if (link.rel !== undefined && link.rel !== '') hasRel = true
     }
-    if (marks.length > 1) marks = [...new Map(marks.sort((a, b) => a[0] - b[0]))]
-    const head = { kind: PAGE, status, seenAt: Math.floor(seenAt / 1000), marks, reason: '' } as const
-    this.#puts.push({ key: keyOf('p', own), value: encodeNode(own, head, sorted, unique) })
-    if (this.#keepsTexts) this.#addTexts(own, links, unique)
+    this.#resolve(urls)
+    const own = this.#ids[0]!
+    const unique = sortUnique(this.#ids, count, this.#sorted)
+    const marks = hasRel ? this.#marksOf(links, unique) : NO_MARKS
+    const head: Head = { kind: PAGE, status, seenAt: Math.floor(seenAt / 1000), marks, reason: '' }
+    this.#put(own, head, this.#sorted, unique)
+    if (this.#keepsTexts) this.#putTexts(own, links, unique)
     return this.#added()
   }
 
   /** A URL that leads nowhere, or a page that is gone: it has no links any more. */
   drop(url: string, status: number, reason: string, seenAt: number): Promise<void> | undefined {
-    return this.#addBare(url, [], { kind: BROKEN, status, seenAt, reason })
+    return this.#addBare([url], { kind: BROKEN, status, seenAt, marks: NO_MARKS, reason })
   }
 
   redirect(url: string, to: string, status: number, seenAt: number): Promise<void> | undefined {
-    return this.#addBare(url, [to], { kind: REDIRECT, status, seenAt, reason: '' })
+    return this.#addBare([url, to], { kind: REDIRECT, status, seenAt, marks: NO_MARKS, reason: '' })
   }
 
-  #addBare(
-    url: string,
-    links: readonly string[],
-    {
-      seenAt,
-      ...more
-    }: { kind: typeof BROKEN | typeof REDIRECT; status: number; seenAt: number; reason: string },
-  ): Promise<void> | undefined {
-    this.#reserve(links.length + 1)
-    for (const [i, each] of [url, ...links].entries()) fingerprint(each, this.#prints, 2 * i)
-    this.#urls.resolve(this.#prints, links.length + 1, this.#ids, (place) =>
-      place === 0 ? url : links[place - 1]!,
-    )
+  #addBare(urls: readonly string[], head: Head): Promise<void> | undefined {
+    this.#resolve(urls)
     const own = this.#ids[0]!
-    const head = { ...more, seenAt: Math.floor(seenAt / 1000), marks: [] }
-    this.#puts.push({
-      key: keyOf('p', own),
-      value: encodeNode(own, head, this.#ids.subarray(1), links.length),
-    })
-    if (this.#keepsTexts) this.#puts.push({ key: keyOf('a', own), value: null })
+    const seenAt = Math.floor(head.seenAt / 1000)
+    this.#put(own, { ...head, seenAt }, this.#ids.subarray(1), urls.length - 1)
+    if (this.#keepsTexts) this.#batch!.put(setKey(this.#key, 'a', own), null)
     return this.#added()
   }
 
-  #addTexts(own: number, links: NonNullable<GraphPage['links']>, unique: number): void {
-    const texts = new Array<string>(unique).fill('')
-    let hasText = false
-    for (const [i, { text = '', rel = '' }] of links.entries()) {
-      if (text === '' && rel === '') continue
-      hasText = true
-      const clean = text.replace(CONTROL, ' ').slice(0, LONGEST_TEXT)
-      texts[placeOf(this.#sorted, unique, this.#ids[i + 1]!)] =
-        rel === '' ? clean : clean + FIELD + rel.replace(CONTROL, ' ')
-    }
-    this.#puts.push({ key: keyOf('a', own), value: hasText ? Buffer.from(texts.join(LINK)) : null })
+  #put(own: number, head: Head, links: Uint32Array, count: number): void {
+    this.#batch ??= this.#database.batch()
+    this.#batch.put(setKey(this.#key, 'p', own), encodeNode(own, head, links, count))
+    this.#pages++
   }
 
-  #reserve(count: number): void {
-    if (this.#ids.length >= count) return
-    this.#ids = new Uint32Array(2 * count)
-    this.#sorted = new Uint32Array(2 * count)
-    this.#prints = new Uint32Array(4 * count)
+  #marksOf(links: NonNullable<GraphPage['links']>, unique: number): Head['marks'] {
+    const marks: [number, number][] = []
+    for (const [i, { rel }] of links.entries()) {
+      const bits = relBits(rel)
+      if (bits !== 0) marks.push([placeOf(this.#sorted, unique, this.#ids[i + 1]!), bits])
+    }
+    return marks.length > 1 ? [...new Map(marks.sort((a, b) => a[0] - b[0]))] : marks
+  }
+
+  #putTexts(own: number, links: NonNullable<GraphPage['links']>, unique: number): void {
+    const texts = new Array<string>(unique).fill('')
+    let hasText = false
+    for (let i = 0; i < links.length; i++) {
+      const { text = '', rel = '' } = links[i]!
+      if (text === '' && rel === '') continue
+      hasText = true
+      const clean = withoutControls(text).slice(0, LONGEST_TEXT)
+      texts[placeOf(this.#sorted, unique, this.#ids[i + 1]!)] =
+        rel === '' ? clean : clean + FIELD + withoutControls(rel)
+    }
+    this.#batch!.put(setKey(this.#key, 'a', own), hasText ? Buffer.from(texts.join(LINK)) : null)
+  }
+
+  /** Sets `#ids` to the numbers of URLs. */
+  #resolve(urls: readonly string[]): void {
+    this.#assertWhole()
+    if (this.#ids.length < urls.length) {
+      this.#ids = new Uint32Array(2 * urls.length)
+      this.#sorted = new Uint32Array(2 * urls.length)
+    }
+    this.#urls.resolve(urls, this.#ids)
   }
 
   #added(): Promise<void> | undefined {
-    if (this.#puts.length < BATCH) return undefined
+    if (this.#pages < BATCH) return undefined
     if (this.#writing === undefined) {
       const writing = this.#write()
       // An error is for whoever flushes.
       writing.catch(() => {})
       return undefined
     }
-    return this.#puts.length < 2 * BATCH ? undefined : this.#writing.catch(() => {})
+    return this.#pages < 2 * BATCH ? undefined : this.#writing.catch(() => {})
   }
 
-  /** Resolves once everything added so far would survive a kill. */
+  /** Resolves once everything added so far would survive a kill; rejects if anything was lost, each time. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined || this.#puts.length > 0) await (this.#writing ?? this.#write())
+    this.#assertWhole()
+    while (this.#writing !== undefined || this.#batch !== undefined) await (this.#writing ?? this.#write())
+    this.#assertWhole()
+  }
+
+  #assertWhole(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
   }
 
   #write(): Promise<void> {
-    const puts = this.#puts
-    this.#puts = []
-    // The numbers of URLs come first: an entry never names a number without a URL.
-    const all = [Incoming.invalidation, ...this.#urls.takeFresh(), ...puts]
-    this.#writing = this.#database.write(all).finally(() => {
-      this.#writing = undefined
-    })
+    const batch = this.#batch!
+    this.#batch = undefined
+    this.#pages = 0
+    // In the same batch, so that an entry never names a number without a URL.
+    this.#urls.putFresh(batch)
+    batch.put(Incoming.invalidation.key, Incoming.invalidation.value)
+    this.#writing = batch
+      .write()
+      .catch((error: unknown) => {
+        this.#failure = { error }
+        throw error
+      })
+      .finally(() => {
+        this.#writing = undefined
+      })
     return this.#writing
   }
+}
+
+function withoutControls(text: string): string {
+  return HAS_CONTROL.test(text) ? text.replace(CONTROL, ' ') : text
 }
 
 /** Sorts `ids[1…count]` into `into`, each once, and returns how many there are. */

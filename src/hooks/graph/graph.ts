@@ -290,8 +290,11 @@ export class Graph {
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    await this.flush()
-    await this.#release()
+    try {
+      await this.flush()
+    } finally {
+      await this.#release()
+    }
   }
 
   async #adjacency() {

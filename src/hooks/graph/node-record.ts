@@ -53,7 +53,7 @@ function putSmall(value: number): void {
   bytes[at++] = value
 }
 
-/** The bytes of a record; `count` of `links` count. They are a copy. */
+/** The bytes of a record; `count` of `links` count. They are valid until the next call. */
 export function encodeNode(
   own: number,
   { kind, status, seenAt, marks, reason }: Omit<NodeRecord, 'links'>,
@@ -87,7 +87,7 @@ export function encodeNode(
       before = place
     }
   }
-  return Buffer.from(bytes.subarray(0, at))
+  return bytes.subarray(0, at)
 }
 
 export function decodeNode(own: number, from: Uint8Array): NodeRecord {

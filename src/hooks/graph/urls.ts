@@ -1,5 +1,5 @@
 import { fingerprint } from '../../url/fingerprint.js'
-import { type GraphDatabase, keyOf, numberOf, type Put } from './database.js'
+import { type GraphBatch, type GraphDatabase, keyOf, numberOf } from './database.js'
 import { IdTable } from './id-table.js'
 
 /** URLs in a block of the database, which is one entry. */
@@ -21,7 +21,7 @@ export class Urls {
   /** URLs that are not on disk yet, the first of which has the number `#freshStart`. */
   #fresh: string[] = []
   #freshStart = 0
-  #print = new Uint32Array(2)
+  #prints = new Uint32Array(2 * BLOCK)
 
   constructor(database: GraphDatabase) {
     this.#database = database
@@ -33,12 +33,10 @@ export class Urls {
 
   async open(): Promise<void> {
     const ids = new Uint32Array(BLOCK)
-    const prints = new Uint32Array(2 * BLOCK)
     for await (const entries of this.#database.scan('u')) {
       for (const [key, value] of entries) {
         const urls = textOf(value)
-        for (const [i, url] of urls.entries()) fingerprint(url, prints, 2 * i)
-        this.#table.resolve(prints, urls.length, ids, () => {})
+        this.#table.resolve(this.#printsOf(urls), urls.length, ids, () => {})
         this.#starts.push(numberOf(key))
       }
     }
@@ -47,8 +45,8 @@ export class Urls {
 
   /** The number of a URL; -1 if it is not in the graph. */
   find(url: string): number {
-    fingerprint(url, this.#print)
-    return this.#table.find(this.#print[0]!, this.#print[1]!)
+    const [low, high] = this.#printsOf([url])
+    return this.#table.find(low!, high!)
   }
 
   /** Of all URLs in the order of their numbers, two words each. */
@@ -56,25 +54,29 @@ export class Urls {
     return this.#table.fingerprints()
   }
 
-  /** The numbers of URLs whose fingerprints are given; new ones get the next numbers. */
-  resolve(prints: Uint32Array, count: number, ids: Uint32Array, urlAt: (place: number) => string): void {
-    this.#table.resolve(prints, count, ids, (place) => void this.#fresh.push(urlAt(place)))
+  /** The numbers of URLs; new ones get the next numbers. */
+  resolve(urls: readonly string[], ids: Uint32Array): void {
+    const prints = this.#printsOf(urls)
+    this.#table.resolve(prints, urls.length, ids, (place) => void this.#fresh.push(urls[place]!))
   }
 
-  /** What must be written so that the numbers given so far survive. */
-  takeFresh(): Put[] {
-    const puts: Put[] = []
+  /** Valid until the next call. */
+  #printsOf(urls: readonly string[]): Uint32Array {
+    if (this.#prints.length < 2 * urls.length) this.#prints = new Uint32Array(4 * urls.length)
+    for (let i = 0; i < urls.length; i++) fingerprint(urls[i]!, this.#prints, 2 * i)
+    return this.#prints
+  }
+
+  /** Puts what must be written so that the numbers given so far survive. */
+  putFresh(batch: GraphBatch): void {
     for (let from = 0; from < this.#fresh.length; from += BLOCK) {
       const start = this.#freshStart + from
-      puts.push({
-        key: keyOf('u', start),
-        value: Buffer.from(this.#fresh.slice(from, from + BLOCK).join(SEPARATOR)),
-      })
+      const block = this.#fresh.slice(from, from + BLOCK).join(SEPARATOR)
+      batch.put(keyOf('u', start), Buffer.from(block))
       this.#starts.push(start)
     }
     this.#freshStart += this.#fresh.length
     this.#fresh = []
-    return puts
   }
 
   /** The URLs of numbers, in their order. */

@@ -39,6 +39,8 @@ export class Batches<Item> {
   #batches = 0
   #retries = 0
   repeated = 0
+  /** Why the last dead letter of this run could not be written. */
+  lastReason: string | undefined = undefined
 
   constructor(
     sink: Pick<Sink<Item, never>, 'name' | 'write'>,
@@ -198,6 +200,7 @@ export class Batches<Item> {
 
   #bury(letter: DeadLetter<Item>, rejected: boolean): void {
     const { report, mostDead } = this.#settings
+    this.lastReason = letter.reason
     if (this.#dead.put(letter, rejected)) {
       report?.(letter)
       return

@@ -1,4 +1,4 @@
-import { invalidOption, KumoError } from '../../errors.js'
+import { invalidOption, KumoError, sentence } from '../../errors.js'
 import type { Page } from '../../extract/contract.js'
 import type { Hook } from '../contract.js'
 import { Batches } from './batches.js'
@@ -79,10 +79,20 @@ export function sink<Item = PageRecord, Data extends object = object>(
       batches = undefined
       await run.close()
       last = run.stats
+      warnOf(given.name, last.dead, run.lastReason)
       await given.close?.()
     },
     stats: () => batches?.stats ?? last,
   }
+}
+
+/** Once for each run, so that nobody takes a crawl whose pages went nowhere for a success. */
+function warnOf(name: string, dead: number, reason: string | undefined): void {
+  if (dead === 0 || reason === undefined) return
+  const message =
+    `the sink '${name}' has ${dead} ${dead === 1 ? 'page' : 'pages'} that could not be written (${sentence(reason)}) The next ` +
+    'run writes them again if the crawl has a durable store such as level(); otherwise they are lost'
+  process.emitWarning(message, { type: 'KumoWarning' })
 }
 
 function inUse(name: string): KumoError {

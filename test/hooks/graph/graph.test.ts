@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { Crawler, level } from 'kumo'
 import { seededRandom } from 'kumo/adapters'
@@ -213,6 +214,31 @@ describe('of a crawl', () => {
     expect((await all(graph.broken())).map(({ reason, status }) => [reason, status])).toEqual([['gone', 404]])
     await hook.close?.()
     expect(await graph.out(at('2'))).toEqual([])
+  })
+
+  test.runIf(existsSync('/dev/full'))('a full disk fails every flush from then on', async () => {
+    const folder = newFolder()
+    const graph = await openGraph(folder)
+    await graph.add({ url: at('a'), links: [{ url: at('b') }] })
+    await graph.flush()
+    // What LevelDB calls its next logs.
+    const logs = [4, 5, 6, 7].map((number) => join(folder, `00000${number}.log`))
+    for (const log of logs) symlinkSync('/dev/full', log)
+    const fill = async () => {
+      const long = 'x'.repeat(5000)
+      for (let i = 0; i < 20_000; i++) await graph.add({ url: at(`${long}${i}`) })
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'KUMO_STORE_FAILED' })
+    // The hook's flush is what keeps a crawl from settling pages that the graph has lost.
+    await expect(graph.flush()).rejects.toMatchObject({ code: 'KUMO_STORE_FAILED' })
+    await expect(graph.flush()).rejects.toMatchObject({ code: 'KUMO_STORE_FAILED' })
+    await expect(graph.close()).rejects.toMatchObject({ code: 'KUMO_STORE_FAILED' })
+    for (const log of logs) rmSync(log)
+    const again = await newGraph(folder)
+    expect((await again.out(at('a'))).map(({ url }) => url)).toEqual([at('b')])
+    const { urls, pages } = await again.counts()
+    expect(await all(again.urls())).toHaveLength(urls)
+    expect(pages).toBeLessThan(20_000)
   })
 
   test('cannot be opened by two programs', async () => {

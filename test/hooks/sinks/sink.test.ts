@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { KumoError } from 'kumo'
 import { virtualClock } from 'kumo/sim'
 import { type DeadLetter, type Sink, type SinkItem, sink } from 'kumo/sinks'
@@ -141,7 +142,14 @@ describe('a write that fails', () => {
       },
     ])
     expect(first.hook.stats()).toMatchObject({ written: 0, dead: 1 })
+    const warned = once(process, 'warning') as Promise<[Error]>
     await first.hook.close?.()
+    const [{ name, message }] = await warned
+    expect([name, message]).toEqual([
+      'KumoWarning',
+      "the sink 'recorder' has 1 page that could not be written (it is down.) The next run writes them again if the crawl " +
+        'has a durable store such as level(); otherwise they are lost',
+    ])
 
     const second = recorder()
     await writeAll(second.hook, [pageNumber(2)], state)
