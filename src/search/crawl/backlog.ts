@@ -16,12 +16,15 @@ export class WaitingPage {
   readonly from: number | undefined
   readonly done: (cost: PageCost | undefined) => void
   readonly failed: (error: unknown) => void
-  /** Another worker has a newer document with the same id: this one must not be put. */
+  /** The worker that handed it over is gone, and nobody waits for it. */
   isCancelled = false
   /** A worker with a higher number has begun to put one of its ids since the others were last asked. */
   isContested = false
   /** Ids for which other workers were asked. */
   readonly ids: string[] = []
+  /** Resolves when it is put, or never will be. */
+  readonly ended: Promise<void>
+  end: () => void = () => {}
 
   constructor(
     page: Page,
@@ -35,6 +38,9 @@ export class WaitingPage {
     this.from = from
     this.done = done
     this.failed = failed
+    this.ended = new Promise((resolve) => {
+      this.end = resolve
+    })
   }
 }
 

@@ -183,7 +183,7 @@ export class PageIndexer {
     this.#end(waiting)
   }
 
-  /** Resolves when no other worker has this id or is about to put it, unless the page was cancelled. */
+  /** Resolves when no other worker has this id or is about to put it. Those that have begun to are asked again. */
   async #claim(id: string, waiting: WaitingPage): Promise<void> {
     if (id !== waiting.page.url) {
       waiting.isContested = false
@@ -202,6 +202,7 @@ export class PageIndexer {
       pages?.delete(waiting)
       if (pages?.size === 0) this.#putting.delete(id)
     }
+    waiting.end()
   }
 
   async #put(page: Page, document: SearchDocument, readMs: number): Promise<PageCost> {
@@ -251,19 +252,18 @@ export class PageIndexer {
   }
 
   /**
-   * Another worker is about to put these. If both put one at the same time, the worker with the lower number does: it
-   * asks again, after the other one has begun.
+   * Another worker is about to put these. If both put one at the same time, a worker with a higher number puts first, and
+   * the other one asks again.
    */
   #dropFor(ids: readonly string[], from: number): Promise<void> | undefined {
-    for (const id of ids) {
-      const pages = this.#putting.get(id)
-      if (pages === undefined) continue
-      for (const waiting of pages) {
-        if (from < this.#worker) waiting.isCancelled = true
-        else waiting.isContested = true
-      }
-      if (from < this.#worker) this.#peers?.forget(id)
-    }
+    const pages = ids.flatMap((id) => [...(this.#putting.get(id) ?? [])])
+    if (pages.length > 0 && from < this.#worker)
+      return Promise.all(pages.map(({ ended }) => ended)).then(() => this.#drop(ids))
+    for (const waiting of pages) waiting.isContested = true
+    return this.#drop(ids)
+  }
+
+  #drop(ids: readonly string[]): Promise<void> | undefined {
     return this.#closing === undefined ? this.#shards.drop(ids) : undefined
   }
 }

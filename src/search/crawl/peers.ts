@@ -100,11 +100,6 @@ export class Peers {
     return this.#nextDrop.asked
   }
 
-  /** Does not ask for an id after all, if it has not asked yet. */
-  forget(id: string): void {
-    this.#nextDrop?.ids.delete(id)
-  }
-
   /** Tells the others how busy this worker is, if that has changed. */
   announce(): void {
     for (const [worker, peer] of this.#peers) {

@@ -11,7 +11,7 @@ import { PageIndexer } from '../../../src/search/crawl/page-indexer.js'
 import { nextTurn, type Random, seededRandom } from '../../../src/time.js'
 import { freshFolder, opened } from '../corpus.js'
 
-const SCHEDULES = 60
+const SCHEDULES = 40
 const WORKERS = 3
 const PAGES = 4
 const IDS = ['https://a.example/', 'https://b.example/', 'urn:own']
