@@ -185,9 +185,9 @@ describe.skipIf(whyNoRedis())(`shared work${whyNoRedis() ? `: ${whyNoRedis()}` :
     await eventually(
       async () => Number((await crawlFacts(crawl)).work) > 0.95 * most,
       'the stream is full',
-      20_000,
+      60_000,
     )
-    await until(() => web.requests.length >= pages, 'all is fetched', 20_000)
+    await until(() => web.requests.length >= pages, 'all is fetched', 60_000)
     expect(Number((await crawlFacts(crawl)).work)).toBeLessThanOrEqual(most)
     open()
     const ended = await Promise.all([first.done, second.done])
@@ -195,5 +195,5 @@ describe.skipIf(whyNoRedis())(`shared work${whyNoRedis() ? `: ${whyNoRedis()}` :
     expect(log).toHaveLength(pages)
     expect(new Set(urlsIn(log)).size).toBe(pages)
     expect(await crawlFacts(crawl)).toEqual(NOTHING)
-  }, 60_000)
+  }, 120_000)
 })
