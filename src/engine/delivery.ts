@@ -87,7 +87,7 @@ export class Delivery {
     )
     const isOffloading = new Set(hooks.filter(({ queue }) => queue?.offload).map(({ name }) => name))
     const offloading = this.queued.filter(({ name }) => isOffloading.has(name))
-    const sink = { flush: () => this.flush(), warn: (message: string) => this.warn(message) }
+    const sink = { clock, flush: () => this.flush(), warn: (message: string) => this.warn(message) }
     this.offload =
       options.offload && offloading.length > 0 ? new Offload(options.offload, offloading, sink) : undefined
     this.#hasSkipHooks = hooks.some(({ skip }) => skip !== undefined)

@@ -1,6 +1,7 @@
 import { KumoError, messageOf } from '../../errors.js'
 import type { Page } from '../../extract/contract.js'
 import type { SharedWork, TakenDocument } from '../../stores/contract.js'
+import type { Clock, Timer } from '../../time.js'
 import type { MaybePromise } from '../../types.js'
 import type { EndReason } from '../stats/stats.js'
 import { type Delivered, type DeliveryProblem, LeftToOthers, UNDELIVERED } from './delivered.js'
@@ -12,6 +13,8 @@ const MOST_WAIT_MS = 250
 const IDLE_IN_MS = 100
 const TAKE_MS = 200
 const MOST_TAKEN_AT_ONCE = 64
+/** What hooks made of pages becomes durable so often while there is more: each flush of an index writes files. */
+const FLUSH_MS = 100
 /** A larger page would keep the server busy for too long. */
 const MOST_PAGE_BYTES = 512 * 1024
 
@@ -33,6 +36,7 @@ export interface OffloadingHook {
 
 /** What becomes of what is taken. */
 interface OffloadSink {
+  readonly clock: Clock
   flush(): Promise<void> | undefined
   warn(message: string): void
 }
@@ -51,6 +55,7 @@ export class Offload {
   /** Documents whose hook is done, until it is flushed. */
   #finished: TakenDocument[] = []
   #isFlushing = false
+  #flushTimer: Timer | undefined = undefined
   #isTaking = false
   /** Nothing came when it last asked: it asks again when the store has news. */
   #isInVain = false
@@ -171,6 +176,7 @@ export class Offload {
     if (answer === UNDELIVERED || answer instanceof LeftToOthers) {
       // It waits again when this process has left.
       this.#tasks--
+      this.#flushIfLast()
       this.#changed()
       return
     }
@@ -180,6 +186,18 @@ export class Offload {
 
   #done(document: TakenDocument): void {
     this.#finished.push(document)
+    const { clock } = this.#sink
+    this.#flushTimer ??= clock.wakeAt(clock.now() + FLUSH_MS, () => this.#flush())
+    this.#flushIfLast()
+  }
+
+  #flushIfLast(): void {
+    if (this.#finished.length > 0 && this.#finished.length >= this.#tasks) this.#flush()
+  }
+
+  #flush(): void {
+    this.#flushTimer?.cancel()
+    this.#flushTimer = undefined
     if (this.#isFlushing) return
     this.#isFlushing = true
     this.#acknowledge().catch((error) => this.#fail(error))
@@ -187,15 +205,14 @@ export class Offload {
 
   /** As with settlements: first what the hook made of them becomes durable, then they are done. */
   async #acknowledge(): Promise<void> {
-    while (this.#finished.length > 0) {
-      const documents = this.#finished
-      this.#finished = []
-      await this.#sink.flush()
-      for (const document of documents) this.#parts.work.done(document)
-      this.#tasks -= documents.length
-    }
+    const documents = this.#finished
+    this.#finished = []
+    await this.#sink.flush()
+    for (const document of documents) this.#parts.work.done(document)
+    this.#tasks -= documents.length
     this.#isFlushing = false
     this.#changed()
+    this.#flushIfLast()
   }
 
   #fail(error: unknown): void {
@@ -205,9 +222,7 @@ export class Offload {
         : new KumoError(
             'KUMO_STORE_FAILED',
             `pages of other processes could not be shared: ${messageOf(error)}`,
-            {
-              cause: error,
-            },
+            { cause: error },
           )
     this.#changed()
   }

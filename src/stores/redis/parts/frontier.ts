@@ -109,7 +109,7 @@ export class RedisFrontier implements Frontier {
   constructor(parts: RedisFrontierParts) {
     this.#parts = parts
     this.#workbench = this.#newWorkbench()
-    parts.journal.connect({ hosts: () => this.#takeHosts(), ranges: () => this.#takeRanges() })
+    parts.journal.connect({ hosts: () => this.#takeHosts(), ranges: (isAll) => this.#takeRanges(isAll) })
   }
 
   get pending(): number {
@@ -446,11 +446,12 @@ export class RedisFrontier implements Frontier {
     })
   }
 
-  *#takeRanges(): Generator<readonly [partition: number, range: string]> {
+  *#takeRanges(isAll: boolean): Generator<readonly [partition: number, range: string]> {
     const ranges = this.#ranges
-    this.#ranges = new Set()
+    // What has been removed since is still to come.
+    if (isAll) this.#ranges = new Set()
     for (const blocks of ranges) {
-      const range = blocks.change()
+      const range = blocks.change(isAll)
       if (range !== undefined) yield [blocks.partition, range]
     }
   }

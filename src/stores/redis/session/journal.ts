@@ -62,8 +62,11 @@ export interface Piece {
 export interface JournalSources {
   /** Hosts that changed: their records, '' for none. */
   hosts(): Iterable<readonly [partition: number, host: string, record: string]>
-  /** Partitions whose range of blocks changed. */
-  ranges(): Iterable<readonly [partition: number, range: string]>
+  /**
+   * Partitions whose range of blocks changed. Unless this is `all`, changes are left: the range must begin where it did, because
+   * blocks that are empty here may not be so in Redis yet.
+   */
+  ranges(isAll: boolean): Iterable<readonly [partition: number, range: string]>
 }
 
 /**
@@ -227,12 +230,12 @@ export class Journal {
     const { operations, left } = grouped(changes)
     const extra: Operation[] = []
     if (this.#isTouched) {
-      this.#isTouched = false
+      this.#isTouched = !isAll
       for (const [partition, host, record] of this.#sources!.hosts())
         extra.push(
           record === '' ? ['HDEL', `:h:${partition}`, host] : ['HSET', `:h:${partition}`, host, record],
         )
-      for (const [partition, range] of this.#sources!.ranges())
+      for (const [partition, range] of this.#sources!.ranges(isAll))
         extra.push(['HSET', ':q', String(partition), range])
     }
     if (isAll) extra.push(...this.#takeRecords())
