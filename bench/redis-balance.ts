@@ -133,7 +133,7 @@ async function skewed(client: Redis, own: string, web: LoopbackWeb): Promise<str
 }
 
 /** A node that says and hears lines of JSON. */
-class Child {
+export class Child {
   readonly #process: ChildProcess
   readonly #heard: Record<string, unknown>[] = []
   #notify: () => void = () => {}

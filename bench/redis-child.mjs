@@ -3,6 +3,7 @@
 import { Crawler } from 'kumo'
 import { byHost, systemClock } from 'kumo/adapters'
 import { redis } from 'kumo/redis'
+import { searchIndex } from 'kumo/search'
 
 const BATCH = 2000
 
@@ -51,10 +52,10 @@ const STEPS = {
     process.exit()
   },
 
-  /** One of several nodes: waits for URLs, says what happens. */
-  async node({ url, crawl, balance, concurrency, delayMs }) {
+  /** One of several nodes: waits for URLs, says what happens. With `index`, it indexes what it gets into that folder. */
+  async node({ url, crawl, balance, concurrency, delayMs, index, offload }) {
     const say = (what, more = {}) => console.log(JSON.stringify({ what, ...more }))
-    const run = new Crawler()
+    let crawler = new Crawler()
       .scope('all')
       .allowPrivate('all')
       .robots(false)
@@ -62,7 +63,8 @@ const STEPS = {
       .concurrency(concurrency)
       .keepOpen()
       .store(redis(url, { crawl, balance }))
-      .start()
+    if (index !== undefined) crawler = crawler.depth(0).use(searchIndex(index, { sync: false, offload }))
+    const run = crawler.start()
     const { createInterface } = await import('node:readline')
     createInterface(process.stdin).on('line', async (line) => {
       const { add, finish } = JSON.parse(line)
@@ -70,8 +72,10 @@ const STEPS = {
       else await run.add(add).then(() => say('added'))
     })
     say('ready')
-    const { pages } = await run.done
-    say('done', { pages })
+    const { pages, queues } = await run.done
+    const { user, system } = process.cpuUsage()
+    const offloaded = queues['search-index']?.offloaded
+    say('done', { pages, offloaded, cpuSeconds: (user + system) / 1e6 })
     process.exit()
   },
 

@@ -24,6 +24,7 @@ import { pipeline } from './pipeline.js'
 import { politeness } from './politeness.js'
 import { queue } from './queue.js'
 import { redis } from './redis.js'
+import { redisWork } from './redis-work.js'
 import { refresh } from './refresh.js'
 import { type Bench, report } from './report.js'
 import { requests } from './requests.js'
@@ -66,6 +67,7 @@ const BENCHES: Record<string, Bench> = {
   disk,
   durable,
   redis,
+  'redis-work': redisWork,
   requests,
   peers,
   warc,

@@ -13,11 +13,14 @@ const SITES = fileURLToPath(new URL('../../shared/sites/', import.meta.url))
 const MOST_BYTES = 150_000
 const LEAST_BYTES = 4000
 
+/** The number of the worker that a host belongs to. */
+type OwnerOf = (host: string) => number
+
 export interface IndexingWeb {
   /** The URLs of all pages, with as much text on the hosts of each of so many workers. */
   even(workers: number): string[]
   /** The same with this share of the text on the hosts of the first worker. */
-  uneven(workers: number, share: number): string[]
+  uneven(workers: number, share: number, ownerOf?: OwnerOf): string[]
   close(): Promise<void>
 }
 
@@ -31,10 +34,11 @@ export async function indexingWeb(hosts: number, pages: number): Promise<Indexin
   const names = Array.from({ length: hosts * 4 }, (_, i) => `127.0.20.${i + 1}`)
   const { partition } = byHost()
   /** How partitions are dealt out when a crawl begins. */
-  const workerOf = (host: string, workers: number) => partition(`${host}:${port}`) % workers
-  const urls = (workers: number, shares: readonly number[]) => {
+  const workerOf = (host: string, workers: number) => partition(host) % workers
+  const urls = (workers: number, shares: readonly number[], ownerOf?: OwnerOf) => {
+    const owner = ownerOf ?? ((host: string) => workerOf(host, workers))
     const own = shares.map((_, worker) =>
-      names.filter((host) => workerOf(host, workers) === worker).slice(0, hosts),
+      names.filter((host) => owner(`${host}:${port}`) === worker).slice(0, hosts),
     )
     const placed = shares.map(() => 0)
     return files.map(({ name, bytes }, i) => {
@@ -54,12 +58,13 @@ export async function indexingWeb(hosts: number, pages: number): Promise<Indexin
         workers,
         Array.from({ length: workers }, () => 1 / workers),
       ),
-    uneven: (workers, share) =>
+    uneven: (workers, share, ownerOf) =>
       urls(
         workers,
         Array.from({ length: workers }, (_, worker) =>
           worker === 0 ? share : (1 - share) / Math.max(1, workers - 1),
         ),
+        ownerOf,
       ),
     async close() {
       child.kill()

@@ -69,8 +69,14 @@ const FOLDERS: readonly string[] = [
   'workers workers/closures workers/exchange',
 ].flatMap((line) => line.split(' '))
 
-/** Files that every room may import. `recipe.ts` marks what Kumo's own functions made, so that threads can rebuild it. */
-const COMMON = ['types.ts', 'errors.ts', 'owned.ts', 'require.ts', 'time.ts', 'modules/recipe.ts']
+/**
+ * Files that every room may import. `recipe.ts` marks what Kumo's own functions made, so that threads can rebuild it;
+ * `cost-line.ts` is how queues and the index learn what pages cost.
+ */
+const COMMON = [
+  ...['types.ts', 'errors.ts', 'owned.ts', 'require.ts', 'time.ts'],
+  ...['modules/recipe.ts', 'hooks/cost-line.ts'],
+]
 /** Files at the root that combine rooms: the public entries. */
 const ENTRIES = ['index.ts', 'adapters.ts', 'crawler.ts']
 /** Rooms that combine other rooms: the options and the run of a crawl. */

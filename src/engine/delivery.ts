@@ -9,8 +9,9 @@ import type { Failure, FailureCode, MaybePromise, Redirect, Skip } from '../type
 import type { CrawlEvents } from './events.js'
 import { type Delivered, type DeliveryProblem, UNDELIVERED } from './hooks/delivered.js'
 import { Flushes } from './hooks/flushes.js'
+import { Offload, type OffloadParts } from './hooks/offload.js'
 import { PageQueue } from './hooks/page-queue.js'
-import type { Summary } from './stats/stats.js'
+import type { EndReason, Summary } from './stats/stats.js'
 
 /** Reads pages one by one. */
 export interface PageReader {
@@ -29,6 +30,8 @@ export interface DeliveryOptions {
   readonly events: EventEmitter<CrawlEvents>
   readonly reader: PageReader | undefined
   readonly timeoutMs: number
+  /** Present: hooks may leave pages to other processes. */
+  readonly offload?: OffloadParts | undefined
   /** Receives mistakes in user code that no listener receives. Absent: the first is emitted as a process warning. */
   readonly warn?: ((message: string) => void) | undefined
   /** Receives, once, which resource this machine lacks. Absent: it is emitted as a process warning. */
@@ -37,6 +40,7 @@ export interface DeliveryOptions {
 
 /** A hook with a queue of its own. */
 export interface QueuedHook {
+  readonly name: string
   readonly queue: PageQueue
   /** Calls the hook; never throws. */
   call(page: Page): MaybePromise<Delivered>
@@ -55,6 +59,8 @@ export class Delivery {
   readonly #direct: readonly Hook[]
   /** Hooks that get pages through a queue. */
   readonly queued: readonly QueuedHook[]
+  /** Present if a hook leaves pages to other processes. */
+  readonly offload: Offload | undefined
   /** Present if a hook must be waited for before a commit. */
   readonly #flushes: Flushes | undefined
   readonly #hasSkipHooks: boolean
@@ -73,11 +79,17 @@ export class Delivery {
         ? []
         : [
             {
+              name: hook.name,
               queue: new PageQueue(hook.name, hook.queue, clock, hook.stages?.bind(hook)),
               call: (page) => this.#callQueued(hook, page),
             },
           ],
     )
+    const isOffloading = new Set(hooks.filter(({ queue }) => queue?.offload).map(({ name }) => name))
+    const offloading = this.queued.filter(({ name }) => isOffloading.has(name))
+    const sink = { clock, flush: () => this.flush(), warn: (message: string) => this.warn(message) }
+    this.offload =
+      options.offload && offloading.length > 0 ? new Offload(options.offload, offloading, sink) : undefined
     this.#hasSkipHooks = hooks.some(({ skip }) => skip !== undefined)
     this.#hasRedirectHooks = hooks.some(({ redirect }) => redirect !== undefined)
     const isFlushed = this.#hasSkipHooks || hooks.some(({ flush }) => flush !== undefined)
@@ -229,9 +241,15 @@ export class Delivery {
     advise(message)
   }
 
+  /** Whether hooks are done with pages of other processes: see `Offload.mayEnd`. */
+  mayEnd(reason: EndReason | undefined): boolean {
+    return this.offload?.mayEnd(reason) ?? true
+  }
+
   /** The crawl was aborted: pages that were not read yet stay pending. */
   abort(): void {
     this.#options.reader?.withdraw()
+    this.offload?.abort()
     for (const { queue } of this.queued) queue.abort()
   }
 

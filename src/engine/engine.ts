@@ -415,14 +415,14 @@ export class Engine {
 
   #isOver(): boolean {
     if (this.#fatal !== undefined || this.#grace.isOver) return true
-    if (this.#inFlight > 0 || this.#settled.length > 0) return false
+    const { delivery, frontier, exchange, storeState } = this.#parts
+    if (!delivery.mayEnd(this.#ending) || this.#inFlight > 0 || this.#settled.length > 0) return false
     // A shard that waits for the store, or is idle, makes no call that would reject, and would wait forever.
-    const { failure } = this.#parts.storeState.condition()
+    const { failure } = storeState.condition()
     if (failure !== undefined) throw failure
     // If the store were closed now, a URL that is in the seen-set but not yet in the frontier would be lost.
     if (this.#seeds.admitting || this.#added.isAdmitting || this.#arriving > 0) return false
     if (this.#moves.isReleasing || this.#admission.arrivals.isHolding) return false
-    const { frontier, exchange } = this.#parts
     const isFed = !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
     const isWaiting = frontier.pending > 0 && !this.followed?.isDoneForNow(frontier.nextDue())
     const hasWork = isFed || isWaiting || this.#visitBudget.isSettling

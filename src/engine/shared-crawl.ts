@@ -24,11 +24,12 @@ interface OwnershipSink {
 
 /** Follows the store when it gains partitions from other processes, or loses them. */
 export function followOwnership(
-  { membership, partitioner }: Pick<EngineParts, 'membership' | 'partitioner'>,
+  { membership, partitioner, delivery }: Pick<EngineParts, 'membership' | 'partitioner' | 'delivery'>,
   visits: Visits,
   moves: PartitionMoves,
   sink: OwnershipSink,
 ): void {
+  delivery.offload?.start(sink.changed)
   membership?.onOwnership({
     gained(partitions) {
       sink.ledger.adoptCounts(partitions)

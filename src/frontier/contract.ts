@@ -82,6 +82,11 @@ export interface Settlement {
    * durable frontier keeps both or neither.
    */
   readonly found?: readonly CrawlRequest[] | undefined
+  /**
+   * The page as hooks of other processes shall have it, from now on or from a moment before. Only in a frontier of a store
+   * with `Membership.work`.
+   */
+  readonly documents?: readonly SharedDocument[] | undefined
   /** Present: no request of this host is handed out before this time (backoff, Retry-After). */
   readonly hostNotBefore?: number | undefined
   /** Present: from now on the pause after a visit to this host is at least this long (Crawl-delay). */
@@ -90,6 +95,14 @@ export interface Settlement {
    * Present: the current state of the host. Leased requests of this host carry it from now on, until `incidents` is 0.
    */
   readonly hostTrouble?: HostTrouble | undefined
+}
+
+/** A page that a hook of this process leaves to the same hook of another one. */
+export interface SharedDocument {
+  /** The name of the hook. */
+  readonly hook: string
+  /** The page, packed. */
+  readonly page: Uint8Array
 }
 
 /** When to hand out a request again. */

@@ -79,6 +79,12 @@ export interface HookQueue {
   readonly pages?: number | undefined
   /** Bytes of their bodies at most; a single larger page is still accepted. Default: 64 MB. */
   readonly bytes?: number | undefined
+  /**
+   * Whether a process with much to do leaves pages to the same hook of other processes that share the crawl (`redis()`), by
+   * what pages have cost so far. There the page is a copy: `follow()` throws, and records of its host cannot be written.
+   * After a crash it may be given to hooks of two processes. Default: false.
+   */
+  readonly offload?: boolean | undefined
 }
 
 /** A stage of a hook's work. */

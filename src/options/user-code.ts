@@ -23,7 +23,7 @@ import { domain } from '../url/scope/rules.js'
 import type { ScopeLike, ScopeRule } from '../url/scope/scope.js'
 import { warc } from '../warc/hook.js'
 import { warcReplay } from '../warc/replay.js'
-import { type Check, frontierPart, integer, keys, naming, part } from './check.js'
+import { boolean, type Check, frontierPart, integer, keys, naming, part } from './check.js'
 import { checked } from './check-access.js'
 import { meantField, meantPartitioner, meantStore } from './meant.js'
 import type { CodeOption, CrawlOptions, Fields, GivenOptions, PartOption, RuleOption } from './options.js'
@@ -321,7 +321,7 @@ const GIVEN_TO_HOOKS = ['page', 'failure', 'redirect', 'skip', 'feed', 'exchange
 const HOOK_CALLS = [...GIVEN_TO_HOOKS, 'flush'] as const
 
 const atLeastOne: Check<number> = (option, value) => integer(option, value, 1, Number.MAX_SAFE_INTEGER)
-const QUEUE_CHECKS = { parallelism: atLeastOne, pages: atLeastOne, bytes: atLeastOne }
+const QUEUE_CHECKS = { parallelism: atLeastOne, pages: atLeastOne, bytes: atLeastOne, offload: boolean }
 
 /** Pages are judged in the thread that fetches them, so a session cannot stay in the program's thread. */
 function sessionWithFunctions(name: string): KumoError {

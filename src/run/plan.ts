@@ -4,6 +4,7 @@ import { WELL_KNOWN_SITEMAP } from '../engine/admission/admission.js'
 import { Delivery, type PageReader } from '../engine/delivery.js'
 import type { CrawlEvents } from '../engine/events.js'
 import { assertNotFollowed } from '../engine/feeds/followed-feeds.js'
+import type { OffloadParts } from '../engine/hooks/offload.js'
 import type { EngineParts, EngineRules } from '../engine/parts.js'
 import { assertNotRefreshed } from '../engine/refresh/known-pages.js'
 import { KumoError, messageOf } from '../errors.js'
@@ -72,6 +73,7 @@ import {
 } from './plan-defaults.js'
 import { feedPartsOf } from './plan-feeds.js'
 import { openStore, storeContext } from './plan-store.js'
+import { packPage, unpackPage } from './threads/packed-page.js'
 
 export interface Plan {
   readonly parts: EngineParts
@@ -206,6 +208,7 @@ export async function plan(
       timeoutMs: options.timeout.hookMs,
       warn: overrides?.warn,
       advise: overrides?.advise,
+      offload: offloadOf(membership, options),
     })
     for (const event of early) void delivery.emit('store', event)
     const hooks = delivery
@@ -294,6 +297,13 @@ function scheduleOf(rules: RefreshRules, { concurrency, delayMs }: CrawlOptions)
 function partsOf(overrides: ShardOverrides): Partial<EngineParts> {
   const { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight } = overrides
   return { ownership, budget, requestBudget, earlierRuns, reportCounts, onPageDone, inFlight }
+}
+
+/** A frontier of the user's own does not pass documents on. */
+function offloadOf(membership: Membership | undefined, options: CrawlOptions): OffloadParts | undefined {
+  const work = options.frontier === undefined ? membership?.work : undefined
+  const product = productOf(options)
+  return work && { work, pack: packPage, unpack: (packed) => unpackPage(packed, product) }
 }
 
 /** The parts that differ when other processes share the crawl. */

@@ -26,6 +26,11 @@ export interface SearchIndexOptions<Data extends object = object> extends Writer
   readonly entries?: boolean | undefined
   /** With workers: whether one that is busy hands pages to others that are not. Default: true. */
   readonly balance?: boolean | undefined
+  /**
+   * With `redis()`: whether a process that is busy leaves pages to others, whose indexes then have them. Not for crawls with
+   * `refresh()`: nobody would replace or remove those pages there. Default: false.
+   */
+  readonly offload?: boolean | undefined
 }
 
 const KEYS = [
@@ -38,6 +43,7 @@ const KEYS = [
   'document',
   'entries',
   'balance',
+  'offload',
 ]
 /** Statuses of pages that are gone for good. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
@@ -64,13 +70,14 @@ export function searchIndex<Data extends object = object>(
   assertKeys('searchIndex()', options, KEYS)
   checkSettings('searchIndex()', options)
   checkSegmenters('searchIndex()', options.segmenters)
-  const { language, document, entries = false, balance = true } = options
+  const { language, document, entries = false, balance = true, offload = false } = options
   if (language !== undefined && typeof language !== 'string')
     throw invalidOption('searchIndex().language', language, "a language tag such as 'ja'")
   if (document !== undefined && typeof document !== 'function')
     throw invalidOption('searchIndex().document', document, 'a function from a page to a document')
   if (typeof entries !== 'boolean') throw invalidOption('searchIndex().entries', entries, 'true or false')
   if (typeof balance !== 'boolean') throw invalidOption('searchIndex().balance', balance, 'true or false')
+  if (typeof offload !== 'boolean') throw invalidOption('searchIndex().offload', offload, 'true or false')
   const hook = new IndexingHook(path, options)
   // Functions cannot be sent to workers: with one, the hook stays in the program's thread, as other hooks do.
   const hasFunctions = document !== undefined || Object.keys(options.segmenters ?? {}).length > 0
@@ -79,7 +86,7 @@ export function searchIndex<Data extends object = object>(
 
 class IndexingHook<Data extends object> implements Hook<Data> {
   readonly name = 'search-index'
-  readonly queue: HookQueue = { parallelism: 64, pages: 512 }
+  readonly queue: HookQueue
   readonly #path: string
   readonly #options: SearchIndexOptions<Data>
   #indexer: PageIndexer | undefined
@@ -87,10 +94,11 @@ class IndexingHook<Data extends object> implements Hook<Data> {
   constructor(path: string, options: SearchIndexOptions<Data>) {
     this.#path = path
     this.#options = options
+    this.queue = { parallelism: 64, pages: 512, offload: options.offload }
   }
 
   async open({ worker = 0, peers }: Partial<HookContext> = {}): Promise<void> {
-    const { language, document, entries: _, balance = true, ...writer } = this.#options
+    const { language, document, entries: _, offload: __, balance = true, ...writer } = this.#options
     const shards = await OwnShards.open({
       path: this.#path,
       writer,

@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange/contract.js'
-import type { Frontier, Politeness, SelectionPolicy } from '../frontier/contract.js'
+import type { Frontier, Politeness, SelectionPolicy, SharedDocument } from '../frontier/contract.js'
 import type { Ownership } from '../partition/contract.js'
 import type { SeenStore } from '../seen/contract.js'
 import type { Clock } from '../time.js'
@@ -91,6 +91,39 @@ export interface Membership {
    */
   mayVisit(): boolean
   health(): StoreHealth
+  /** Documents for hooks, which busy processes leave to idle ones. Absent: the store cannot share them. */
+  readonly work?: SharedWork | undefined
+}
+
+/**
+ * Documents for hooks of all processes.
+ *
+ * Invariants:
+ * - A document is added by the settlement of its page (`Settlement.documents`) and counts as something left until it is
+ *   done: the crawl is not over before.
+ * - It is taken by one process at a time. If that one dies or leaves before the document is done, another one takes it.
+ */
+export interface SharedWork {
+  /** Bytes that this process may add now, without what it has reserved; 0 if there is no other process. */
+  readonly room: number
+  /** Documents that nobody has taken yet. */
+  readonly waiting: number
+  /** Whether there is a document, taken or not, that is not done. */
+  readonly isLeft: boolean
+  /** Reserves room for a document until its settlement. */
+  reserve(bytes: number): void
+  /** The document will not be settled. */
+  release(bytes: number): void
+  /** Takes documents that wait, at most so many. */
+  take(most: number): Promise<readonly TakenDocument[]>
+  /** What hooks made of it is durable. */
+  done(document: TakenDocument): void
+  /** Sets the callback for when one of these properties may have changed. */
+  watch(onChange: () => void): void
+}
+
+export interface TakenDocument extends SharedDocument {
+  readonly id: string
 }
 
 /** What the engine does when partitions come and go. */

@@ -1,6 +1,9 @@
 /** Nodes as processes, a Redis server and a web, and the judgement about what they did. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type { RedisConnection } from 'kumo/redis'
 import { builtProgram } from '../built-program.js'
@@ -22,6 +25,8 @@ export interface ClusterOptions {
   readonly delayMs?: number
   readonly concurrency?: number
   readonly pages?: number
+  /** Present: nodes have a hook that takes so long for a page. */
+  readonly hookMs?: number
   readonly ttlMs?: number
   /** How many hosts the crawl begins with. Default 1. */
   readonly seeds?: number
@@ -86,6 +91,11 @@ export class ClusterNode {
     this.child.send({ stopsItself: true })
   }
 
+  /** From now on, its hook takes so long for a page. */
+  hookTakes(hookMs: number): void {
+    this.child.send({ hookMs })
+  }
+
   /** Sets the wall clock of the process. */
   stepClock(stepMs: number): void {
     this.child.send({ stepMs })
@@ -129,6 +139,7 @@ export class Cluster {
   readonly #options: ClusterOptions
   readonly #program: string
   readonly #proxies: SlowLine[] = []
+  readonly #folder = mkdtempSync(join(tmpdir(), 'kumo-cluster-'))
   readonly #replicated: ReplicatedRedis | undefined
 
   private constructor(
@@ -173,14 +184,27 @@ export class Cluster {
 
   /** Starts a node; its way to Redis may lead through a proxy. */
   node(url: string | RedisConnection = this.server.url): ClusterNode {
-    const { delayMs = DELAY_MS, concurrency = 30, pages, ttlMs: ttl = TTL_MS } = this.#options
+    const { delayMs = DELAY_MS, concurrency = 30, pages, hookMs, ttlMs: ttl = TTL_MS } = this.#options
     const seeds = this.web.seeds(this.#options.seeds ?? 1)
     const node = new ClusterNode(this.#program, {
       ...{ url, crawl: this.crawl, ttl, seeds, delayMs, concurrency },
       pages,
+      hook: hookMs === undefined ? undefined : { ms: hookMs, file: this.#resultsOf(this.nodes.length) },
     })
     this.nodes.push(node)
     return node
+  }
+
+  /** The pages that hooks have made durable, by node: id and URL of each. */
+  results(): string[][] {
+    return this.nodes.map((_, i) => {
+      const file = this.#resultsOf(i)
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    })
+  }
+
+  #resultsOf(node: number): string {
+    return join(this.#folder, `node-${node}`)
   }
 
   async proxy(): Promise<SlowLine> {
@@ -223,6 +247,11 @@ export class Cluster {
     await this.#until(`'${what}' of a node`, () =>
       this.nodes.some(({ heard }) => heard.some((each) => each.what === what)),
     )
+  }
+
+  /** Resolves once so many results of a node are durable. */
+  async flushed(node: number, pages: number): Promise<void> {
+    await this.#until(`${pages} results of node ${node}`, () => this.results()[node]!.length >= pages)
   }
 
   /** Changes an option of the server. */
@@ -272,6 +301,7 @@ export class Cluster {
     if (this.#replicated === undefined) await this.server.stop()
     else await this.#replicated.close()
     await this.web.close()
+    rmSync(this.#folder, { recursive: true, force: true })
   }
 
   async #until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {

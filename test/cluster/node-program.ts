@@ -1,6 +1,7 @@
 /** One node of a crawl that several processes share. It reports what happens to it as lines of JSON. */
 
-import { Crawler } from 'kumo'
+import { appendFileSync } from 'node:fs'
+import { Crawler, type Hook } from 'kumo'
 import { type RedisConnection, redis } from 'kumo/redis'
 
 /** What a node is told. */
@@ -12,6 +13,8 @@ export interface NodeOrders {
   readonly delayMs: number
   readonly concurrency: number
   readonly pages?: number | undefined
+  /** Present: a hook with a queue takes so long for a page, and writes the id and URL of each into a file when it is flushed. */
+  readonly hook?: { readonly ms: number; readonly file: string } | undefined
 }
 
 const orders = JSON.parse(process.argv[2]!) as NodeOrders
@@ -22,7 +25,9 @@ const LOOK_MS = 50
 const say = (what: string, more: object = {}) => console.log(JSON.stringify({ what, ...more }))
 
 let mustStop = false
-process.on('message', (message: { readonly stopsItself?: true }) => {
+let hookMs = orders.hook?.ms ?? 0
+process.on('message', (message: { readonly stopsItself?: true; readonly hookMs?: number }) => {
+  hookMs = message.hookMs ?? hookMs
   mustStop ||= message.stopsItself === true
 })
 // Whoever listens to its parent would never end.
@@ -37,6 +42,7 @@ let crawler = new Crawler()
   .concurrency(orders.concurrency)
   .proxy(stopIfTold)
   .store(redis(orders.url, { crawl: orders.crawl, ttl: orders.ttl }))
+if (orders.hook !== undefined) crawler = crawler.use(slowHook(orders.hook))
 if (orders.pages !== undefined) crawler = crawler.limit({ pages: orders.pages })
 const run = crawler.start()
 run.on('store', ({ kind, message }) => say(kind, { message }))
@@ -52,6 +58,24 @@ try {
 } catch (error) {
   say('failed', { message: String(error) })
   process.exitCode = 1
+}
+
+/** A hook of which others can do a part. */
+function slowHook({ file }: NonNullable<NodeOrders['hook']>): Hook {
+  let lines = ''
+  return {
+    name: 'slow',
+    queue: { offload: true },
+    async page({ id, url }) {
+      await new Promise((resolve) => setTimeout(resolve, hookMs))
+      lines += `${id} ${url}\n`
+    },
+    flush() {
+      appendFileSync(file, lines)
+      if (lines !== '') say('flushed', { pages: lines.split('\n').length - 1 })
+      lines = ''
+    },
+  }
 }
 
 /** Called when a request has been chosen, immediately before it is sent. The worst moment for a process to stop. */

@@ -202,3 +202,11 @@ test("fields come from the page's data", async () => {
   })
   expect((await index.search('tea', { filters: { price: { min: 5 } } })).total).toBe(0)
 })
+
+test('offload is off unless it is asked for, and must be true or false', () => {
+  expect(searchIndex('./index').queue?.offload).toBeUndefined()
+  expect(searchIndex('./index', { offload: true }).queue?.offload).toBe(true)
+  expect(() => searchIndex('./index', { offload: 1 as never })).toThrow(
+    /offload: got 1; allowed: true or false/,
+  )
+})

@@ -1,5 +1,6 @@
 /** How the delivery of a page ends. */
 
+import type { SharedDocument } from '../../frontier/contract.js'
 import type { FailureCode } from '../../types.js'
 
 /** What user code did wrong with a page. */
@@ -14,3 +15,15 @@ export const UNDELIVERED = Symbol('undelivered')
 
 /** Undefined: all is well. */
 export type Delivered = DeliveryProblem | typeof UNDELIVERED | undefined
+
+/** A hook of another process gets the page, once its settlement is stored. */
+export class LeftToOthers {
+  readonly document: SharedDocument
+
+  constructor(document: SharedDocument) {
+    this.document = document
+  }
+}
+
+/** How a page leaves the queue of a hook. */
+export type QueueAnswer = Delivered | LeftToOthers

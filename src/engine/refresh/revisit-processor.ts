@@ -88,8 +88,8 @@ export class RevisitProcessor {
     processed: ProcessedPage | typeof UNDELIVERED,
   ): VisitResult {
     if (processed === UNDELIVERED) return repeated(request, visited.visitedAt!)
-    const { delivered, found } = processed
-    return { ...visited, delivered, found }
+    const { delivered, found, documents } = processed
+    return { ...visited, delivered, found, documents }
   }
 
   /** The page and its next visit. Undefined if the response is invalid, e.g. from a custom fetcher. */

@@ -109,6 +109,7 @@ function mergedQueues(
     return {
       done: total(({ done }) => done),
       perSecond: total(({ perSecond }) => perSecond),
+      offloaded: total(({ offloaded }) => offloaded),
       queue: total(({ queue }) => queue),
       bytes: total(({ bytes }) => bytes),
       usedShare: total(({ usedShare }) => usedShare) / queues.length,

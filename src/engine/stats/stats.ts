@@ -35,6 +35,8 @@ export interface StageStats {
 export interface QueueStats {
   /** Pages that the hook is done with. */
   readonly done: number
+  /** Pages that were left to other processes: see `HookQueue.offload`. */
+  readonly offloaded: number
   readonly perSecond: number
   /** Pages in the queue now, including those being processed, and bytes of their bodies. */
   readonly queue: number

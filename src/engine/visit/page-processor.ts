@@ -1,13 +1,20 @@
 import { messageOf } from '../../errors.js'
 import type { Extracted, ExtractionProblem, FetchTiming, Page } from '../../extract/contract.js'
 import type { FetchedResponse } from '../../fetch/contract.js'
+import type { SharedDocument } from '../../frontier/contract.js'
 import type { CrawlRequest, MaybePromise } from '../../types.js'
 import type { RequestSpec } from '../../url/request-options.js'
 import type { Admission } from '../admission/admission.js'
-import { type Delivered, type DeliveryProblem, UNDELIVERED } from '../hooks/delivered.js'
+import {
+  type Delivered,
+  type DeliveryProblem,
+  LeftToOthers,
+  type QueueAnswer,
+  UNDELIVERED,
+} from '../hooks/delivered.js'
 import type { EngineParts, EngineRules } from '../parts.js'
 import type { Meters } from '../stats/meters.js'
-import type { Reporter } from '../stats/reporter.js'
+import { type Reporter, unvisited } from '../stats/reporter.js'
 import type { Tally } from '../stats/tally.js'
 
 /** The result of processing a page. */
@@ -18,6 +25,8 @@ export interface ProcessedPage {
   readonly found: readonly CrawlRequest[] | undefined
   /** When the page left its slot, if that was before the end of its processing. */
   readonly releasedAt?: number | undefined
+  /** What hooks of other processes get with the settlement. */
+  readonly documents?: readonly SharedDocument[] | undefined
 }
 
 const IS_HTML = /html/
@@ -61,6 +70,10 @@ export class PageProcessor {
     this.#meters = meters
     this.#tally = tally
     this.#reports = reports
+    // Its host is another process's, so nothing about it is recorded here.
+    parts.delivery.offload?.onProblem((page, problem) =>
+      reports.failed(unvisited({ url: page.url, ...problem }, page)),
+    )
   }
 
   /** Extracts the page, delivers it and admits its links. */
@@ -186,9 +199,13 @@ export class PageProcessor {
     followLinks: () => MaybePromise<ProcessedPage>,
   ): Promise<ProcessedPage | typeof UNDELIVERED> {
     const { clock, delivery, extraction } = this.#parts
-    const processing: Promise<Delivered>[] = []
-    for (const { queue, call } of delivery.queued) {
-      const entering = queue.enter(page.body.byteLength, () => this.#callQueued(request, page, call))
+    const processing: Promise<QueueAnswer>[] = []
+    for (const { name, queue, call } of delivery.queued) {
+      const entering = queue.enter({
+        bytes: page.body.byteLength,
+        process: () => this.#callQueued(request, page, call),
+        leave: delivery.offload?.leaving(name, page),
+      })
       processing.push((entering instanceof Promise ? await entering : entering).done)
     }
     const followed = extraction.takeFollowed(page)
@@ -200,12 +217,19 @@ export class PageProcessor {
     const releasedAt = timing === undefined ? undefined : clock.now()
     const answers = await Promise.all(processing)
     const late = this.#settle(page)
-    if (answers.includes(UNDELIVERED)) return UNDELIVERED
+    const left = answers.filter((answer) => answer instanceof LeftToOthers)
+    if (answers.includes(UNDELIVERED)) {
+      for (const each of left) delivery.offload!.drop(each)
+      return UNDELIVERED
+    }
     this.#tally.page(clock.now())
-    const problem = answers.find((answer) => answer !== undefined) as DeliveryProblem | undefined
+    const isProblem = (answer: QueueAnswer) => answer !== undefined && !(answer instanceof LeftToOthers)
+    const problem = answers.find(isProblem) as DeliveryProblem | undefined
     if (problem !== undefined) await this.#reports.failure(request, problem, true)
     const more = late === undefined ? [] : await this.#admission.admitFollowed(late, request)
-    return { delivered: true, found: isTaken ? more : [...(found ?? []), ...more], releasedAt }
+    const all = isTaken ? more : [...(found ?? []), ...more]
+    const documents = left.length > 0 ? left.map(({ document }) => document) : undefined
+    return { delivered: true, found: all, releasedAt, documents }
   }
 
   #callQueued(

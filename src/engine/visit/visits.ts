@@ -334,12 +334,12 @@ export class Visits {
     endedAt: number,
     processed = NO_PAGE,
   ): VisitResult {
-    const { found, delivered } = processed
+    const { found, delivered, documents } = processed
     const hostDelayMs = this.#hostDelayMs(request, endedAt - startedAt)
     if (request.hostTrouble === undefined)
-      return { request, visitedAt: endedAt, hostDelayMs, found, delivered }
+      return { request, visitedAt: endedAt, hostDelayMs, found, delivered, documents }
     const hostTrouble = { incidents: 0, since: endedAt }
-    return { request, visitedAt: endedAt, hostDelayMs, found, delivered, hostTrouble }
+    return { request, visitedAt: endedAt, hostDelayMs, found, delivered, documents, hostTrouble }
   }
 
   /** The delay that the host asks for, or the adaptive one, whichever is longer. */

@@ -7,23 +7,23 @@ import { nextRoundOf, REFRESH } from '../../engine/refresh/rounds.js'
 import { earlierRecords, isDone, recordName } from '../../engine/stats/ledger.js'
 import { pagesForLimits } from '../../engine/stats/tally.js'
 import { asKumoError, KumoError } from '../../errors.js'
-import { completePage, FetchedPage } from '../../extract/page.js'
+import { completePage, type FetchedPage } from '../../extract/page.js'
 import { loadShared } from '../../modules/load.js'
 import { isModuleRef } from '../../modules/module.js'
 import { closuresOf, type PortableOptions, toPortable } from '../../modules/portable.js'
 import type { CrawlOptions, GivenOptions } from '../../options/options.js'
 import type { SharedStore, StateSpace, StateStore, StoreEvent } from '../../stores/contract.js'
 import { type Clock, Waits } from '../../time.js'
-import type { CrawlRequest, MaybePromise } from '../../types.js'
+import type { MaybePromise } from '../../types.js'
 import type { Closures } from '../../workers/closures/host.js'
 import { SharedFlush } from '../../workers/closures/shared-flush.js'
-import type { PageContent } from '../../workers/messages.js'
 import { type Closer, closeAll } from '../closing.js'
 import { productOf } from '../host-rules.js'
 import { openPart } from '../plan.js'
 import { clockOf, partitionerOf, stateOf, storeOf } from '../plan-defaults.js'
 import { storeContext } from '../plan-store.js'
 import type { RunOutputs } from '../run-events.js'
+import { pageOf } from './packed-page.js'
 
 /** What a `WorkerRun` is made of. */
 export interface WorkerRunParts {
@@ -156,28 +156,6 @@ async function openClosures(
     takeFollowed: (page) => (page as FetchedPage).takeFollowed(),
     flush: () => (state.takeChanged() ? shared?.flush?.() : undefined),
   }
-}
-
-export function pageOf(content: PageContent, product: string): FetchedPage {
-  const { url, host, depth, parent, via, attempt, status, body, truncated, wireBytes, priority, extras } =
-    content
-  const request: CrawlRequest = {
-    url,
-    host,
-    depth,
-    priority,
-    attempt,
-    redirects: via.length,
-    parent,
-    ...(via.length > 0 && { via }),
-    ...(extras && { extras }),
-  }
-  const headers = new Map(content.headers)
-  const response = { ok: true, status, headers, body, wireBytes, skippedBody: false, truncated } as const
-  const { fetchedAt, fetchMs } = content
-  const page = new FetchedPage(request, response, { fetchedAt, fetchMs }, product.toLowerCase())
-  page.change = content.change
-  return page
 }
 
 /** Knows whether a hook has written a record that is not on disk yet. Its page must not be settled before that. */

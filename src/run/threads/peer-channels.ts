@@ -3,22 +3,14 @@
  * so that the end of a crawl is not detected while one is on its way.
  */
 
-import { completePage, type FetchedPage } from '../../extract/page.js'
 import type { HookPeers, PeerReceiver } from '../../hooks/contract.js'
-import { contentOf } from '../../workers/closures/proxy.js'
 import type { PortExchange } from '../../workers/exchange/port-exchange.js'
-import type { PageContent } from '../../workers/messages.js'
-import { pageOf } from './open.js'
+import { type PackedContent, packedContent, unpackedPage } from './packed-page.js'
 
 interface PeerMessage {
   /** The hook by its place among the hooks of the crawl, which is the same in every worker. */
   readonly hook: number
   readonly body: unknown
-}
-
-interface PackedContent {
-  readonly page: PageContent
-  readonly data: object
 }
 
 type Post = (exchange: PortExchange) => void
@@ -50,19 +42,10 @@ export class PeerChannels {
           if (!exchange.isClosed) exchange.post(worker, message, transfer)
         }),
       pack: (page) => {
-        const content: PackedContent = {
-          page: contentOf(page, (page as FetchedPage).extras),
-          data: page.data,
-        }
+        const content = packedContent(page)
         return { content, transfer: [content.page.body.buffer as ArrayBuffer] }
       },
-      unpack: (packed) => {
-        const { page: content, data } = packed as PackedContent
-        const page = pageOf(content, this.#productOf(content.host))
-        completePage(page, data, [])
-        page.isSettled = true
-        return page
-      },
+      unpack: (packed) => unpackedPage(packed as PackedContent, this.#productOf),
     }
   }
 

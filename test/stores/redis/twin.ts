@@ -26,6 +26,7 @@ export interface TwinData {
   readonly lists: Map<string, Buffer[]>
   readonly streams: Map<string, Letter[]>
   readonly sets: Map<string, Set<string>>
+  readonly taken: Map<string, string>
 }
 
 export class Twin {
@@ -35,6 +36,8 @@ export class Twin {
   lists = new Map<string, Buffer[]>()
   streams = new Map<string, Letter[]>()
   sets = new Map<string, Set<string>>()
+  /** Who has taken an entry of a stream, by the keys of both. */
+  taken = new Map<string, string>()
 
   readonly #clock: () => number
   readonly #broken: Broken | undefined
@@ -53,15 +56,17 @@ export class Twin {
       lists: new Map([...this.lists].map(([key, list]) => [key, [...list]])),
       streams: new Map([...this.streams].map(([key, letters]) => [key, [...letters]])),
       sets: new Map([...this.sets].map(([key, set]) => [key, new Set(set)])),
+      taken: new Map(this.taken),
     }
   }
 
   /** `run` is the name of the new history. */
-  restore({ hashes, lists, streams, sets }: TwinData, run: string): void {
+  restore({ hashes, lists, streams, sets, taken }: TwinData, run: string): void {
     this.hashes = hashes
     this.lists = lists
     this.streams = streams
     this.sets = sets
+    this.taken = taken
     this.run = run
   }
 
@@ -95,6 +100,8 @@ export class Twin {
         return this.#refusal(K, texts) ?? this.#renew(K, texts)
       case 'look':
         return this.#refusal(K, texts) ?? this.#status(K, texts[0]!, this.#get(`${K}:n`, 'seq')!)
+      case 'work':
+        return this.#refusal(K, texts) ?? this.#work(K, texts)
       case 'commit':
         return this.#refusal(K, texts) ?? this.#commit(K, texts, given[14] as Uint8Array)
       default:
@@ -176,6 +183,8 @@ export class Twin {
       this.#delete(`${K}:own`, partition)
       if (isDirty && this.#broken !== 'dirty') this.#set(`${K}:dirty`, partition, this.now())
     }
+    const held = [...this.taken].filter(([entry, by]) => entry.startsWith(`${K}:work `) && by === id)
+    if (held.length > 0) this.#increase(`${K}:n`, 'waiting', held.length)
     this.#delete(`${K}:nodes`, id)
     this.#delete(`${K}:load`, id)
     this.hashes.delete(node)
@@ -200,7 +209,7 @@ export class Twin {
     const free = this.#number(n, 'partitions') - this.#hash(`${K}:own`).size
     return [
       ...['ok', String(seq), String(left), this.#get(n, 'over') ?? '0', String(nodes), String(free)],
-      ...[...facts, 'seeds'].map((fact) => this.#get(n, fact) ?? '0'),
+      ...[...facts, 'seeds', 'waiting', 'work'].map((fact) => this.#get(n, fact) ?? '0'),
       [...(this.sets.get(`${K}:mail:${id}`) ?? [])].join(' '),
     ]
   }
@@ -260,6 +269,31 @@ export class Twin {
     return this.#status(K, id!, this.#get(`${K}:n`, 'seq')!)
   }
 
+  #work(K: string, [id, , , , most]: readonly string[]): Reply {
+    const reply = ['ok', this.#get(`${K}:n`, 'seq')!]
+    const entries = (this.streams.get(`${K}:work`) ?? []).map(([entry]) => entry)
+    const takerOf = (entry: string) => this.taken.get(`${K}:work ${entry}`)
+    const own = entries.filter((entry) => takerOf(entry) === id)
+    reply.push(...own)
+    if (this.#number(`${K}:n`, 'waiting') <= 0) return reply
+    const isOrphan = (entry: string) => {
+      const taker = takerOf(entry)
+      return taker !== undefined && !this.hashes.has(`${K}:node:${taker}`)
+    }
+    // Those of nodes that are gone come node by node, in the order of their names.
+    const orphans = entries
+      .filter(isOrphan)
+      .sort((a, b) => (takerOf(a)! === takerOf(b)! ? 0 : takerOf(a)! < takerOf(b)! ? -1 : 1))
+    const fresh = entries.filter((entry) => takerOf(entry) === undefined)
+    for (const entry of [...orphans, ...fresh].slice(0, Math.max(0, Number(most) - own.length))) {
+      this.taken.set(`${K}:work ${entry}`, id!)
+      reply.push(entry)
+    }
+    const more = reply.length - 2 - own.length
+    if (more > 0) this.#increase(`${K}:n`, 'waiting', -more)
+    return reply
+  }
+
   #leave(K: string, [id, token]: readonly string[]): Reply {
     if (this.#get(`${K}:node:${id}`, 'token') !== token) return ['fenced']
     const seq = this.#increase(`${K}:n`, 'seq', 1)
@@ -305,7 +339,11 @@ export class Twin {
       return String(held + change)
     })
     let mails = 0
-    for (const operation of unpackOperations(packed)) this.#apply(K, id, operation, () => `${seq}-${mails++}`)
+    let works = 0
+    for (const operation of unpackOperations(packed)) {
+      const isWork = String(operation[0]) === 'work'
+      this.#apply(K, id, operation, () => `${seq}-${isWork ? works++ : mails++}`)
+    }
     return [...this.#status(K, id, seq), ...shares]
   }
 
@@ -339,6 +377,24 @@ export class Twin {
           if (texts[0] !== undefined) this.#set(`${K}:for`, partition, texts[0])
         }
         return
+      case 'work': {
+        const letters = this.streams.get(`${K}:work`) ?? []
+        letters.push([nextId(), [name!, rest[0]!]])
+        this.streams.set(`${K}:work`, letters)
+        this.#increase(`${K}:n`, 'waiting', 1)
+        this.#increase(`${K}:n`, 'work', rest[0]!.byteLength)
+        return
+      }
+      case 'done': {
+        const letters = this.streams.get(`${K}:work`) ?? []
+        const at = letters.findIndex(([entry]) => entry === partition)
+        this.taken.delete(`${K}:work ${partition}`)
+        if (at < 0) return
+        letters.splice(at, 1)
+        this.#increase(`${K}:n`, 'left', -1)
+        this.#increase(`${K}:n`, 'work', -Number(texts[0]))
+        return
+      }
       case 'HINCRBY':
         this.#increase(key, texts[0]!, Number(texts[1]))
         return

@@ -85,6 +85,7 @@ interface Leaving {
  * effects go into the journal. A lease is not recorded: after a crash, leased requests are pending.
  */
 export class RedisFrontier implements Frontier {
+  readonly canHold = true
   readonly #parts: RedisFrontierParts
   readonly #print = new Uint32Array(2)
   readonly #partitions = new Map<number, Blocks>()
@@ -100,6 +101,7 @@ export class RedisFrontier implements Frontier {
   #leaving: Leaving | undefined = undefined
   #waiting = 0
   #leased = 0
+  #held = 0
   #settled = 0
   #now = 0
   #wake: () => void = () => {}
@@ -107,7 +109,7 @@ export class RedisFrontier implements Frontier {
   constructor(parts: RedisFrontierParts) {
     this.#parts = parts
     this.#workbench = this.#newWorkbench()
-    parts.journal.connect({ hosts: () => this.#takeHosts(), ranges: () => this.#takeRanges() })
+    parts.journal.connect({ hosts: () => this.#takeHosts(), ranges: (isAll) => this.#takeRanges(isAll) })
   }
 
   get pending(): number {
@@ -121,6 +123,11 @@ export class RedisFrontier implements Frontier {
 
   get leased(): number {
     return this.#leased
+  }
+
+  /** Visits that have not ended. */
+  get visiting(): number {
+    return this.#leased - this.#held
   }
 
   get hosts(): number {
@@ -159,13 +166,23 @@ export class RedisFrontier implements Frontier {
       if (!this.isLeased(request)) continue
       const host = request.owner as NodeHost
       if (settlement.found !== undefined) for (const found of settlement.found) this.#add(found)
-      request.leased = false
-      this.#leased--
-      this.#settled++
-      if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
-      this.#changeHost(host, settlement)
-      this.#workbench.release(host, visitedAt)
-      this.#remove(request, host.partition)
+      if (request.leased === true) {
+        if (visitedAt !== undefined && visitedAt > this.#now) this.#now = visitedAt
+        this.#changeHost(host, settlement)
+        this.#workbench.release(host, visitedAt)
+      }
+      if (settlement.held === true) {
+        if (request.leased === true) this.#changeHeld(host, 1)
+        request.leased = 'held'
+      } else {
+        if (request.leased === 'held') this.#changeHeld(host, -1)
+        request.leased = false
+        this.#leased--
+        this.#settled++
+        // Before the request is removed, so that a crash repeats the page rather than losing it.
+        for (const { hook, page } of settlement.documents ?? []) this.#parts.journal.work(hook, page)
+        this.#remove(request, host.partition)
+      }
       if (again !== undefined) {
         const { at, attempt, revisit } = again
         const waiting = this.#number(request, host, attempt, at, revisit || request.revisit, false)
@@ -243,7 +260,7 @@ export class RedisFrontier implements Frontier {
     for (const host of this.#workbench.all()) {
       if (!leaving.has(host.partition)) continue
       host.isHeld = true
-      if (host.acquired > 0) busy.push(host)
+      if (host.isLeased) busy.push(host)
       this.#workbench.place(host, this.#now)
     }
     return new Promise((idle) => {
@@ -281,6 +298,7 @@ export class RedisFrontier implements Frontier {
     this.#leaving = undefined
     this.#waiting = 0
     this.#leased = 0
+    this.#held = 0
   }
 
   /** The partitions that it has, with the requests that are due in each. */
@@ -304,6 +322,7 @@ export class RedisFrontier implements Frontier {
     this.#workbench = this.#newWorkbench()
     this.#waiting = 0
     this.#leased = 0
+    this.#held = 0
   }
 
   #newWorkbench(): Workbench<NodeHost> {
@@ -370,6 +389,11 @@ export class RedisFrontier implements Frontier {
     return pending
   }
 
+  #changeHeld(host: NodeHost, by: number): void {
+    host.held += by
+    this.#held += by
+  }
+
   #remove({ number }: NumberedRequest, partition: number): void {
     const blocks = this.#partitions.get(partition)!
     this.#parts.journal.remove(partition, number, blocks.remove(number))
@@ -422,16 +446,17 @@ export class RedisFrontier implements Frontier {
     })
   }
 
-  *#takeRanges(): Generator<readonly [partition: number, range: string]> {
+  *#takeRanges(isAll: boolean): Generator<readonly [partition: number, range: string]> {
     const ranges = this.#ranges
-    this.#ranges = new Set()
+    // What has been removed since is still to come.
+    if (isAll) this.#ranges = new Set()
     for (const blocks of ranges) {
-      const range = blocks.change()
+      const range = blocks.change(isAll)
       if (range !== undefined) yield [blocks.partition, range]
     }
   }
 }
 
 function checkIdle({ busy, idle }: Leaving): void {
-  if (busy.every(({ acquired }) => acquired === 0)) idle()
+  if (busy.every(({ isLeased }) => !isLeased)) idle()
 }

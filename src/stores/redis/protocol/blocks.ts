@@ -59,10 +59,13 @@ export class Blocks {
     return blockOf(this.#next) > block
   }
 
-  /** What to record about the range of blocks; undefined if that is recorded already. */
-  change(): string | undefined {
+  /**
+   * What to record about the range of blocks; undefined if that is recorded already. `isAll` false: settled requests are to be
+   * removed later, so that it must begin where it did.
+   */
+  change(isAll: boolean): string | undefined {
     const last = blockOf(Math.max(0, this.#next - 1))
-    if (!this.#left.has(this.#first)) this.#first = firstOf(this.#left.keys(), last)
+    if (isAll && !this.#left.has(this.#first)) this.#first = firstOf(this.#left.keys(), last)
     const range = `${this.#first} ${last}`
     if (range === this.#recorded) return undefined
     this.#recorded = range

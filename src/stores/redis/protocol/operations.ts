@@ -1,6 +1,6 @@
 /** The operations of a commit, and how they are packed: one MessagePack array, which the script unpacks in C. */
 
-/** `[command, key without its prefix, …arguments]`, or one of the script's own: `mail`, `take`, `give`. */
+/** `[command, key without its prefix, …arguments]`, or one of the script's own: `mail`, `take`, `give`, `work`, `done`. */
 export type Operation = readonly [what: string, key: string, ...rest: (string | Uint8Array)[]]
 
 /** More than Lua's `unpack` can take would fail in the middle of a commit. */

@@ -20,6 +20,8 @@
  *   K:k:<p>, K:k  HASH    records of hosts, and of the crawl
  *   K:in:<p>      STREAM  links that other nodes found: id <seq>-<i>, one or more requests to an entry
  *   K:mail:<id>   SET     the node's partitions that have such links
+ *   K:work        STREAM  documents that nodes leave to others: id <seq>-<i>, with the group 'nodes'; in K:n, 'work' counts their
+ *                         bytes and 'waiting' those that nobody has taken
  */
 
 import { createHash } from 'node:crypto'
@@ -78,6 +80,12 @@ local function forget_node(id, dirty)
       if dirty then redis.call('HSET', K .. ':dirty', owned[i], now) end
     end
   end
+  -- The documents that it has taken wait again, for whoever calls 'work'.
+  if redis.call('EXISTS', K .. ':work') == 1 then
+    for _, taker in ipairs(redis.call('XPENDING', K .. ':work', 'nodes')[4] or {}) do
+      if taker[1] == id then redis.call('HINCRBY', N, 'waiting', taker[2]) end
+    end
+  end
   redis.call('HDEL', K .. ':nodes', id)
   redis.call('HDEL', K .. ':load', id)
   redis.call('DEL', node, K .. ':mail:' .. id)
@@ -100,11 +108,12 @@ local function status(id, seq)
   elseif number('resting') == nodes and redis.call('HGET', N, 'over') ~= '1' then
     redis.call('HSET', N, 'over', '1')
   end
-  local facts = redis.call('HMGET', N, 'over', 'pages', 'requests', 'bytes', 'shared:pages', 'shared:requests', 'partitions', 'seeds')
+  local facts = redis.call('HMGET', N, 'over', 'pages', 'requests', 'bytes', 'shared:pages', 'shared:requests', 'partitions', 'seeds', 'waiting', 'work')
   local free = tonumber(facts[7]) - redis.call('HLEN', K .. ':own')
   local mail = redis.call('SMEMBERS', K .. ':mail:' .. id)
   return { 'ok', tostring(seq), tostring(left), facts[1] or '0', tostring(nodes), tostring(free),
-    facts[2] or '0', facts[3] or '0', facts[4] or '0', facts[5] or '0', facts[6] or '0', facts[8] or '0', table.concat(mail, ' ') }
+    facts[2] or '0', facts[3] or '0', facts[4] or '0', facts[5] or '0', facts[6] or '0', facts[8] or '0',
+    facts[9] or '0', facts[10] or '0', table.concat(mail, ' ') }
 end
 
 -- Why a call of a node is refused; nil if it is not.
@@ -278,6 +287,7 @@ for i, counter in ipairs({ 'pages', 'requests' }) do
   reply_shares[i] = tostring(held + change)
 end
 local mails = 0
+local works = 0
 for _, op in ipairs(operations) do
   local what = op[1]
   if what == 'mail' then
@@ -300,6 +310,19 @@ for _, op in ipairs(operations) do
       redis.call('HDEL', K .. ':own', op[2])
       if op[3] then redis.call('HSET', K .. ':for', op[2], op[3]) end
     end
+  elseif what == 'work' then
+    local stream = K .. ':work'
+    if redis.call('EXISTS', stream) == 0 then redis.call('XGROUP', 'CREATE', stream, 'nodes', '0', 'MKSTREAM') end
+    redis.call('XADD', stream, seq .. '-' .. works, 'hook', op[2], 'page', op[3])
+    works = works + 1
+    redis.call('HINCRBY', N, 'waiting', 1)
+    redis.call('HINCRBY', N, 'work', #op[3])
+  elseif what == 'done' then
+    redis.call('XACK', K .. ':work', 'nodes', op[2])
+    if redis.call('XDEL', K .. ':work', op[2]) == 1 then
+      redis.call('HINCRBY', N, 'left', -1)
+      redis.call('HINCRBY', N, 'work', 0 - tonumber(op[3]))
+    end
   elseif what == 'LSET' then
     redis.pcall('LSET', K .. op[2], op[3], op[4])
   else
@@ -310,6 +333,49 @@ end
 local reply = status(id, seq)
 reply[#reply + 1] = reply_shares[1]
 reply[#reply + 1] = reply_shares[2]
+return reply
+`,
+)
+
+/**
+ * `id token run ttl most`: takes documents that other nodes have left, until this node has so many: first those that a node
+ * took that is gone. Answers with the seq, and the ids of all that this node has; so a call whose answer was lost takes nothing
+ * that nobody knows of.
+ */
+export const WORK = script(
+  'work',
+  `
+local id, token, known, ttl, most = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local refused = refusal(id, token, known, ttl)
+if refused then return refused end
+local stream = K .. ':work'
+local reply = { 'ok', redis.call('HGET', N, 'seq') }
+if redis.call('EXISTS', stream) == 0 then return reply end
+for _, each in ipairs(redis.call('XPENDING', stream, 'nodes', '-', '+', 10000, id)) do reply[#reply + 1] = each[1] end
+local had = #reply
+if number('waiting') <= 0 then return reply end
+for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', stream, 'nodes')) do
+  local facts = {}
+  for i = 1, #consumer, 2 do facts[consumer[i]] = consumer[i + 1] end
+  local room = most - (#reply - 2)
+  if room > 0 and redis.call('EXISTS', K .. ':node:' .. facts.name) == 0 then
+    local claim = { 'XCLAIM', stream, 'nodes', id, 0 }
+    for _, each in ipairs(redis.call('XPENDING', stream, 'nodes', '-', '+', math.min(room, 900), facts.name)) do
+      claim[#claim + 1] = each[1]
+      reply[#reply + 1] = each[1]
+    end
+    if #claim > 5 then redis.call(unpack(claim)) end
+    if #claim - 5 == facts.pending then redis.call('XGROUP', 'DELCONSUMER', stream, 'nodes', facts.name) end
+  end
+end
+local room = most - (#reply - 2)
+if room > 0 then
+  local fresh = redis.call('XREADGROUP', 'GROUP', 'nodes', id, 'COUNT', room, 'STREAMS', stream, '>')
+  if fresh then
+    for _, entry in ipairs(fresh[1][2]) do reply[#reply + 1] = entry[1] end
+  end
+end
+if #reply > had then redis.call('HINCRBY', N, 'waiting', had - #reply) end
 return reply
 `,
 )

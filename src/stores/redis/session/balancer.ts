@@ -118,7 +118,7 @@ export class Balancer {
     this.#settled = frontier.settled
     this.#pagesPerSecond = Math.max(rate, this.#pagesPerSecond * FADE)
     // What is in flight, and how much of it ends in a second, say how long a visit takes.
-    if (rate > 0) this.#visitMs = (1000 * frontier.leased) / rate
+    if (rate > 0) this.#visitMs = (1000 * frontier.visiting) / rate
   }
 
   #report(self: string, work: number): void {

@@ -5,6 +5,8 @@ import { MOST_ARGUMENTS, type Operation } from '../protocol/operations.js'
 /** A commit has at most this many operations and characters: the server does nothing else while it runs. */
 const MOST_OPERATIONS = 2048
 const MOST_CHARACTERS = 300_000
+/** A character takes at most so many bytes. */
+const BYTES_PER_CHARACTER = 3
 /** If more than this is waiting, whoever adds waits too. */
 const BEHIND = 50_000
 /** Requests in one entry of an inbox. */
@@ -37,6 +39,8 @@ type Change =
   | { readonly kind: 'give'; readonly partition: number; readonly to: string | undefined }
   | { readonly kind: 'seeds'; readonly partition: -1; readonly urls: readonly string[] }
   | { readonly kind: 'load'; readonly partition: -1; readonly node: string; readonly load: string }
+  | { readonly kind: 'work'; readonly partition: -1; readonly hook: string; readonly page: Uint8Array }
+  | { readonly kind: 'done'; readonly partition: -1; readonly id: string; readonly bytes: number }
 
 /** A request that no page leads to: nobody would find it again. */
 interface Root {
@@ -58,8 +62,11 @@ export interface Piece {
 export interface JournalSources {
   /** Hosts that changed: their records, '' for none. */
   hosts(): Iterable<readonly [partition: number, host: string, record: string]>
-  /** Partitions whose range of blocks changed. */
-  ranges(): Iterable<readonly [partition: number, range: string]>
+  /**
+   * Partitions whose range of blocks changed. Unless this is `all`, changes are left: the range must begin where it did, because
+   * blocks that are empty here may not be so in Redis yet.
+   */
+  ranges(isAll: boolean): Iterable<readonly [partition: number, range: string]>
 }
 
 /**
@@ -80,6 +87,9 @@ export class Journal {
   /** Commits that were stored. */
   #commits = 0
   #sources: JournalSources | undefined = undefined
+  /** Bytes of documents that are here and not in Redis, and of those that are on their way here. */
+  #workBytes = 0
+  #reservedBytes = 0
   #isTouched = false
   #failure: KumoError | undefined = undefined
 
@@ -145,6 +155,28 @@ export class Journal {
       this.#changes.push({ kind: 'seeds', partition: -1, urls: urls.slice(i, i + SEEDS_AT_ONCE) })
   }
 
+  /** A page for a hook of another node. The request of the page must be removed after it. */
+  work(hook: string, page: Uint8Array): void {
+    this.#changes.push({ kind: 'work', partition: -1, hook, page })
+    this.#workBytes += page.byteLength
+    this.reserveWork(-page.byteLength)
+  }
+
+  reserveWork(bytes: number): void {
+    // What was reserved before a loss may be released after it.
+    this.#reservedBytes = Math.max(0, this.#reservedBytes + bytes)
+  }
+
+  /** A document of another node is done. */
+  done(id: string, bytes: number): void {
+    this.#changes.push({ kind: 'done', partition: -1, id, bytes })
+  }
+
+  /** With what is reserved. */
+  get workBytes(): number {
+    return this.#workBytes + this.#reservedBytes
+  }
+
   /** The work that this node has. */
   load(node: string, load: string): void {
     this.#changes.push({ kind: 'load', partition: -1, node, load })
@@ -198,12 +230,12 @@ export class Journal {
     const { operations, left } = grouped(changes)
     const extra: Operation[] = []
     if (this.#isTouched) {
-      this.#isTouched = false
+      this.#isTouched = !isAll
       for (const [partition, host, record] of this.#sources!.hosts())
         extra.push(
           record === '' ? ['HDEL', `:h:${partition}`, host] : ['HSET', `:h:${partition}`, host, record],
         )
-      for (const [partition, range] of this.#sources!.ranges())
+      for (const [partition, range] of this.#sources!.ranges(isAll))
         extra.push(['HSET', ':q', String(partition), range])
     }
     if (isAll) extra.push(...this.#takeRecords())
@@ -234,6 +266,8 @@ export class Journal {
     const found = [...this.#sent, ...this.#changes]
     this.#changes = []
     this.#forgetSent()
+    this.#workBytes = 0
+    this.#reservedBytes = 0
     this.#isTouched = false
     for (const key of this.#records.keys()) if (key !== CRAWL_RECORDS) this.#records.delete(key)
     for (const change of found) {
@@ -248,6 +282,7 @@ export class Journal {
   }
 
   #forgetSent(): void {
+    for (const change of this.#sent) if (change.kind === 'work') this.#workBytes -= change.page.byteLength
     this.#sent = []
     this.#sentRecords = new Map()
   }
@@ -264,6 +299,7 @@ export class Journal {
       if (change.kind === 'add') characters += change.line.length
       else if (change.kind === 'mail') for (const line of change.lines) characters += line.length
       else if (change.kind === 'seeds') for (const url of change.urls) characters += url.length
+      else if (change.kind === 'work') characters += change.page.byteLength / BYTES_PER_CHARACTER
       if (characters > MOST_CHARACTERS && count > 0) break
     }
     return count
@@ -339,6 +375,14 @@ function grouped(changes: readonly Change[]): Piece {
         break
       case 'load':
         rest.push(['HSET', ':load', change.node, change.load])
+        break
+      case 'work':
+        left++
+        rest.push(['work', change.hook, change.page])
+        break
+      case 'done':
+        // The script changes what is left: somebody else may have done it.
+        rest.push(['done', change.id, String(change.bytes)])
     }
   }
   const operations: Operation[] = []

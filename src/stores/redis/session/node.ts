@@ -28,6 +28,7 @@ import type { CrawlStatus, Loss } from './reply.js'
 import { SentLinks } from './sent-links.js'
 import { ServerTime } from './server-time.js'
 import { Session } from './session.js'
+import { RedisWork } from './shared-work.js'
 import { Shares } from './shares.js'
 
 /** Stands for all other nodes. Not the number of any node, and not `MINE` of the engine. */
@@ -49,6 +50,7 @@ export class Node implements Membership {
   readonly state: RedisState
   readonly ownership: Ownership
   readonly exchange: Exchange
+  readonly work: RedisWork
   joinedAfter: number | undefined = undefined
   readonly #client: RedisClient
   readonly #clock: Clock
@@ -132,6 +134,11 @@ export class Node implements Membership {
       hasRead: (seq) => this.#session.dependOn(seq),
       failed: (error) => this.#fail(error),
       idle: () => this.#wake(),
+    })
+    this.work = new RedisWork({
+      ...{ client, key, journal },
+      take: (most) => this.#session.work(most),
+      hasRead: (seq) => this.#session.dependOn(seq),
     })
     this.#balancer = settings.balance === false ? undefined : this.#makeBalancer()
     this.ownership = this.#makeOwnership()
@@ -292,6 +299,7 @@ export class Node implements Membership {
     this.#status = status
     if (status.seeds > this.#seeds && this.#listener !== NO_LISTENER) this.#learnSeeds(status.seeds)
     this.#inbox.notice(status.mail)
+    this.work.heard(status)
     if (status.isOver !== this.#isOver) {
       this.#isOver = status.isOver
       if (this.#isOver) this.#wake()
@@ -445,6 +453,7 @@ export class Node implements Membership {
     this.state.dropAll()
     this.#inbox.forget()
     this.#sentLinks.clear()
+    this.work.reset()
     this.#journal.discard(base)
     this.#reportPause(reason)
     void this.#rejoin()

@@ -18,6 +18,9 @@ export interface CrawlStatus {
   readonly sharedRequests: number
   /** URLs that nodes have added so far while the crawl runs. */
   readonly seeds: number
+  /** Documents left to other nodes that nobody has taken yet, and the bytes of all that are not done. */
+  readonly waiting: number
+  readonly workBytes: number
   /** Partitions of this node with letters from others. */
   readonly mail: readonly number[]
   /** After a commit: the shares that this node holds. */
@@ -72,6 +75,8 @@ export function statusIn(reply: readonly string[]): CrawlStatus {
     sharedPages,
     sharedRequests,
     seeds,
+    waiting,
+    workBytes,
     mail,
     ...shares
   ] = reply
@@ -87,6 +92,8 @@ export function statusIn(reply: readonly string[]): CrawlStatus {
     sharedPages: Number(sharedPages),
     sharedRequests: Number(sharedRequests),
     seeds: Number(seeds),
+    waiting: Number(waiting),
+    workBytes: Number(workBytes),
     mail: mail ? mail.split(' ').map(Number) : [],
     pageShare: Number(shares[0] ?? 0),
     requestShare: Number(shares[1] ?? 0),

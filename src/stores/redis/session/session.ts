@@ -2,7 +2,7 @@ import { KumoError, messageOf } from '../../../errors.js'
 import { type Clock, LATE, type Timer, within } from '../../../time.js'
 import type { Argument, ConfirmedReply, RedisClient } from '../client/contract.js'
 import { packOperations } from '../protocol/operations.js'
-import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION } from '../protocol/scripts.js'
+import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION, WORK } from '../protocol/scripts.js'
 import type { Journal } from './journal.js'
 import { type Instant, Lease } from './lease.js'
 import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
@@ -211,6 +211,11 @@ export class Session {
     return { partitions, waitMs: Number(reply[2]) }
   }
 
+  /** Takes documents that other nodes have left: their ids. */
+  async work(most: number): Promise<readonly string[]> {
+    return (await this.#call(WORK, most))?.reply.slice(2) ?? []
+  }
+
   /** Prolongs the lease, and hears how the crawl is doing. */
   async renew(): Promise<CrawlStatus | undefined> {
     const sentAt = this.#lease.instant()
@@ -358,13 +363,9 @@ export class Session {
         member.commits++
         const spent = this.#parts.shares.take()
         const packed = packOperations(piece.operations)
-        const args = () => [
-          ...[member.commits, isResting ? '1' : '0', piece.left, ...spent.slice(0, 3)],
-          ...spent.slice(3),
-          packed,
-        ]
+        const head = [member.commits, isResting ? '1' : '0', piece.left, ...spent]
         this.#watchStall()
-        const answer = await this.#call(COMMIT, ...args())
+        const answer = await this.#call(COMMIT, ...head, packed)
         this.#unwatchStall()
         if (answer === undefined) return
         const { reply } = answer

@@ -13,6 +13,7 @@ import {
   RENEW,
   type Script,
   VERSION,
+  WORK,
 } from '../../../../src/stores/redis/protocol/scripts.js'
 import { isThorough } from '../../../thorough.js'
 import { whyNoRedis } from '../server.js'
@@ -65,6 +66,8 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
   const twin = new Twin(() => Date.now())
   twin.run = run
   const nodes: { id: string; token: string; commits: number }[] = []
+  /** Documents that some node has taken. */
+  const taken: string[] = []
   let tokens = 0
   let history = ''
   const both = async (script: Script, ...args: (string | number | Uint8Array)[]) => {
@@ -98,8 +101,11 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
     if (what < 0.16) await both(CLAIM, id, token, known, ttl, upTo(PARTITIONS))
     else if (what < 0.3) await both(RENEW, id, token, known, ttl)
     else if (what < 0.4) await both(LOOK, id, token, known, ttl)
-    else if (what < 0.43) await both(LEAVE, id, token)
-    else {
+    else if (what < 0.42) await both(LEAVE, id, token)
+    else if (what < 0.5) {
+      const reply = await both(WORK, id, token, known, ttl, 1 + upTo(3))
+      if (reply[0] === 'ok') taken.push(...reply.slice(2))
+    } else {
       const n = node.commits + pick([1, 1, 1, 1, 1, 0, 2])
       const numbers = [
         pick([0, 1]),
@@ -112,7 +118,7 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
         pick([-1, 40]),
         -1,
       ]
-      const operations = Array.from({ length: upTo(8) }, () => operation(pick, upTo))
+      const operations = Array.from({ length: upTo(8) }, () => operation(pick, upTo, taken))
       const reply = await both(COMMIT, id, token, known, ttl, n, ...numbers, packOperations(operations))
       if (reply[0] === 'ok') node.commits = n
     }
@@ -120,13 +126,20 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
   expect(await dump(redis, K)).toEqual(dumpOf(twin))
 }
 
-function operation(pick: <T>(of: readonly T[]) => T, upTo: (most: number) => number): Operation {
+function operation(
+  pick: <T>(of: readonly T[]) => T,
+  upTo: (most: number) => number,
+  taken: string[],
+): Operation {
   const partition = String(upTo(PARTITIONS))
   const bytes = Uint8Array.from({ length: 8 }, () => upTo(256))
   return pick<Operation>([
     ['mail', partition, 'a line', 'änother\n蜘蛛'],
     ['take', partition, `${upTo(200)}-${upTo(3)}`],
     ['give', partition],
+    ['work', 'hook', bytes],
+    ['work', 'hook', bytes],
+    ['done', taken[upTo(taken.length)] ?? '1-0', '8'],
     ['give', partition, String(1 + upTo(4))],
     ['HSET', ':load', String(1 + upTo(4)), '2.50'],
     ['RPUSH', ':seeds', 'https://a.example/', 'https://b.example/'],
@@ -144,7 +157,7 @@ function operation(pick: <T>(of: readonly T[]) => T, upTo: (most: number) => num
 /** Replies may differ in the server's clock, and in the order of sets. */
 function withoutTime({ name }: Script, reply: readonly string[]): unknown {
   if (name === 'join') return reply.map((part, i) => (i === 3 ? '' : part))
-  return reply.map((part, i) => (i === 12 ? part.split(' ').sort().join(' ') : part))
+  return reply.map((part, i) => (i === 14 ? part.split(' ').sort().join(' ') : part))
 }
 
 const TIMES = /:nodes$|:dirty$/
