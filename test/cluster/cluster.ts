@@ -22,6 +22,8 @@ export interface ClusterOptions {
   readonly delayMs?: number
   readonly concurrency?: number
   readonly pages?: number
+  /** Threads of each node. Default 0: none but that of the program. */
+  readonly workers?: number
   readonly ttlMs?: number
   /** How many hosts the crawl begins with. Default 1. */
   readonly seeds?: number
@@ -166,6 +168,11 @@ export class Cluster {
     return this.#replicated!
   }
 
+  /** Whether nodes have worker threads, which do not hear what their process is told. */
+  get hasThreads(): boolean {
+    return this.#options.workers !== undefined
+  }
+
   /** Where the Sentinels say that the server is. */
   get bySentinels(): RedisConnection {
     return { sentinels: this.replicated.sentinels, name: NAME }
@@ -173,11 +180,11 @@ export class Cluster {
 
   /** Starts a node; its way to Redis may lead through a proxy. */
   node(url: string | RedisConnection = this.server.url): ClusterNode {
-    const { delayMs = DELAY_MS, concurrency = 30, pages, ttlMs: ttl = TTL_MS } = this.#options
+    const { delayMs = DELAY_MS, concurrency = 30, pages, workers, ttlMs: ttl = TTL_MS } = this.#options
     const seeds = this.web.seeds(this.#options.seeds ?? 1)
     const node = new ClusterNode(this.#program, {
       ...{ url, crawl: this.crawl, ttl, seeds, delayMs, concurrency },
-      pages,
+      ...{ pages, workers },
     })
     this.nodes.push(node)
     return node

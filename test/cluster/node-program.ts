@@ -12,6 +12,8 @@ export interface NodeOrders {
   readonly delayMs: number
   readonly concurrency: number
   readonly pages?: number | undefined
+  /** Default 0. */
+  readonly workers?: number | undefined
 }
 
 const orders = JSON.parse(process.argv[2]!) as NodeOrders
@@ -35,8 +37,10 @@ let crawler = new Crawler()
   .robots(false)
   .delay(orders.delayMs)
   .concurrency(orders.concurrency)
-  .proxy(stopIfTold)
   .store(redis(orders.url, { crawl: orders.crawl, ttl: orders.ttl }))
+// A function stays in the thread of the program.
+if (orders.workers === undefined) crawler = crawler.proxy(stopIfTold)
+else crawler = crawler.workers(orders.workers)
 if (orders.pages !== undefined) crawler = crawler.limit({ pages: orders.pages })
 const run = crawler.start()
 run.on('store', ({ kind, message }) => say(kind, { message }))

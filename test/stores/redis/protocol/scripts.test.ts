@@ -98,7 +98,7 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
     if (what < 0.16) await both(CLAIM, id, token, known, ttl, upTo(PARTITIONS))
     else if (what < 0.3) await both(RENEW, id, token, known, ttl)
     else if (what < 0.4) await both(LOOK, id, token, known, ttl)
-    else if (what < 0.43) await both(LEAVE, id, token)
+    else if (what < 0.43) await both(LEAVE, id, token, ...(what < 0.415 ? ['dirty'] : []))
     else {
       const n = node.commits + pick([1, 1, 1, 1, 1, 0, 2])
       const numbers = [
