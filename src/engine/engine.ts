@@ -15,7 +15,7 @@ import { FollowedFeeds } from './feeds/followed-feeds.js'
 import { PartitionMoves, type PartitionSnapshot } from './partition-moves.js'
 import type { EngineParts, EngineRules } from './parts.js'
 import { KnownPages } from './refresh/known-pages.js'
-import { announcing, followOwnership, stillLeased } from './shared-crawl.js'
+import { announcing, durably, followOwnership, restOrLeave, stillLeased } from './shared-crawl.js'
 import type { Diagnosis } from './stats/diagnosis.js'
 import { idleReason } from './stats/idle-reason.js'
 import { Ledger } from './stats/ledger.js'
@@ -216,7 +216,8 @@ export class Engine {
 
   /** Adds seeds that the main thread has read. All `urls` count for the scope; this shard admits `mine`. */
   addSeeds(urls: readonly string[], mine: readonly RequestSpec[]): Promise<void> {
-    return this.#trackArrival(() => this.#admission.admitSeeds(mine, urls))
+    const admit = () => this.#admission.admitSeeds(mine, urls)
+    return this.#trackArrival(() => durably(this.#parts, admit, mine.length > 0))
   }
 
   /** Removes partitions from this shard, with all that belongs to them: see `PartitionMoves`. */
@@ -415,7 +416,7 @@ export class Engine {
 
   #isOver(): boolean {
     if (this.#fatal !== undefined || this.#grace.isOver) return true
-    const { delivery, frontier, exchange, storeState } = this.#parts
+    const { delivery, frontier, storeState } = this.#parts
     if (!delivery.mayEnd(this.#ending) || this.#inFlight > 0 || this.#settled.length > 0) return false
     // A shard that waits for the store, or is idle, makes no call that would reject, and would wait forever.
     const { failure } = storeState.condition()
@@ -427,8 +428,7 @@ export class Engine {
     const isWaiting = frontier.pending > 0 && !this.followed?.isDoneForNow(frontier.nextDue())
     const hasWork = isFed || isWaiting || this.#visitBudget.isSettling
     if (this.#ending === undefined && (hasWork || this.knownPages?.advance())) return false
-    // A process that is stopped leaves; it does not wait for the others.
-    return (this.#ending !== undefined && this.#parts.membership !== undefined) || exchange.rest()
+    return restOrLeave(this.#parts, this.#ending !== undefined)
   }
 
   #sleepUntil(): number {

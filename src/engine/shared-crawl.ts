@@ -62,6 +62,26 @@ export function announcing(
   }
 }
 
+/** Admits what the thread that started this one sends. `mustLast`: resolves once it would survive the death of this thread. */
+export async function durably(
+  { membership, storeState }: Pick<EngineParts, 'membership' | 'storeState'>,
+  admit: () => Promise<void>,
+  mustLast: boolean,
+): Promise<void> {
+  await admit()
+  // Without other processes the exchange says when.
+  if (membership !== undefined && mustLast) await storeState.flush?.()
+}
+
+/** Whether nothing is left anywhere. A process that is stopped leaves; it does not wait for the others. */
+export function restOrLeave(
+  { exchange, membership }: Pick<EngineParts, 'exchange' | 'membership'>,
+  isEnding: boolean,
+): boolean {
+  if (isEnding && membership !== undefined) return exchange.leave?.() ?? true
+  return exchange.rest()
+}
+
 /** The results of visits, without those whose partitions another process has taken over: these are void. */
 export function stillLeased(
   settled: readonly VisitResult[],

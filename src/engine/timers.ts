@@ -40,9 +40,12 @@ export interface EndConditions {
   readonly untilAt?: number
 }
 
-/** With several shards, the main thread ends all of them. */
-export function endConditions({ refresh, budget }: EngineParts, { limit }: EngineRules): EndConditions {
-  if (budget !== undefined) return {}
+/** With several shards, the main thread ends all of them. Among several processes, each ends itself. */
+export function endConditions(
+  { refresh, budget, membership }: EngineParts,
+  { limit }: EngineRules,
+): EndConditions {
+  if (budget !== undefined && membership === undefined) return {}
   const { untilMs, untilAt } = refresh?.schedule.rules ?? {}
   return { timeMs: limit.timeMs, ...(untilMs && { untilMs }), ...(untilAt && { untilAt }) }
 }

@@ -30,6 +30,11 @@ export interface Exchange {
    */
   rest(): boolean
   /**
+   * Called in place of `rest` by a shard that ends while other processes go on with the crawl. True: no other shard of
+   * this process needs it any more. Absent: none does.
+   */
+  leave?(): boolean
+  /**
    * True while the shard holds delivered requests that are not in its store yet, so the sender must not consider them
    * safe. Not implemented by an exchange whose requests would not survive a crash anyway.
    */

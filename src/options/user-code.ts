@@ -16,6 +16,7 @@ import type { HostPartitioner } from '../partition/contract.js'
 import { searchIndex } from '../search/search-index.js'
 import { level } from '../stores/level/level.js'
 import { memory } from '../stores/memory.js'
+import { redisLater } from '../stores/redis-later.js'
 import { checkRewrite, indexPages } from '../url/rewrite.js'
 import { needsPage, remake, toRule } from '../url/scope/combine.js'
 import { isFileName } from '../url/scope/file-names.js'
@@ -87,7 +88,7 @@ export const USER_CODE: { readonly [K in CodeOption]: UserCode<ValueOf<K>> } = {
     option: 'store',
     check: (value) =>
       part('store', value, ['open'], "a store such as level('./crawl') or memory()", meantStore(value)),
-    remake: remakeBy({ memory, level }),
+    remake: remakeBy({ memory, level, redis: redisLater }),
     example: "{ name: 'mine', open: (context) => … }",
   },
   partitioner: {

@@ -5,7 +5,7 @@ import { Delivery, type PageReader } from '../engine/delivery.js'
 import type { CrawlEvents } from '../engine/events.js'
 import { assertNotFollowed } from '../engine/feeds/followed-feeds.js'
 import type { OffloadParts } from '../engine/hooks/offload.js'
-import type { EngineParts, EngineRules } from '../engine/parts.js'
+import type { EarlierRuns, EngineParts, EngineRules } from '../engine/parts.js'
 import { assertNotRefreshed } from '../engine/refresh/known-pages.js'
 import { KumoError, messageOf } from '../errors.js'
 import type { Exchange } from '../exchange/contract.js'
@@ -96,8 +96,11 @@ interface ShardOverrides
   > {
   readonly shard: ShardContext
   readonly clock: Clock
-  /** Called once the store is open, because batches may survive a crash in its outbox. */
-  exchange(outbox: Outbox | undefined): Exchange
+  /**
+   * Called once the store is open, because batches may survive a crash in its outbox. `membership`: the store shares the
+   * crawl among processes, and this shard is one of its members.
+   */
+  exchange(outbox: Outbox | undefined, membership: Membership | undefined): Exchange
   report(event: StoreEvent): void
   /** The copies of a hook in the other workers; `hook` is its place among the hooks. */
   peersOf(hook: number): HookPeers
@@ -199,7 +202,7 @@ export async function plan(
     }
     const sessions = openSessions(options, hookState, clock, closers)
     const { membership } = stored
-    exchange = overrides?.exchange(outbox) ?? membership?.exchange ?? soleExchange()
+    exchange = overrides?.exchange(outbox, membership) ?? membership?.exchange ?? soleExchange()
     delivery = new Delivery({
       clock,
       hooks: options.hooks,
@@ -219,8 +222,8 @@ export async function plan(
       ...stored,
       partitioner,
       ownership: soleOwner(),
-      ...(membership && withOthers(membership, options)),
       ...(overrides && partsOf(overrides)),
+      ...(membership && withOthers(membership, options, overrides?.earlierRuns)),
       exchange,
       robots,
       fetcher,
@@ -245,10 +248,10 @@ export async function plan(
         schedule,
         state: hookState,
         digest: digestOf(options),
-        roundsStartedByMain: overrides !== undefined,
+        roundsStartedByMain: overrides !== undefined && membership === undefined,
         replaces: overrides?.shard.replaces === true,
       },
-      feeds: feedPartsOf(options, hookState, overrides === undefined),
+      feeds: feedPartsOf(options, hookState, overrides === undefined || membership !== undefined),
       // With several shards, the thread that started them reads the seeds.
       seeds: overrides === undefined ? readSeeds(options.seeds) : [].values(),
       sessions,
@@ -258,7 +261,8 @@ export async function plan(
       },
       close: (grace) => closeAll(closers, new Waits(clock, options.timeout.hookMs), clock, grace),
     }
-    return { parts, rules: rulesOf(options, overrides === undefined), outbox }
+    const isFed = overrides === undefined ? options.keepOpen : membership !== undefined
+    return { parts, rules: rulesOf(options, isFed), outbox }
   } catch (error) {
     const waits = new Waits(clock, options.timeout.hookMs)
     await closeAll(closers, waits, clock, new AbortGrace(clock)).catch(() => {})
@@ -306,11 +310,17 @@ function offloadOf(membership: Membership | undefined, options: CrawlOptions): O
   return work && { work, pack: packPage, unpack: (packed) => unpackPage(packed, product) }
 }
 
-/** The parts that differ when other processes share the crawl. */
-function withOthers(membership: Membership, { limit }: CrawlOptions): Partial<EngineParts> {
+/** The parts that differ when other processes share the crawl. `given`: what the main thread knows, if this is a worker. */
+function withOthers(
+  membership: Membership,
+  { limit }: CrawlOptions,
+  given: EarlierRuns | undefined,
+): Partial<EngineParts> {
   const { ownership, joinedAfter } = membership
   const { pages, requests } = membership.limit(limit)
-  const earlierRuns = joinedAfter === undefined ? undefined : { runs: joinedAfter, wasDone: false }
+  const nextRound = given?.nextRound
+  // The first one restores what earlier runs have counted.
+  const earlierRuns = joinedAfter === undefined ? undefined : { runs: joinedAfter, wasDone: false, nextRound }
   return { ownership, budget: pages, requestBudget: requests, earlierRuns }
 }
 
@@ -376,10 +386,13 @@ function trapsOf({ traps: limits }: CrawlOptions): Pick<EngineParts, 'trap' | 's
   }
 }
 
-/** With several shards, the thread that started them keeps the crawl open. */
-function rulesOf(options: CrawlOptions, isSole: boolean): EngineRules {
+/**
+ * With several shards, the thread that started them keeps the crawl open. If each of them is a member of a crawl that
+ * processes share, it stays open until that thread has nothing more to add.
+ */
+function rulesOf(options: CrawlOptions, isKeptOpen: boolean): EngineRules {
   return {
-    isKeptOpen: options.keepOpen && isSole,
+    isKeptOpen,
     concurrency: options.concurrency,
     fetchTimeoutMs: options.timeout.fetchMs,
     delayMs: options.delayMs,

@@ -62,7 +62,7 @@ export interface OpenStore {
 }
 
 /**
- * One process among several that share a crawl. The store gains and loses partitions by itself.
+ * One process among several that share a crawl, or one worker thread of it. The store gains and loses partitions by itself.
  *
  * Invariants:
  * - At any time, at most one process leases requests of a partition, or has visits to its hosts in flight.
@@ -177,7 +177,7 @@ export interface StoreHealth {
   /** Partitions that this process has, and those of the crawl. */
   readonly partitions: number
   readonly partitionsOfCrawl: number
-  /** Processes that share the crawl. */
+  /** Processes that share the crawl. Each worker thread counts as one. */
   readonly nodes: number
   /** Requests left in the whole crawl, as of the last commit. */
   readonly left: number
@@ -321,6 +321,11 @@ export interface SharedStore {
   readonly shared?: unknown
   /** Records of hooks that run on this thread, and those that the shards of the last run left. */
   readonly state?: StateStore
+  /**
+   * True: each shard joins the crawl as a process of its own would (`OpenStore.membership`). The store moves partitions
+   * and requests between shards as it does between processes.
+   */
+  readonly hasMembers?: boolean | undefined
   /** Resolves once everything put into `state` so far would survive a crash. */
   flush?(): MaybePromise<void>
   /**

@@ -12,7 +12,7 @@ import type {
 } from '../engine/contract.js'
 import type { KumoErrorCode } from '../errors.js'
 import type { PollReport } from '../feeds/schedule/contract.js'
-import type { PartitionLoad, ShardContext, StoreEvent } from '../stores/contract.js'
+import type { PartitionLoad, ShardContext, StoreEvent, StoreHealth } from '../stores/contract.js'
 import type { TimeOrigin } from '../time.js'
 import type { Change, CrawlRequest, Link, RequestExtras } from '../types.js'
 import type { RequestSpec } from '../url/request-options.js'
@@ -65,12 +65,18 @@ export type ToWorker =
   | { readonly kind: 'want'; readonly output: WantedOutput }
   /** All shards are idle and nothing is in transit. */
   | { readonly kind: 'finish' }
+  /** The program has nothing more to add: a shard that is a member of a shared crawl may end when that is over. */
+  | { readonly kind: 'fed' }
+  /** Requests that must not be tried again: see `WorkerData.fatal`. */
+  | { readonly kind: 'fatal'; readonly fatal: WorkerData['fatal'] }
   /** Seeds: all define the scope, those in `mine` are this shard's to admit. Confirmed by `done`. */
   | {
       readonly kind: 'seeds'
       readonly id: number
       readonly urls: readonly string[]
       readonly mine: readonly RequestSpec[]
+      /** The program added them while the crawl runs, so that other processes must hear of them. */
+      readonly isAdded: boolean
     }
   /** A batch whose sender or receiver died. Confirmed by `done` once its requests are durable. */
   | { readonly kind: 'leftover'; readonly id: number; readonly text: string }
@@ -127,6 +133,8 @@ export type ToMain =
       readonly loads?: readonly PartitionLoad[] | undefined
       /** With `feeds()`, from time to time. */
       readonly polls?: PollReport | undefined
+      /** If other processes share the crawl. */
+      readonly health?: StoreHealth | undefined
     }
   | { readonly kind: 'alive' }
   /** For a replacement, where the shard's store does not outlive its thread. */

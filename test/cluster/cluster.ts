@@ -27,6 +27,8 @@ export interface ClusterOptions {
   readonly pages?: number
   /** Present: nodes have a hook that takes so long for a page. */
   readonly hookMs?: number
+  /** Threads of each node. Default 0: none but that of the program. */
+  readonly workers?: number
   readonly ttlMs?: number
   /** How many hosts the crawl begins with. Default 1. */
   readonly seeds?: number
@@ -177,6 +179,11 @@ export class Cluster {
     return this.#replicated!
   }
 
+  /** Whether nodes have worker threads, which do not hear what their process is told. */
+  get hasThreads(): boolean {
+    return this.#options.workers !== undefined
+  }
+
   /** Where the Sentinels say that the server is. */
   get bySentinels(): RedisConnection {
     return { sentinels: this.replicated.sentinels, name: NAME }
@@ -184,11 +191,12 @@ export class Cluster {
 
   /** Starts a node; its way to Redis may lead through a proxy. */
   node(url: string | RedisConnection = this.server.url): ClusterNode {
-    const { delayMs = DELAY_MS, concurrency = 30, pages, hookMs, ttlMs: ttl = TTL_MS } = this.#options
-    const seeds = this.web.seeds(this.#options.seeds ?? 1)
+    const { delayMs = DELAY_MS, concurrency = 30, pages, workers, hookMs } = this.#options
+    const { ttlMs: ttl = TTL_MS, seeds: seedHosts = 1 } = this.#options
+    const seeds = this.web.seeds(seedHosts)
     const node = new ClusterNode(this.#program, {
       ...{ url, crawl: this.crawl, ttl, seeds, delayMs, concurrency },
-      pages,
+      ...{ pages, workers },
       hook: hookMs === undefined ? undefined : { ms: hookMs, file: this.#resultsOf(this.nodes.length) },
     })
     this.nodes.push(node)

@@ -11,6 +11,7 @@ import { judgeFault } from './judge.js'
 /** Each costs three processes some seconds. `npm run soak -- cluster` runs all of them with many seeds. */
 const IN_EVERY_RUN = [
   'a node is killed',
+  'a process with worker threads is killed',
   'a node is stopped for longer than its lease',
   'a node is cut off from Redis',
   'Redis is killed and restarted with its log',

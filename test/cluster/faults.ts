@@ -70,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
     async inject(cluster, random) {
       await underWay(cluster, random)
       // Either at any moment, or when it is about to send a request.
-      if (random.next() < 0.5) cluster.nodes[0]!.signal('SIGSTOP')
+      if (random.next() < 0.5 || cluster.hasThreads) cluster.nodes[0]!.signal('SIGSTOP')
       else {
         cluster.nodes[0]!.stopItself()
         await cluster.heardOf('stops')
@@ -79,6 +79,16 @@ export const FAULTS: readonly Fault[] = [
       await pause((1.5 + random.next()) * TTL_MS)
       cluster.nodes[0]!.signal('SIGCONT')
       return { mayRepeat: [uncommitted(at)], stopped: cluster.nodes[0]! }
+    },
+  },
+  {
+    name: 'a process with worker threads is killed',
+    options: { workers: 2 },
+    async inject(cluster, random) {
+      await underWay(cluster, random, 2)
+      const killedAt = Date.now()
+      cluster.nodes[Math.floor(2 * random.next())]!.signal('SIGKILL')
+      return { mayRepeat: [uncommitted(killedAt)], killedAt }
     },
   },
   {

@@ -15,6 +15,8 @@ export interface NodeOrders {
   readonly pages?: number | undefined
   /** Present: a hook with a queue takes so long for a page, and writes the id and URL of each into a file when it is flushed. */
   readonly hook?: { readonly ms: number; readonly file: string } | undefined
+  /** Default 0. */
+  readonly workers?: number | undefined
 }
 
 const orders = JSON.parse(process.argv[2]!) as NodeOrders
@@ -40,9 +42,11 @@ let crawler = new Crawler()
   .robots(false)
   .delay(orders.delayMs)
   .concurrency(orders.concurrency)
-  .proxy(stopIfTold)
   .store(redis(orders.url, { crawl: orders.crawl, ttl: orders.ttl }))
 if (orders.hook !== undefined) crawler = crawler.use(slowHook(orders.hook))
+// A function stays in the thread of the program.
+if (orders.workers === undefined) crawler = crawler.proxy(stopIfTold)
+else crawler = crawler.workers(orders.workers)
 if (orders.pages !== undefined) crawler = crawler.limit({ pages: orders.pages })
 const run = crawler.start()
 run.on('store', ({ kind, message }) => say(kind, { message }))

@@ -1,6 +1,7 @@
 /**
  * Every fault with many seeds: `npm run soak -- cluster`, or `npm run soak -- cluster --seeds 3 --only sentinel`. It ends
- * with a table, and with code 1 if a promise was broken. `--at-once` says how many clusters run at the same time.
+ * with a table, and with code 1 if a promise was broken. `--at-once` says how many clusters run at the same time, `--workers` how many threads
+ * each process has.
  */
 
 import { parseArgs } from 'node:util'
@@ -20,6 +21,7 @@ export async function soakClusters(args: readonly string[]): Promise<boolean> {
       from: { type: 'string', default: '1' },
       'at-once': { type: 'string', default: '2' },
       only: { type: 'string', default: '' },
+      workers: { type: 'string' },
       timed: { type: 'boolean', default: true },
       simulations: { type: 'boolean', default: true },
     },
@@ -31,7 +33,10 @@ export async function soakClusters(args: readonly string[]): Promise<boolean> {
     return false
   }
   const [seeds, from, atOnce] = [values.seeds, values.from, values['at-once']].map(Number)
-  const faults = FAULTS.filter(({ name }) => name.toLowerCase().includes(values.only!.toLowerCase()))
+  const threads = values.workers === undefined ? {} : { workers: Number(values.workers) }
+  const faults = FAULTS.filter(({ name }) => name.toLowerCase().includes(values.only!.toLowerCase())).map(
+    (fault): Fault => ({ ...fault, options: { ...fault.options, ...threads } }),
+  )
   const judged = new Map<Fault, Judged[]>(faults.map((fault) => [fault, []]))
   const findings: string[] = []
   // A fault after the other, so that what runs at the same time differs.

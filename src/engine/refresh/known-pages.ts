@@ -84,19 +84,21 @@ export class KnownPages {
     else own.put(MODE, this.#isContinuous ? CONTINUOUS : ROUNDS)
     if (this.#isContinuous && !this.#isConverting) return
     const planned = { rounds: this.#isContinuous || isLed ? 1 : rounds, complete }
-    const { membership } = this.#parts
+    const { membership, earlierRuns } = this.#parts
+    const nextRound = earlierRuns?.nextRound
+    const joins = membership?.joinedAfter !== undefined && nextRound === undefined
     this.#rounds = new Rounds(state, planned, {
       ...this.#sink,
       shard: membership === undefined ? this.#parts.ownership.self : 0,
       isShared: membership !== undefined,
-      replaces: this.#refresh.replaces || membership?.joinedAfter !== undefined,
+      replaces: this.#refresh.replaces || joins,
       isMine: (host) => this.#isMine(host),
       add: (requests) => this.#parts.frontier.add(requests),
       roundStarted: (round) => {
         this.#round = round
       },
     })
-    await this.#rounds.open(this.#parts.earlierRuns?.nextRound)
+    await this.#rounds.open(nextRound)
   }
 
   /** Queues more known pages if a round is in progress and few of its requests are pending. */

@@ -87,7 +87,12 @@ export async function openWorkerRun(
       nextRound:
         shared?.state &&
         given.refresh &&
-        (await nextRoundOf(shared.state.space(REFRESH), given.refresh.complete, shards)),
+        (await nextRoundOf(
+          shared.state.space(REFRESH),
+          given.refresh.complete,
+          // Members of a shared crawl have one record for all.
+          shared.hasMembers ? 1 : shards,
+        )),
       shards,
       partitions: partitioner.partitions,
       partitionOf: (host) => partitioner.partition(host),
@@ -112,7 +117,8 @@ async function mergeEarlierRuns(
   shared: SharedStore | undefined,
   retryFailed: boolean,
 ): Promise<EarlierTotals> {
-  const crawl = shared?.state?.space('crawl')
+  // Members of a shared crawl restore them themselves.
+  const crawl = shared?.hasMembers ? undefined : shared?.state?.space('crawl')
   const { sum, others } = crawl === undefined ? { others: [] } : await earlierRecords(crawl)
   if (sum === undefined) return { runs: 0, wasDone: false, pages: 0, requests: 0, bytes: 0 }
   crawl!.put(recordName(0), sum)

@@ -25,6 +25,7 @@ import type { ToMain, ToWorker, WantedOutput, WorkerData } from '../../workers/m
 import { SharedBudget } from '../../workers/shared-budget.js'
 import { longestDelayMs, productOf } from '../host-rules.js'
 import { type EngineOutputs, type Plan, plan } from '../plan.js'
+import { MemberExchange } from './member-exchange.js'
 import { PeerChannels } from './peer-channels.js'
 
 /** How often this shard reports its statistics to the main thread. */
@@ -49,6 +50,10 @@ export class WorkerShard {
   readonly #events = new EventEmitter<CrawlEvents>()
   #sendsPages = false
   #exchange: PortExchange | undefined = undefined
+  /** If the shard is a member of a crawl that processes share. */
+  #shared: MemberExchange | undefined = undefined
+  /** See `WorkerData.fatal`. */
+  readonly #fatal: Map<string, string>
   #plan: Plan | undefined = undefined
   #engine: Engine | undefined = undefined
   #reporting: Timer | undefined = undefined
@@ -57,6 +62,7 @@ export class WorkerShard {
 
   constructor(data: WorkerData, main: MainPort, clock: Clock) {
     this.#data = data
+    this.#fatal = new Map(data.fatal)
     this.#main = main
     this.#clock = clock
     this.#table = new OwnershipTable(data.shard.index, data.owners, data.version)
@@ -85,14 +91,14 @@ export class WorkerShard {
       requestBudget: this.#requestBudget,
       earlierRuns: data.earlierRuns,
       reportCounts: data.isDurable ? undefined : (counts) => this.#main.post({ kind: 'counts', counts }),
-      inFlight: new SharedInFlightLog(data.inFlight, new Map(data.fatal), (slot, request) =>
+      inFlight: new SharedInFlightLog(data.inFlight, this.#fatal, (slot, request) =>
         this.#main.post({ kind: 'inFlight', slot, request }),
       ),
       onPageDone: (page) => this.#closureProxy.pageDone(page),
       report: (event) => this.#main.post({ kind: 'store', event: { ...event, cause: undefined } }),
       warn: (message) => this.#main.post({ kind: 'warn', message }),
       advise: (message) => this.#main.post({ kind: 'advice', message }),
-      exchange: (outbox) => {
+      exchange: (outbox, membership) => {
         this.#budget.whenDurable = outbox?.whenDurable.bind(outbox)
         this.#exchange = new PortExchange({
           self: data.shard.index,
@@ -105,7 +111,8 @@ export class WorkerShard {
           onDisconnect: (worker) => peers.left(worker),
         })
         peers.connect(this.#exchange)
-        return this.#exchange
+        this.#shared = membership && new MemberExchange(membership.exchange, this.#exchange)
+        return this.#shared ?? this.#exchange
       },
     })
     const { parts, rules } = this.#plan
@@ -181,7 +188,13 @@ export class WorkerShard {
         this.#requestBudget.changed()
         break
       case 'finish':
-        this.#exchange!.finish()
+        ;(this.#shared ?? this.#exchange!).finish()
+        break
+      case 'fed':
+        engine.finish()
+        break
+      case 'fatal':
+        for (const [name, why] of message.fatal) this.#fatal.set(name, why)
         break
       case 'reply':
         this.#closureProxy.reply(message)
@@ -211,6 +224,7 @@ export class WorkerShard {
         this.#table.bumpVersion()
         break
       case 'seeds':
+        if (command.isAdded) this.#plan!.parts.membership?.announce(command.mine.map(({ url }) => url))
         await engine.addSeeds(command.urls, command.mine)
         this.#confirm(command.id)
         break
@@ -290,12 +304,15 @@ export class WorkerShard {
     const loads = this.#reports++ % LOADS_EVERY === 0 ? this.#engine!.load() : undefined
     const engine = this.#engine!
     const polls = this.#pollReport(engine)
-    this.#main.post({ kind: 'stats', stats: engine.stats(), isForLater: engine.isForLater, loads, polls })
+    const { isForLater } = engine
+    const health = engine.health()
+    this.#main.post({ kind: 'stats', stats: engine.stats(), isForLater, loads, polls, health })
   }
 
   /** Feeds change slowly, and their report takes some milliseconds if there are very many. */
   #pollReport({ followed }: Engine): PollReport | undefined {
-    if (followed === undefined) return undefined
+    // Members of a shared crawl hold the budget together.
+    if (followed === undefined || this.#shared !== undefined) return undefined
     const now = this.#clock.now()
     if (now < this.#pollsReportedAt + pricePeriodMs(followed.feeds.rules.polls.minMs) / 2) return undefined
     this.#pollsReportedAt = now
@@ -313,5 +330,7 @@ type NotACommand =
   | 'resume'
   | 'budgetChanged'
   | 'finish'
+  | 'fed'
+  | 'fatal'
   | 'reply'
   | 'price'

@@ -156,8 +156,10 @@ export class WorkerRunStats {
   }
 }
 
-/** Why the crawl ended, derived from the reasons of its workers. */
-export function reasonOf(reasons: readonly EndReason[]): EndReason {
-  const early = reasons.find((reason) => reason !== 'already-done' && reason !== 'done')
-  return early ?? (reasons.includes('done') ? 'done' : 'already-done')
+/** Why the crawl ended, derived from the reasons of its workers; undefined: a worker cannot say. */
+export function reasonOf(reasons: readonly (EndReason | undefined)[]): EndReason {
+  const known = reasons.filter((reason) => reason !== undefined)
+  const early = known.find((reason) => reason !== 'already-done' && reason !== 'done')
+  const isAll = known.length > 0 || reasons.length === 0
+  return early ?? (known.includes('done') || !isAll ? 'done' : 'already-done')
 }

@@ -8,10 +8,8 @@ import { AddedRequests, type AddedSource, runEnded } from '../../engine/admissio
 import { SeedSource } from '../../engine/admission/seed-source.js'
 import { Delivery, emitWarning } from '../../engine/delivery.js'
 import { EVENT_NAMES, EVENT_SOURCES, type WorkerEvent } from '../../engine/events.js'
-import type { PageCounts } from '../../engine/parts.js'
 import type { Diagnosis } from '../../engine/stats/diagnosis.js'
 import { type NoPageReasons, UnheardReasons } from '../../engine/stats/no-page.js'
-import { unvisited } from '../../engine/stats/reporter.js'
 import type { EndReason, Stats, Summary } from '../../engine/stats/stats.js'
 import { startProgressTimer, startTimers } from '../../engine/timers.js'
 import { asKumoError, type KumoError } from '../../errors.js'
@@ -19,7 +17,7 @@ import { bandwidthMemory } from '../../fetch/http/bandwidth.js'
 import { readSeeds } from '../../options/seeds.js'
 import { type PlannedMove, plannedMove } from '../../partition/balance.js'
 import { OwnershipRegistry } from '../../partition/ownership.js'
-import type { StoreEvent } from '../../stores/contract.js'
+import type { StoreEvent, StoreHealth } from '../../stores/contract.js'
 import { everySecond, type Timer, timeOrigin } from '../../time.js'
 import { hostOf } from '../../url/canonicalize.js'
 import type { RequestSpec } from '../../url/request-options.js'
@@ -34,16 +32,17 @@ import {
 import type { ToMain, WantedOutput, WorkerData } from '../../workers/messages.js'
 import { PendingCommands } from '../../workers/pending-commands.js'
 import { budgetMemory, isUsedUp, returnClaims } from '../../workers/shared-budget.js'
-import { StoreHealth } from '../../workers/store-health.js'
+import { StoreTroubles } from '../../workers/store-troubles.js'
 import { WorkerSupervisor } from '../../workers/supervisor.js'
 import { workerThreads } from '../../workers/thread.js'
+import { reportInvalidSeed } from './invalid-seeds.js'
+import { Members, reasonOfMember } from './members.js'
 import { mayBalance, mostQueued, type WorkerRunParts } from './open.js'
+import { PageCountsOfShards } from './page-counts.js'
 import { type PollPrices, pollPricesOf } from './poll-prices.js'
 import { threadProgram } from './program.js'
+import { SeedDispatch } from './seed-dispatch.js'
 import { reasonOf, WorkerRunStats } from './stats.js'
-
-/** Seeds remembered for replacement workers. Seeds given as a list are known to every worker anyway. */
-const SEEDS_REMEMBERED = 10_000
 
 /** How long after an abort threads that have not ended are terminated. */
 const ABORT_MS = 900
@@ -68,15 +67,14 @@ export class WorkerRun {
   /** All threads have started. */
   #hasBegun = false
   readonly #commands: PendingCommands
-  /** Seeds that a replacement worker must know. */
-  readonly #sentSeeds: string[] = []
-  /** Pages delivered per host and per site, where that is limited and no durable store remembers it. */
-  readonly #hostPages = new Map<string, number>()
-  readonly #sitePages = new Map<string, number>()
-  readonly #ended = new Map<number, EndReason>()
+  readonly #dispatch: SeedDispatch
+  readonly #pageCounts: PageCountsOfShards
+  /** If each worker is a member of a crawl that processes share. */
+  readonly #members: Members | undefined
+  readonly #ended = new Map<number, EndReason | undefined>()
   /** Completed rounds over the known pages. */
   #round = 0
-  readonly #storeHealth = new StoreHealth()
+  readonly #storeTroubles = new StoreTroubles()
   /** What the workers that have ended say about the result. */
   readonly #diagnoses: Diagnosis[] = []
   /** What happened in this thread and was reported to nobody. */
@@ -102,11 +100,14 @@ export class WorkerRun {
     this.#ownership = new OwnershipRegistry(partitions, shards)
     this.#budget = budgetMemory(limit.pages - earlier.pages, limit.bytes - earlier.bytes, shards)
     this.#requestBudget = budgetMemory(limit.requests - earlier.requests, Number.POSITIVE_INFINITY, shards)
-    this.#polls = pollPricesOf(options, clock)
+    this.#pageCounts = new PageCountsOfShards(parts.partitionOf)
+    this.#members = parts.shared?.hasMembers ? new Members(shards, () => clock.now()) : undefined
+    // Members hold the budget of polls together with other processes.
+    this.#polls = this.#members === undefined ? pollPricesOf(options, clock) : undefined
     const isContinuous = options.refresh?.rounds === Number.POSITIVE_INFINITY
     this.#stats = new WorkerRunStats(
       this.#slots,
-      (shard) => this.#ownership.ownedBy(shard).length,
+      (shard) => this.#members?.partitionsOf(shard) ?? this.#ownership.ownedBy(shard).length,
       isContinuous,
     )
     const { events, stream } = parts.outputs
@@ -138,14 +139,17 @@ export class WorkerRun {
         died: (shard, reason, visits, state) => this.#died(shard, reason, visits, state),
         replaced: (shard) => this.#replaced(shard),
         exited: (shard) => this.#workerEnded(shard, 'done'),
-        terminated: () => this.#isEnding || (!this.#isFed && this.#commands.size === 0 && !this.#nextRound()),
+        terminated: () => this.#isTerminated,
       },
     )
     this.#commands = new PendingCommands((shard, message) => this.#supervisor.command(shard, message))
+    const ownerOf = (url: string) => this.#ownership.ownerOf(parts.partitionOf(hostOf(url)))
+    this.#dispatch = new SeedDispatch(this.#commands, shards, ownerOf)
     this.#isKeptOpen = options.keepOpen
+    const counts = { own: this.#stats.own, unheard: this.#unheard }
     const sink = {
-      admit: (requests: readonly RequestSpec[]) => this.#admit(requests),
-      invalid: (url: string, message: string) => this.#invalidSeed(url, message),
+      admit: (requests: readonly RequestSpec[]) => this.#dispatch.admit(requests, false),
+      invalid: (url: string, message: string) => reportInvalidSeed(closures, counts, url, message),
       changed: () => this.#refill(),
     }
     this.#seeds = new SeedSource(readSeeds(options.seeds), {
@@ -154,6 +158,7 @@ export class WorkerRun {
     })
     this.#added = new AddedRequests(clock, {
       ...sink,
+      admit: (requests) => this.#dispatch.admit(requests, true),
       // What workers have admitted is durable already.
       flush: () => {},
       progress: () => this.#stats.progress,
@@ -227,6 +232,13 @@ export class WorkerRun {
     return !this.#seeds.done || !this.#added.isEmpty || this.#isKeptOpen
   }
 
+  /** Whether the crawl is over, now that all workers are idle. */
+  get #isTerminated(): boolean {
+    // Members know, and are idle only then.
+    if (this.#isEnding || this.#members !== undefined) return true
+    return !this.#isFed && this.#commands.size === 0 && !this.#nextRound()
+  }
+
   stop(reason: EndReason = 'stopped'): void {
     this.#ending ??= reason
     this.#added.end(this.#fatal ?? runEnded())
@@ -258,11 +270,22 @@ export class WorkerRun {
     if (this.#isAborted) this.#supervisor.broadcast({ kind: 'abort' })
     else if (this.#ending !== undefined) this.#supervisor.broadcast({ kind: 'stop' })
     if (this.#isPaused) this.#supervisor.broadcast({ kind: 'pause' })
+    this.#letMembersEnd()
+  }
+
+  #letMembersEnd(): void {
+    if (this.#isFed || this.#commands.size > 0) return
+    this.#members?.mayEnd(() => this.#supervisor.broadcast({ kind: 'fed' }))
   }
 
   /** Why no page came, for each worker. */
   noPage(): readonly NoPageReasons[] {
     return [this.#unheard, ...this.#diagnoses.map((each) => each.noPage)]
+  }
+
+  /** How this process is doing, if others share the crawl. */
+  health(): StoreHealth | undefined {
+    return this.#members?.health()
   }
 
   stats(): Stats | undefined {
@@ -314,21 +337,13 @@ export class WorkerRun {
         runs: earlier.runs,
         wasDone: earlier.wasDone,
         nextRound,
-        counted: this.#countsOf(new Set(partitions)),
+        counted: this.#pageCounts.of(new Set(partitions)),
       },
       isDurable: this.#isDurable,
       fatal: this.#crashedUrls.fatal,
       options: portable,
       output: this.#wantedOutput,
     }
-  }
-
-  /** Pages delivered by the hosts and sites of these partitions. */
-  #countsOf(partitions: ReadonlySet<number>): PageCounts {
-    const { partitionOf } = this.#parts
-    const of = (counts: ReadonlyMap<string, number>) =>
-      [...counts].filter(([name]) => partitions.has(partitionOf(name)))
-    return { hosts: of(this.#hostPages), sites: of(this.#sitePages) }
   }
 
   /** Whether what workers commit outlives them. */
@@ -344,14 +359,15 @@ export class WorkerRun {
       case 'stats':
         this.#stats.reported(shard, message.stats, message.isForLater)
         if (message.polls !== undefined) this.#polls?.reported(shard, message.polls)
+        this.#members?.reported(shard, message.health)
         this.#refill()
         break
       case 'counts':
-        for (const [host, pages] of message.counts.hosts) this.#hostPages.set(host, pages)
-        for (const [site, pages] of message.counts.sites) this.#sitePages.set(site, pages)
+        this.#pageCounts.reported(message.counts)
         break
       case 'store':
-        if (this.#storeHealth.isChange(shard, message.event)) void this.#delivery.emit('store', message.event)
+        if (this.#storeTroubles.isChange(shard, message.event))
+          void this.#delivery.emit('store', message.event)
         break
       case 'warn':
         if (!this.#warned) emitWarning(message.message)
@@ -367,12 +383,13 @@ export class WorkerRun {
       case 'ended':
         this.#stats.reported(shard, message.summary)
         this.#diagnoses.push(message.diagnosis)
-        this.#workerEnded(shard, message.summary.reason)
+        this.#members?.reported(shard, undefined)
+        this.#workerEnded(shard, this.#members ? reasonOfMember(message.summary) : message.summary.reason)
         break
     }
   }
 
-  #workerEnded(shard: number, reason: EndReason): void {
+  #workerEnded(shard: number, reason: EndReason | undefined): void {
     this.#ended.set(shard, reason)
     if (this.#ended.size === this.#slots.length) this.#finish()
   }
@@ -385,28 +402,16 @@ export class WorkerRun {
       this.#seeds.refill(this.#stats.due, concurrency, ended, isIdle)
       this.#added.refill(this.#stats.due, concurrency)
     }
+    this.#letMembersEnd()
     this.#supervisor.checkTermination()
-  }
-
-  /** Every worker receives all seeds, because they define the scope; each admits those it owns. */
-  async #admit(seeds: readonly RequestSpec[]): Promise<void> {
-    const { partitionOf } = this.#parts
-    const urls = seeds.map(({ url }) => url)
-    if (this.#sentSeeds.length < SEEDS_REMEMBERED) this.#sentSeeds.push(...urls)
-    const mine: RequestSpec[][] = this.#slots.map(() => [])
-    for (const seed of seeds) mine[this.#ownership.ownerOf(partitionOf(hostOf(seed.url)))]!.push(seed)
-    await Promise.all(
-      mine.map((own, shard) => this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls, mine: own }))),
-    )
   }
 
   /** Brings a replacement up to date. */
   #replaced(shard: number): void {
+    this.#members?.replaced()
     this.#applyControls()
     this.#commands.replaced(shard)
-    if (this.#sentSeeds.length > 0) {
-      void this.#commands.send(shard, (id) => ({ kind: 'seeds', id, urls: this.#sentSeeds, mine: [] }))
-    }
+    this.#dispatch.replaced(shard)
     this.#supervisor.broadcast({ kind: 'budgetChanged' })
   }
 
@@ -440,28 +445,17 @@ export class WorkerRun {
     if (move !== undefined) this.move(move)
   }
 
-  async #invalidSeed(url: string, message: string): Promise<void> {
-    const failure = unvisited({ url, code: 'invalid-seed', message })
-    this.#stats.own.failure('invalid-seed')
-    const { hooks, listeners } = this.#parts.closures
-    if (!this.#hearsFailures) this.#unheard.note({ url, kind: 'failure', code: 'invalid-seed', message })
-    const receivers = [...hooks.map((hook) => hook.failure?.bind(hook)), ...listeners('failure')]
-    await Promise.allSettled(receivers.map(async (receive) => receive?.(failure)))
-  }
-
-  get #hearsFailures(): boolean {
-    const { hooks, listeners } = this.#parts.closures
-    return listeners('failure').length > 0 || hooks.some((hook) => hook.failure !== undefined)
-  }
-
   #died(shard: number, reason: string, visits: readonly InterruptedVisit[], state: LastState): void {
     const isDurable = this.#isDurable
     this.#crashedUrls.note(visits, reason)
     returnClaims(this.#budget, shard, isDurable)
     // Requests that were sent stay used, whatever the store keeps of them.
     returnClaims(this.#requestBudget, shard, false, state.sent)
-    this.#storeHealth.forget(shard)
+    this.#storeTroubles.forget(shard)
     this.#polls?.left(shard)
+    this.#members?.reported(shard, undefined)
+    // Others may get its pages.
+    this.#supervisor.broadcast({ kind: 'fatal', fatal: this.#crashedUrls.fatal })
     const retried = visits.length
     if (!isDurable && retried > 0) void this.#retry(shard, visits)
     const lost = isDurable ? 0 : state.waiting
@@ -487,7 +481,7 @@ export class WorkerRun {
 
   /** Called by the store of this thread. */
   onStoreEvent(event: StoreEvent): void {
-    if (this.#storeHealth.isChange(MAIN_THREAD, event)) void this.#delivery.emit('store', event)
+    if (this.#storeTroubles.isChange(MAIN_THREAD, event)) void this.#delivery.emit('store', event)
   }
 
   #fail(error: unknown): void {

@@ -1,7 +1,9 @@
+import { withRecipe } from '../../modules/recipe.js'
 import type { OpenStore, Store, StoreContext } from '../contract.js'
 import { connect } from './client/connect.js'
 import { Node } from './session/node.js'
 import { check, type RedisConnection, type RedisOptions, type Settings } from './settings.js'
+import { share } from './share.js'
 
 export type { RedisConnection, RedisOptions } from './settings.js'
 
@@ -17,13 +19,12 @@ export type { RedisConnection, RedisOptions } from './settings.js'
  */
 export function redis(where: string | RedisConnection, options: RedisOptions = {}): Store {
   const settings = check(where, options)
-  return {
+  const store: Store = {
     name: 'redis',
-    unsupported: {
-      workers: 'redis() shares a crawl among processes; start one for each core instead of workers()',
-    },
     open: (context) => open(settings, context),
+    share: (context, shards) => share(settings, context, shards),
   }
+  return withRecipe(store, 'redis', where, options)
 }
 
 async function open(settings: Settings, context: StoreContext): Promise<OpenStore> {

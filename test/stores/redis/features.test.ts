@@ -7,6 +7,7 @@ import { redis } from 'kumo/redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { linksTo, site, until } from '../../crawler/support.js'
 import type { LoopbackSite } from '../../loopback/site.js'
+import { isThorough } from '../../thorough.js'
 import { whyNoRedis } from './server.js'
 import { newCrawl, useServer } from './support.js'
 
@@ -19,14 +20,18 @@ const rss = (...ids: readonly number[]) =>
     .map((id) => `<item><guid>${id}</guid><link>/posts/${id}</link><title>${id}</title></item>`)
     .join('')}</channel></rss>`
 
-describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : ''}`, () => {
+const why = whyNoRedis() ? `: ${whyNoRedis()}` : ''
+
+describe.skipIf(why !== '').each([0, 2])(`two nodes with %i threads${why}`, (threads) => {
   const server = useServer()
+  /** Whoever moves records does it in both; the rest is tested with threads in the thorough run. */
+  const inShort = test.skipIf(threads > 0 && !isThorough)
 
   /** A crawl that several nodes can start. */
   function shared(build: (crawler: Crawler) => Crawler) {
     const crawl = newCrawl()
     const store = redis(server.url, { crawl, ttl: '20s', commitEvery: 20 })
-    const crawler = build(new Crawler().scope('all').robots(false).delay(0).store(store))
+    const crawler = build(new Crawler().scope('all').robots(false).delay(0).workers(threads).store(store))
     const start = (more: (crawler: Crawler) => Crawler = (same) => same): CrawlRun => {
       const run = more(crawler).start()
       run.done.catch(() => {})
@@ -49,7 +54,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     return visits
   }
 
-  test('refresh(): known pages move to a node that joins, and back', async () => {
+  inShort('refresh(): known pages move to a node that joins, and back', async () => {
     const web = await site({ '/': 'same' })
     const { start } = shared((crawler) =>
       crawler
@@ -77,16 +82,21 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
   })
 
   test('refresh({ rounds: 1 }): a round visits every page once, though a node joins in the middle', async () => {
-    let ms = 0
-    const web = await site({ '/': (_, response) => void setTimeout(() => response.end('same'), ms) })
+    let mayAnswer = Promise.resolve()
+    const web = await site({ '/': (_, response) => void mayAnswer.then(() => response.end('same')) })
     const { start } = shared((crawler) => crawler.seeds(HOSTS.map((host) => web.url('/', host))))
     const more = (crawler: Crawler) => crawler.concurrency(2).refresh({ rounds: 1, unchanged: true })
     expect((await start(more).done).pages).toBe(HOSTS.length)
     for (const round of [2]) {
-      ms = 50
+      let answer = () => {}
+      mayAnswer = new Promise((resolve) => {
+        answer = resolve
+      })
       const first = start(more)
       await when('it goes on', () => web.requests.length > (round - 1) * HOSTS.length)
       const second = start(more)
+      await when('the other one has joined', () => (second.health()?.nodes ?? 0) > Math.max(1, threads))
+      answer()
       const ended = await Promise.all([first.done, second.done])
       expect(ended.map(({ reason }) => reason)).toEqual(['done', 'done'])
       expect([...visitsOf(web).values()]).toEqual(HOSTS.map(() => round))
@@ -96,7 +106,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     )
   })
 
-  test('feeds(): feeds and what is remembered of them move', async () => {
+  inShort('feeds(): feeds and what is remembered of them move', async () => {
     let ids = [1, 2]
     const web = await site({
       '/feed': (_, response) =>
@@ -125,7 +135,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     expect(heard).toHaveLength(3 * HOSTS.length)
   })
 
-  test('retryFailed(): each URL that failed is tried once, by whoever has it', async () => {
+  inShort('retryFailed(): each URL that failed is tried once, by whoever has it', async () => {
     let status = 404
     const web = await site({ '/': (_, response) => void response.writeHead(status).end('page') })
     const { start } = shared((crawler) => crawler.seeds(HOSTS.map((host) => web.url('/', host))))
@@ -138,7 +148,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     expect([...visitsOf(web).values()]).toEqual(HOSTS.map(() => 2))
   })
 
-  test('limits: pages exactly, and pages of a host though it moves', async () => {
+  inShort('limits: pages exactly, and pages of a host though it moves', async () => {
     const paths = Array.from({ length: 12 }, (_, i) => `/${i}`)
     const page = linksTo(...paths)
     const web = await site(Object.fromEntries(['/', ...paths].map((path) => [path, page])))
@@ -161,7 +171,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     expect(ended.map(({ reason }) => reason)).toEqual(['limit', 'limit'])
   })
 
-  test('hosts move from a node with much work to one that has none', async () => {
+  inShort('hosts move from a node with much work to one that has none', async () => {
     const paths = Array.from({ length: 20 }, (_, i) => `/${i}`)
     const page = (_: unknown, response: ServerResponse) =>
       void setTimeout(() => response.end(linksTo(...paths)), 20)
@@ -202,7 +212,7 @@ describe.skipIf(whyNoRedis())(`two nodes${whyNoRedis() ? `: ${whyNoRedis()}` : '
     expect(web.requests).toHaveLength(2 * HOSTS.length + 1)
   })
 
-  test('page.follow() reaches hosts of the other node with label and data', async () => {
+  inShort('page.follow() reaches hosts of the other node with label and data', async () => {
     const web = await site({ '/': 'home', '/next': 'next' })
     const got: unknown[] = []
     const { start } = shared((crawler) =>

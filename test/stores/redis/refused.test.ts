@@ -46,11 +46,22 @@ describe('options', () => {
     expect(() => redis('http://me:secret@localhost', { crawl: 'a' })).not.toThrow(/secret/)
   })
 
-  test('workers()', async () => {
-    const crawler = crawlOn(redis('redis://127.0.0.1:1', { crawl: 'a' }))
-    const workers = await refusal(() => crawler.workers(2).run())
-    expect(workers.code).toBe('KUMO_INVALID_OPTION')
-    expect(workers.message).toMatch(/one for each core/)
+  test('options that cannot be sent to worker threads', async () => {
+    const tls = { checkServerIdentity: () => undefined }
+    const crawler = crawlOn(redis({ port: 1, tls }, { crawl: 'a' }))
+    const { code, message } = await refusal(() => crawler.workers(2).run())
+    expect(code).toBe('KUMO_NOT_PORTABLE')
+    expect(message).toMatch(/redis: tls.*start a process for each core/)
+  })
+
+  test.each([0, 2])('a server that is not there, with %i workers', async (workers) => {
+    const { code, message } = await refusal(() =>
+      crawlOn(redis('redis://127.0.0.1:1', { crawl: 'a' }))
+        .workers(workers)
+        .run(),
+    )
+    expect(code).toBe('KUMO_STORE_FAILED')
+    expect(message).toMatch(/could not connect to redis:\/\/127.0.0.1:1/)
   })
 })
 

@@ -294,10 +294,10 @@ export class Twin {
     return reply
   }
 
-  #leave(K: string, [id, token]: readonly string[]): Reply {
+  #leave(K: string, [id, token, how]: readonly string[]): Reply {
     if (this.#get(`${K}:node:${id}`, 'token') !== token) return ['fenced']
     const seq = this.#increase(`${K}:n`, 'seq', 1)
-    this.#forget(K, id!, false)
+    this.#forget(K, id!, how === 'dirty')
     return ['ok', String(seq)]
   }
 

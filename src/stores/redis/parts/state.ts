@@ -1,9 +1,8 @@
-import { KumoError } from '../../../errors.js'
 import type { StateSpace, StateStore } from '../../contract.js'
 import type { RedisClient } from '../client/contract.js'
 import { CRAWL_RECORDS, type Journal } from '../session/journal.js'
+import { checkSpace, escaped, fieldOf, nameIn, prefixOf } from './fields.js'
 
-const NUL = '\0'
 const SCAN_COUNT = '500'
 
 export interface RedisStateParts {
@@ -31,10 +30,7 @@ export class RedisState implements StateStore {
   }
 
   space(name: string): StateSpace {
-    if (name.includes(NUL)) {
-      const message = `the name of a state space must not contain NUL: ${JSON.stringify(name)}`
-      throw new KumoError('KUMO_INVALID_OPTION', message)
-    }
+    checkSpace(name)
     let space = this.#spaces.get(name)
     if (space === undefined) {
       space = new RedisSpace(this.#parts, this.#hosts, name)
@@ -64,12 +60,12 @@ class RedisSpace implements StateSpace {
   constructor(parts: RedisStateParts, hosts: ReadonlyMap<number, Map<string, string>>, name: string) {
     this.#parts = parts
     this.#hosts = hosts
-    this.#prefix = name + NUL
+    this.#prefix = prefixOf(name)
   }
 
   get(key: string, host?: string): unknown {
     if (host === undefined) return this.#getShared(key)
-    const json = this.#hosts.get(this.#parts.partitionOf(host))?.get(this.#fieldOf(key, host))
+    const json = this.#hosts.get(this.#parts.partitionOf(host))?.get(fieldOf(this.#prefix, key, host))
     return json === undefined ? undefined : JSON.parse(json)
   }
 
@@ -116,7 +112,7 @@ class RedisSpace implements StateSpace {
 
   async #getShared(key: string): Promise<unknown> {
     const { client, journal, key: prefix } = this.#parts
-    const field = this.#fieldOf(key, undefined)
+    const field = fieldOf(this.#prefix, key, undefined)
     const staged = journal.recorded(CRAWL_RECORDS, field)
     if (staged === null) return undefined
     if (staged !== undefined) return JSON.parse(staged)
@@ -126,7 +122,7 @@ class RedisSpace implements StateSpace {
 
   #write(key: string, host: string | undefined, json: string | null): void {
     const { journal, partitionOf } = this.#parts
-    const field = this.#fieldOf(key, host)
+    const field = fieldOf(this.#prefix, key, host)
     if (host === undefined) {
       journal.record(CRAWL_RECORDS, field, json)
       return
@@ -139,18 +135,4 @@ class RedisSpace implements StateSpace {
     else fields.set(field, json)
     journal.record(`:k:${partition}`, field, json)
   }
-
-  #fieldOf(key: string, host: string | undefined): string {
-    return `${this.#prefix}${host ?? ''}${NUL}${key}`
-  }
-}
-
-/** The key in a field: what comes after the space and the host. */
-function nameIn(field: string): string {
-  return field.slice(field.indexOf(NUL, field.indexOf(NUL) + 1) + 1)
-}
-
-/** Characters that a pattern of Redis would take for something else. */
-function escaped(text: string): string {
-  return text.replace(/[\\*?[\]]/g, '\\$&')
 }

@@ -380,14 +380,38 @@ return reply
 `,
 )
 
-/** `id token`: leaves. Its partitions are free at once. */
+/** `id token how`: leaves. Its partitions are free at once. `how` is 'dirty' if it died, so that nobody knows its last visits. */
 export const LEAVE = script(
   'leave',
   `
 if redis.call('HGET', K .. ':node:' .. ARGV[1], 'token') ~= ARGV[2] then return { 'fenced' } end
 local seq = redis.call('HINCRBY', N, 'seq', 1)
-forget_node(ARGV[1], false)
+forget_node(ARGV[1], ARGV[3] == 'dirty')
 return { 'ok', tostring(seq) }
 `,
   EVEN_IF_FULL,
+)
+
+/**
+ * `operations id token id token …`: writes records for nodes that live in one process. `operations` are lists of partition
+ * ('' for records of the crawl), field and value; without a value, the record is deleted. What belongs to a host that none of
+ * these nodes owns is not written: it belongs to somebody else by now.
+ */
+export const RECORD = script(
+  'record',
+  `
+local operations = cmsgpack.unpack(ARGV[1])
+local is_mine = {}
+for i = 2, #ARGV, 2 do
+  if redis.call('HGET', K .. ':node:' .. ARGV[i], 'token') == ARGV[i + 1] then is_mine[ARGV[i]] = true end
+end
+for _, op in ipairs(operations) do
+  local partition = op[1]
+  local owner = partition ~= '' and redis.call('HGET', K .. ':own', partition)
+  local records = partition == '' and K .. ':k' or (owner and is_mine[owner] and K .. ':k:' .. partition)
+  if records and op[3] then redis.call('HSET', records, op[2], op[3])
+  elseif records then redis.call('HDEL', records, op[2]) end
+end
+return { 'ok' }
+`,
 )

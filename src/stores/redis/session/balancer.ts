@@ -1,5 +1,6 @@
 import { choosePartitions, loadsOf, unevenLoads } from '../../../partition/balance.js'
 import { type Clock, every, type Timer } from '../../../time.js'
+import type { PartitionLoad } from '../../contract.js'
 import type { RedisClient } from '../client/contract.js'
 import type { RedisFrontier } from '../parts/frontier.js'
 import type { Journal } from './journal.js'
@@ -128,4 +129,12 @@ export class Balancer {
     this.#reportedBy = self
     this.#parts.journal.load(self, work.toFixed(2))
   }
+}
+
+/** Every second one by load, so that the work is divided as the partitions are. */
+export function everySecondOf(loads: readonly PartitionLoad[], count: number): number[] {
+  const byLoad = [...loads].sort((a, b) => b.pending - a.pending).map(({ partition }) => partition)
+  const odd = byLoad.filter((_, i) => i % 2 === 1)
+  const even = byLoad.filter((_, i) => i % 2 === 0)
+  return [...odd, ...even.reverse()].slice(0, count)
 }

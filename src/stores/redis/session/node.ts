@@ -19,12 +19,13 @@ import { RedisFrontier } from '../parts/frontier.js'
 import { RedisState } from '../parts/state.js'
 import { writeLine } from '../protocol/lines.js'
 import { keyOf, type Settings } from '../settings.js'
-import { Balancer } from './balancer.js'
+import { Balancer, everySecondOf } from './balancer.js'
 import { Inbox } from './inbox.js'
 import { Journal, MOST_SEEDS } from './journal.js'
 import { loadPartitions } from './load.js'
 import { patient } from './patient.js'
-import type { CrawlStatus, Loss } from './reply.js'
+import { type PlaceOfThread, placeOf, threadsIn } from './places.js'
+import type { CrawlStatus, Joined, Loss } from './reply.js'
 import { SentLinks } from './sent-links.js'
 import { ServerTime } from './server-time.js'
 import { Session } from './session.js'
@@ -71,6 +72,9 @@ export class Node implements Membership {
   #hadAlone: ReadonlySet<number> = new Set()
   #version = 1
   #self = 0
+  #earlierRuns = 0
+  /** In a process with worker threads: what the others must know of this one. */
+  readonly #place: PlaceOfThread | undefined
   #listener = NO_LISTENER
   #status: CrawlStatus | undefined = undefined
   /** Evens out the work of nodes; absent if the user does not want that. */
@@ -96,6 +100,7 @@ export class Node implements Membership {
     this.#client = client
     this.#clock = clock
     this.#context = context
+    this.#place = placeOf(context.shard)
     this.#key = keyOf(settings.crawl)
     this.#partitionOf = (host) => context.partitionOf?.(host) ?? 0
     this.#time = new ServerTime(clock)
@@ -146,13 +151,19 @@ export class Node implements Membership {
   }
 
   async open(): Promise<void> {
-    const { others, runs } = await this.#session.join()
-    if (others > 0) {
-      this.joinedAfter = runs - 1
-      this.#self = Number(this.#session.id)
+    const { partitions, shard } = this.#context
+    const dead = this.#place?.read()
+    const joined = await this.#session.join(dead)
+    const { others, runs, id } = joined
+    this.#earlierRuns = dead?.earlierRuns ?? runs - 1
+    if (others > 0 || dead !== undefined) {
+      this.joinedAfter = this.#earlierRuns
+      this.#self = dead?.self ?? Number(id)
     }
+    this.#takePlace(joined)
     this.#isMoving = true
-    await this.#gain(Math.ceil(this.#context.partitions / (others + 1)))
+    // The other threads of this process are about to join.
+    await this.#gain(Math.ceil(partitions / Math.max(others + 1, threadsIn(shard))))
     this.#isMoving = false
     this.#balancer?.start()
   }
@@ -214,6 +225,7 @@ export class Node implements Membership {
     this.#balancer?.close()
     try {
       await this.#session.leave()
+      this.#place?.clear()
     } finally {
       this.#session.abandon()
       this.frontier.close()
@@ -344,7 +356,8 @@ export class Node implements Membership {
       this.#move(() => this.#gain(Math.max(0, Math.min(more, free))))
     else if (more < 0 && this.#mustShare) {
       this.#mustShare = false
-      this.#move(() => this.#giveUp(this.#chosen(-more)))
+      const mine = this.frontier.load().filter(({ partition }) => this.#owned.has(partition))
+      this.#move(() => this.#giveUp(everySecondOf(mine, -more)))
     } else if (more >= 0) this.#mustShare = false
   }
 
@@ -410,18 +423,6 @@ export class Node implements Membership {
     await this.flush()
   }
 
-  /** Every second one by load, so that the work is divided as the partitions are. */
-  #chosen(count: number): number[] {
-    const byLoad = this.frontier
-      .load()
-      .filter(({ partition }) => this.#owned.has(partition))
-      .sort((a, b) => b.pending - a.pending)
-      .map(({ partition }) => partition)
-    const odd = byLoad.filter((_, i) => i % 2 === 1)
-    const even = byLoad.filter((_, i) => i % 2 === 0)
-    return [...odd, ...even.reverse()].slice(0, count)
-  }
-
   #suspended(message: string): void {
     this.#listener.suspended()
     this.#reportPause(message)
@@ -437,6 +438,10 @@ export class Node implements Membership {
     if (!this.#isPaused) return
     this.#isPaused = false
     this.#context.report?.({ kind: 'resumed', message: 'redis: the server answers again' })
+  }
+
+  #takePlace({ id, token }: Joined): void {
+    this.#place?.write({ id, token, self: this.#self, earlierRuns: this.#earlierRuns })
   }
 
   /** Others have the partitions, or the server has lost what this node knows: it starts over. */
@@ -462,7 +467,7 @@ export class Node implements Membership {
   async #rejoin(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        await this.#session.join()
+        this.#takePlace(await this.#session.join())
         this.#wake()
         return
       } catch (error) {

@@ -46,6 +46,16 @@ export interface Loss {
   readonly base: number
 }
 
+/** What a node that has joined is, and what it found. */
+export interface Joined {
+  readonly id: string
+  readonly token: string
+  /** Other nodes. */
+  readonly others: number
+  /** Runs so far, with this one. */
+  readonly runs: number
+}
+
 /** Partitions that a node has taken. */
 export interface Claimed {
   /** True: its last owner was evicted. */

@@ -5,7 +5,17 @@ import { packOperations } from '../protocol/operations.js'
 import { CLAIM, COMMIT, JOIN, LEAVE, LOOK, RENEW, type Script, VERSION, WORK } from '../protocol/scripts.js'
 import type { Journal } from './journal.js'
 import { type Instant, Lease } from './lease.js'
-import { type Claimed, type CrawlStatus, type Loss, type Refusal, refusalIn, statusIn } from './reply.js'
+import type { Member } from './member.js'
+import type { Place } from './places.js'
+import {
+  type Claimed,
+  type CrawlStatus,
+  type Joined,
+  type Loss,
+  type Refusal,
+  refusalIn,
+  statusIn,
+} from './reply.js'
 import type { ServerTime } from './server-time.js'
 import type { Shares } from './shares.js'
 import {
@@ -64,16 +74,6 @@ export interface SessionListener {
   failed(error: KumoError): void
 }
 
-/** The membership of one node, from joining to leaving. */
-interface Member {
-  readonly id: string
-  readonly token: string
-  /** The history of the server, as it names it. */
-  run: string
-  /** Number of the last commit that was sent. */
-  commits: number
-}
-
 /**
  * A node's lease, and its commits. The server counts commits and refuses one that is out of turn or that comes from a node
  * that was evicted; so a commit is applied once, however often it is sent.
@@ -83,7 +83,7 @@ export class Session {
   readonly #listener: SessionListener
   #member: Member | undefined = undefined
   /** Which member it was, after its membership was lost. */
-  #former: Member | undefined = undefined
+  #former: Pick<Member, 'id' | 'token'> | undefined = undefined
   /** The highest commit, of any node, that this one has heard of. */
   #seq = 0
   /** The commit with which this node joined. */
@@ -159,19 +159,20 @@ export class Session {
     this.#isResting = isResting
   }
 
-  /** Joins the crawl. Resolves with the number of other nodes, and of runs so far. */
-  async join(): Promise<{ readonly others: number; readonly runs: number }> {
+  /** Joins the crawl. `dead`: in the place of this member. */
+  async join(dead?: Place): Promise<Joined> {
     const { client, key, clock, ttlMs, identity, partitions, time } = this.#parts
     await time.read(client)
     // Only at the start: a node that has something to lose goes on.
     if (this.#lastCommitAt === 0) assertInStep(time.aheadMs)
     const token = this.#parts.newToken()
-    const former = this.#former
+    const former = this.#former ?? dead
     const sentAt = this.#lease.instant()
     const args = [token, ttlMs, VERSION, identity, partitions, former?.id ?? '', former?.token ?? '']
     const joining = client.runConfirmed(JOIN, key, args, ttlMs * CONFIRM)
     const { reply, isConfirmed } = await joining.catch((error) => Promise.reject(failedToJoin(error)))
-    if (reply[0] === 'gone' && this.#joinedAt < YOUNG && this.#parts.journal.hasAllRoots) {
+    const isYoung = dead === undefined && this.#joinedAt < YOUNG
+    if (reply[0] === 'gone' && isYoung && this.#parts.journal.hasAllRoots) {
       // The server has lost even the beginning of the crawl, which is not long ago.
       this.#former = undefined
       return this.join()
@@ -188,7 +189,7 @@ export class Session {
     this.#schedule()
     if (isConfirmed) this.#extend(sentAt)
     else this.#suspend(NOT_CONFIRMED)
-    return { others: Number(others), runs: Number(runs) }
+    return { id: id!, token, others: Number(others), runs: Number(runs) }
   }
 
   /** Takes free partitions, and waits until a fail-over would keep that. */

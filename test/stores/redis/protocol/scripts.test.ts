@@ -101,7 +101,7 @@ async function walk(redis: Redis, seed: number, textOf: (script: Script) => stri
     if (what < 0.16) await both(CLAIM, id, token, known, ttl, upTo(PARTITIONS))
     else if (what < 0.3) await both(RENEW, id, token, known, ttl)
     else if (what < 0.4) await both(LOOK, id, token, known, ttl)
-    else if (what < 0.42) await both(LEAVE, id, token)
+    else if (what < 0.42) await both(LEAVE, id, token, ...(what < 0.41 ? ['dirty'] : []))
     else if (what < 0.5) {
       const reply = await both(WORK, id, token, known, ttl, 1 + upTo(3))
       if (reply[0] === 'ok') taken.push(...reply.slice(2))

@@ -1,7 +1,7 @@
 import type { StoreEvent } from '../stores/contract.js'
 
 /** Store health over all threads that write to one store: a problem of one is a problem of all, and reported once. */
-export class StoreHealth {
+export class StoreTroubles {
   readonly #paused = new Set<number>()
 
   /** Whether an event of one thread's writer changes the health of the whole store. */
