@@ -71,23 +71,29 @@ describe.skipIf(whyNoRedis())(`shared work${whyNoRedis() ? `: ${whyNoRedis()}` :
   const urlsIn = (log: readonly string[]) => log.map((line) => line.split(' ')[1]).sort()
   const of = (name: string, log: readonly string[]) => log.filter((line) => line.startsWith(`${name} `))
 
-  test('an idle node does a part of what one has fetched, and every page comes once', async () => {
-    const web = await site(linkedPages(PAGES))
-    const { start, crawl } = shared([web.url('/')])
-    const log: string[] = []
-    const { open, pass } = gate(2)
-    const first = start(slow('first', log, pass))
-    await until(() => web.requests.length >= PAGES, 'all is fetched')
-    const second = start(slow('second', log))
-    await until(() => of('second', log).length > 0, 'the second one works')
-    open()
-    const ended = await Promise.all([first.done, second.done])
-    expect(ended.map(({ reason }) => reason)).toEqual(['done', 'done'])
-    expect(urlsIn(log)).toEqual([...new Set(urlsIn(log))])
-    expect(log).toHaveLength(ended[0].pages + ended[1].pages)
-    expect(ended[0].queues.slow!.offloaded).toBeGreaterThanOrEqual(of('second', log).length)
-    expect(await crawlFacts(crawl)).toEqual(NOTHING)
-  })
+  test.each([
+    ['without', 0],
+    ['with', 2],
+  ])(
+    'an idle node does a part of what one has fetched, and every page comes once, %s workers',
+    async (_, workers) => {
+      const web = await site(linkedPages(PAGES))
+      const { start, crawl } = shared([web.url('/')], (crawler) => crawler.workers(workers))
+      const log: string[] = []
+      const { open, pass } = gate(2)
+      const first = start(slow('first', log, pass))
+      await until(() => web.requests.length >= PAGES, 'all is fetched')
+      const second = start(slow('second', log))
+      await until(() => of('second', log).length > 0, 'the second one works')
+      open()
+      const ended = await Promise.all([first.done, second.done])
+      expect(ended.map(({ reason }) => reason)).toEqual(['done', 'done'])
+      expect(urlsIn(log)).toEqual([...new Set(urlsIn(log))])
+      expect(log).toHaveLength(ended[0].pages + ended[1].pages)
+      expect(ended[0].queues.slow!.offloaded).toBeGreaterThanOrEqual(of('second', log).length)
+      expect(await crawlFacts(crawl)).toEqual(NOTHING)
+    },
+  )
 
   test('a node that is stopped ends what it has begun, and others do the rest', async () => {
     const web = await site(linkedPages(PAGES))
