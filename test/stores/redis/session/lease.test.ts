@@ -48,8 +48,17 @@ describe.skipIf(whyNoRedis())(`a lease that runs out${whyNoRedis() ? `: ${whyNoR
     run.on('store', ({ kind }) => said.push(kind))
     const { pages, failed } = await run.done
     expect({ pages, failed }).toEqual({ pages: PAGES, failed: 0 })
-    for (const [i, what] of said.entries())
-      if (what === 'stands still') expect(said.slice(i + 1, i + 3)).toEqual(['paused', 'resumed'])
+    for (const [i, what] of said.entries()) {
+      if (what !== 'stands still') continue
+      const after = said.slice(i + 1)
+      // A busy machine may keep it from going on at once.
+      const beforeNext = after.slice(
+        0,
+        after.findIndex((each) => each.startsWith('/')),
+      )
+      expect(new Set(beforeNext)).toEqual(new Set(['paused', 'resumed']))
+      expect([beforeNext[0], beforeNext.at(-1)]).toEqual(['paused', 'resumed'])
+    }
     expect(said.filter((what) => what.startsWith('/'))).toEqual(
       Array.from({ length: PAGES }, (_, page) => `/${page}`),
     )
