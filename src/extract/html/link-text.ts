@@ -6,6 +6,9 @@ import { readableText } from './text.js'
 /** Code units to read of a link's content and of its tag. Longer links exist where an end tag is missing. */
 export const LONGEST_TEXT = 2048
 const END_TAG = /<\/a[\s>]/i
+/** Tags that leave no trace in a text: most links with markup have only these. */
+const INLINE_TAGS =
+  /<\/?(?:b|cite|code|em|font|i|kbd|mark|samp|small|span|strong|sub|sup|tt|u|var)(?:\s[^<>"']*(?:"[^"<>]*"[^<>"']*)*)?>/gi
 const ALT_OF_IMAGE =
   /<(?:img|svg|area)\b[^>]*?\s(?:alt|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i
 const HAS_LABEL = /alt|label|title/i
@@ -32,7 +35,8 @@ export function anchorText(html: string, nameEnd: number, tagEnd: number, end: n
   const close = content.search(END_TAG)
   if (close !== -1) content = content.slice(0, close)
   if (content === '' || content === '<a') return labelText(html, nameEnd, tagEnd)
-  const text = content.includes('<') || content.includes('&') ? readableText(content) : content
+  const bare = content.includes('<') ? content.replace(INLINE_TAGS, '') : content
+  const text = bare.includes('<') || bare.includes('&') ? readableText(content) : bare
   return collapsed(text) || found(ALT_OF_IMAGE, content) || labelText(html, nameEnd, tagEnd)
 }
 

@@ -1,6 +1,6 @@
 import type { GraphPage } from './contract.js'
 import { type GraphBatch, type GraphDatabase, keyOf, setKey } from './database.js'
-import { Incoming } from './incoming.js'
+import type { Incoming } from './incoming.js'
 import { BROKEN, encodeNode, type NodeRecord, PAGE, REDIRECT, relBits } from './node-record.js'
 import type { Urls } from './urls.js'
 
@@ -24,6 +24,7 @@ const NO_MARKS: Head['marks'] = []
 export class GraphWriter {
   readonly #database: GraphDatabase
   readonly #urls: Urls
+  readonly #incoming: Incoming
   readonly #keepsTexts: boolean
   /** Filled by `add`, `drop` and `redirect`, emptied by `#write`. */
   #batch: GraphBatch | undefined = undefined
@@ -35,9 +36,10 @@ export class GraphWriter {
   #ids = new Uint32Array(128)
   #sorted = new Uint32Array(128)
 
-  constructor(database: GraphDatabase, urls: Urls, keepsTexts: boolean) {
+  constructor(database: GraphDatabase, urls: Urls, incoming: Incoming, keepsTexts: boolean) {
     this.#database = database
     this.#urls = urls
+    this.#incoming = incoming
     this.#keepsTexts = keepsTexts
   }
 
@@ -152,7 +154,7 @@ export class GraphWriter {
     this.#pages = 0
     // In the same batch, so that an entry never names a number without a URL.
     this.#urls.putFresh(batch)
-    batch.put(Incoming.invalidation.key, Incoming.invalidation.value)
+    this.#incoming.invalidate(batch)
     this.#writing = batch
       .write()
       .catch((error: unknown) => {

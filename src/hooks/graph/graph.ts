@@ -52,7 +52,7 @@ export class Graph {
     this.#database = shared.database
     this.#urls = shared.urls
     this.#writer = shared.writer
-    this.#incoming = new Incoming(shared.database, () => shared.urls.size)
+    this.#incoming = shared.incoming
     this.#ranks = new Ranks(shared.database, shared.clock)
     this.#release = release
   }
@@ -369,6 +369,7 @@ export class Graph {
 interface SharedGraph {
   readonly database: GraphDatabase
   readonly urls: Urls
+  readonly incoming: Incoming
   readonly writer: GraphWriter
   readonly clock: Clock
 }
@@ -414,7 +415,9 @@ async function openShared(path: string, texts: boolean): Promise<SharedGraph> {
   try {
     const urls = new Urls(database)
     await urls.open()
-    return { database, urls, writer: new GraphWriter(database, urls, texts), clock: systemClock() }
+    const incoming = new Incoming(database, () => urls.size)
+    const writer = new GraphWriter(database, urls, incoming, texts)
+    return { database, urls, incoming, writer, clock: systemClock() }
   } catch (error) {
     await database.close()
     if (error instanceof KumoError) throw error

@@ -1,4 +1,4 @@
-import { type GraphDatabase, keyOf, numberOf, type Put } from './database.js'
+import { type GraphBatch, type GraphDatabase, keyOf, numberOf, type Put } from './database.js'
 import { decodeNode } from './node-record.js'
 
 /** URLs in a block of the index, which is one entry. */
@@ -8,6 +8,7 @@ const LINKS_AT_ONCE = 64 * 2 ** 20
 const WRITE_AT_ONCE = 1000
 /** The fact that says how many links the index has; absent while it is not up to date. */
 const FACT = 1
+const INVALID: Put = { key: keyOf('m', FACT), value: null }
 
 /**
  * Who links to a URL. Computed for all URLs at once, by counting: keeping it up to date with every page would cost a read and
@@ -16,14 +17,22 @@ const FACT = 1
 export class Incoming {
   readonly #database: GraphDatabase
   readonly #size: () => number
+  /** How often the graph was written. */
+  #changes = 0
+  /** The fact is not on disk, and what is being written removes it if it is. */
+  #isInvalid = false
 
   constructor(database: GraphDatabase, size: () => number) {
     this.#database = database
     this.#size = size
   }
 
-  /** What must be written with the first change. */
-  static readonly invalidation: Put = { key: keyOf('m', FACT), value: null }
+  /** Adds to a batch that changes the graph what makes the index invalid, if it may be valid. */
+  invalidate(batch: GraphBatch): void {
+    this.#changes++
+    if (!this.#isInvalid) batch.put(INVALID.key, INVALID.value)
+    this.#isInvalid = true
+  }
 
   /** The numbers of the URLs that link to one, sorted. */
   async of(id: number): Promise<readonly number[]> {
@@ -47,6 +56,7 @@ export class Incoming {
   /** Reads the whole graph if it has changed since the last time. */
   async prepare(): Promise<void> {
     if ((await this.#database.get('m', FACT)) !== undefined) return
+    const changes = this.#changes
     await this.#database.removeAll('i')
     const counts = await this.counts()
     for (let from = 0; from < counts.length; ) {
@@ -59,7 +69,11 @@ export class Incoming {
       await this.#build(counts, from, Math.min(to, counts.length))
       from = to
     }
+    if (this.#changes !== changes) return
+    // From now on, changes remove the fact. One may overtake it.
+    this.#isInvalid = false
     await this.#database.write([{ key: keyOf('m', FACT), value: Buffer.from('1') }])
+    if (this.#changes !== changes) await this.#database.write([INVALID])
   }
 
   async #build(counts: Uint32Array, from: number, to: number): Promise<void> {

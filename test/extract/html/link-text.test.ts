@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import { pageOf } from '../../../src/conformance/page.js'
+import { anchorText } from '../../../src/extract/html/link-text.js'
+import { readableText } from '../../../src/extract/html/text.js'
+import { seededRandom } from '../../../src/time.js'
 
 const XHTML = { 'content-type': 'application/xhtml+xml' }
 
@@ -42,4 +45,44 @@ it('takes time in proportion to the page', () => {
   texts(`<a href=a>${'<img '.repeat(400_000)}`)
   const { user, system } = process.cpuUsage(start)
   expect((user + system) / 1000).toBeLessThan(5000)
+})
+
+it('inline markup leaves the text that a reader of the whole markup finds', () => {
+  const pieces = [
+    ...[
+      'word',
+      ' ',
+      '  two  words ',
+      '\n',
+      '\u00a0',
+      '<b>',
+      '</b>',
+      '<CODE class="a b">',
+      '</code>',
+      '<span title="a>b">',
+    ],
+    ...[
+      "<span title='x'>",
+      '</span >',
+      '<i/>',
+      '<br>',
+      '<em',
+      '<u x="1" y=2>',
+      '&amp;',
+      '<img src=x>',
+      '<bdi>',
+      '< b>',
+      '<>',
+    ],
+  ]
+  const random = seededRandom(9)
+  for (let round = 0; round < 2000; round++) {
+    const content = Array.from(
+      { length: 1 + (round % 9) },
+      () => pieces[Math.floor(random.next() * pieces.length)]!,
+    ).join('')
+    const html = `<a>${content}</a>`
+    const wanted = readableText(content).replace(/\s+/g, ' ').trim()
+    if (wanted !== '') expect([content, anchorText(html, 2, 3, html.length)]).toEqual([content, wanted])
+  }
 })

@@ -72,6 +72,18 @@ describe('links', () => {
     expect(names((await graph.in(at('d'))).map(({ url }) => url))).toEqual(['a'])
   })
 
+  test('that are added while a question is answered are in the next answer', async () => {
+    const graph = await newGraph()
+    for (let i = 0; i < 5000; i++) await graph.add({ url: at(String(i)), links: [{ url: at('x') }] })
+    await graph.flush()
+    const answer = graph.in(at('x'))
+    await graph.add({ url: at('late'), links: [{ url: at('x') }] })
+    await graph.flush()
+    await answer
+    expect(await graph.texts(at('x'))).toEqual([])
+    expect((await graph.in(at('x'))).at(-1)?.url).toBe(at('late'))
+  })
+
   test('many random ones are the same as in a map', async () => {
     const random = seededRandom(4)
     const graph = await newGraph()
