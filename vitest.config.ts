@@ -48,9 +48,12 @@ const AS_PUBLISHED = crawls(
 const PURE = [
   'cli',
   'conformance',
+  'cluster',
   'crawler',
+  'durability',
   'engine',
   'exchange',
+  'experiments',
   'extract',
   'feeds',
   'fetch',
@@ -58,6 +61,7 @@ const PURE = [
   'hooks',
   'hostile',
   'loopback',
+  'modules',
   'options',
   'partition',
   'refresh',
@@ -67,6 +71,7 @@ const PURE = [
   'stores',
   'url',
   'warc',
+  'workers',
 ].map((room) => `test/${room}/**/*.test.ts`)
 const ALONE = [
   'crawler/handle',

@@ -63,6 +63,7 @@ export type {
   ReadyHost,
   SelectionPolicy,
   Settlement,
+  SharedDocument,
 } from './frontier/contract.js'
 export { type MemoryFrontierOptions, memoryFrontier } from './frontier/memory.js'
 export type {
@@ -111,6 +112,7 @@ export type {
   ShardContext,
   SharedLimit,
   SharedStore,
+  SharedWork,
   StateSpace,
   StateStore,
   Store,
@@ -118,6 +120,7 @@ export type {
   StoreContext,
   StoreHealth,
   StoreSnapshot,
+  TakenDocument,
 } from './stores/contract.js'
 export type { FailureInspection, HostInspection, InspectOptions } from './stores/level/inspect/inspect.js'
 export {

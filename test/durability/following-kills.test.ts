@@ -9,7 +9,7 @@ import { startSite } from '../loopback/site.js'
 import { runProgram } from '../run-program.js'
 import { isThorough } from '../thorough.js'
 
-const KILLS = isThorough ? 20 : 3
+const KILLS = isThorough ? 20 : 2
 /** A life lasts for so many requests, at most. */
 const MOST_REQUESTS = 120
 /** More than all lives together can crawl before the last. */

@@ -9,7 +9,7 @@ import { type Route, startSite } from '../loopback/site.js'
 import { runProgram } from '../run-program.js'
 import { isThorough } from '../thorough.js'
 
-const KILLS = isThorough ? 20 : 4
+const KILLS = isThorough ? 20 : 3
 /** A life lasts for so many requests, at most. */
 const MOST_REQUESTS = 80
 const HOSTS = ['127.0.0.1', '127.0.4.1', '127.0.4.2', '127.0.4.3']

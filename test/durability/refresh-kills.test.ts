@@ -13,7 +13,7 @@ import { moments } from './support.js'
 const HOSTS = ['127.0.0.1', '127.0.3.1', '127.0.3.2', '127.0.3.3']
 const PAGES = 8
 const DELAY_MS = 40
-const KILLS = isThorough ? 5 : 3
+const KILLS = isThorough ? 5 : 2
 /** A life that has done its part lasts up to this long, so that kills come at any moment of a commit. */
 const LONGER_MS = 300
 

@@ -11,7 +11,7 @@ import { expect, test } from 'vitest'
  */
 const MOST_BYTES = 8000
 
-test('a field of 4,000 pages takes its own memory, and none of theirs', async () => {
+test('a field of 2,000 pages takes its own memory, and none of theirs', async () => {
   const script = fileURLToPath(new URL('./retention.ts', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--expose-gc', script])
   const { pageBytes, bytes } = JSON.parse(stdout) as { pageBytes: number; bytes: Record<string, number> }

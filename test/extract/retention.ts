@@ -1,12 +1,12 @@
 /**
- * Run by page-retention.test.ts in a process of its own, with --expose-gc: how much memory does each field of 4,000
+ * Run by page-retention.test.ts in a process of its own, with --expose-gc: how much memory does each field of 2,000
  * pages keep, once the pages are gone? Prints bytes a page, by field.
  */
 
 import { pageOf } from '../../src/conformance/page.js'
 import type { Page } from '../../src/extract/contract.js'
 
-const PAGES = 4000
+const PAGES = 2000
 /** Bytes; what a field that points into its page would keep. */
 const PAGE_BYTES = 65_536
 

@@ -5,7 +5,7 @@ import { drawScenario } from './scenario.js'
 
 /** `KUMO_SEED=123` replays one run; `KUMO_RUNS=100000` makes a night of it. */
 const ONLY_SEED = process.env.KUMO_SEED
-const RUNS = Number(process.env.KUMO_RUNS ?? (isThorough ? 1000 : 400))
+const RUNS = Number(process.env.KUMO_RUNS ?? (isThorough ? 1000 : 200))
 const RUNS_PER_CASE = 100
 
 describe.runIf(ONLY_SEED === undefined)(`${RUNS} crawls of simulated webs`, () => {

@@ -8,7 +8,7 @@ import { drawCrewScenario } from './scenario.js'
  * A thousand crawls over several shards: here the first half, in workerRun-more.test.ts the other, so that two can work at it.
  * `KUMO_SEED=123` replays one run; `KUMO_RUNS=100000` makes a night of it.
  */
-const { KUMO_SEED, KUMO_RUNS = isThorough ? '500' : '150' } = process.env
+const { KUMO_SEED, KUMO_RUNS = isThorough ? '500' : '80' } = process.env
 
 if (KUMO_SEED === undefined) crewRuns(1, Number(KUMO_RUNS))
 else oneCrewRun(Number(KUMO_SEED))

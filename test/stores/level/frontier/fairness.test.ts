@@ -79,7 +79,7 @@ function perHost(urls: readonly string[]): Map<string, number> {
 }
 
 const DRIVES: readonly Drive[] = [
-  { hosts: 5000, hostsInMemory: 500, atOnce: 50, delayMs: 1000, toldMs: isThorough ? TOLD_MS : 30_000 },
+  { hosts: 5000, hostsInMemory: 500, atOnce: 50, delayMs: 1000, toldMs: isThorough ? TOLD_MS : 20_000 },
   // The window as it is by default.
   ...(isThorough ? [{ hosts: 15_000, hostsInMemory: 10_000, atOnce: 75, delayMs: 1000 }] : []),
   // Few do not fit.
