@@ -6,3 +6,6 @@ export const isThorough = process.env.KUMO_THOROUGH === '1'
 export function sample<T>(cases: readonly T[], count: number): readonly T[] {
   return isThorough ? cases : cases.slice(0, count)
 }
+
+/** How long the random walks of the suites for adapters are: as long as by default in a thorough run. */
+export const WALKS: { readonly operations?: number } = isThorough ? {} : { operations: 1000 }

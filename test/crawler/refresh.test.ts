@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Change, type Feasibility, KumoError, level, type Page } from 'kumo'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LoopTime } from '../loop-time.js'
+import { isThorough } from '../thorough.js'
 import { direct, site, until, WORKERS } from './support.js'
 
 /** Everything happens within a second or two. */
@@ -54,6 +55,9 @@ const stored = (path: string) => direct.store(level(path)).workers(WORKERS)
 const visits = (requests: readonly { path: string }[], path: string) =>
   requests.filter((request) => request.path === path).length
 
+/** What a worker does alone is tested with workers in the thorough run only. */
+const inOneThread = test.skipIf(WORKERS > 0 && !isThorough)
+
 describe('a schedule', () => {
   test('visits pages again until it is stopped, and tells what became of them', async () => {
     const pages: Record<string, Changing> = {
@@ -89,7 +93,7 @@ describe('a schedule', () => {
     expect(summary.pages).toBe(4)
   })
 
-  test('ends by itself when its time is up', async () => {
+  inOneThread('ends by itself when its time is up', async () => {
     // On a busy machine the first tries may be over before the second visit.
     for (let ms = 700; ; ms *= 2) {
       const { url, requests } = await changing({ '/': { content: 'x' } })
@@ -116,7 +120,7 @@ describe('a schedule', () => {
     await run.done
   })
 
-  test('a page that is not there twice is gone, is tried more rarely, and may come back', async () => {
+  inOneThread('a page that is not there twice is gone, is tried more rarely, and may come back', async () => {
     const pages: Record<string, Changing> = {
       '/': { content: '<a href="/a">a</a>' },
       '/a': { content: 'here' },
@@ -142,7 +146,7 @@ describe('a schedule', () => {
     expect(summary.changes.gone).toBe(1)
   })
 
-  test('unchanged pages are delivered to who asks for them', async () => {
+  inOneThread('unchanged pages are delivered to who asks for them', async () => {
     const { url } = await changing({ '/': { content: 'x', etag: '"1"' } })
     const seen: Page[] = []
     const crawler = direct
@@ -186,7 +190,7 @@ describe('a schedule', () => {
     expect(told).toHaveLength(6)
   })
 
-  test('a URL whose first visit failed is asked for again, and is new when it comes', async () => {
+  inOneThread('a URL whose first visit failed is asked for again, and is new when it comes', async () => {
     const pages: Record<string, Changing> = {
       '/': { content: '<a href="/busy">a</a> <a href="/missing">b</a>' },
       '/busy': { content: 'busy', status: 503 },
@@ -215,7 +219,7 @@ describe('a schedule', () => {
     ])
   })
 
-  test('a server that lies about changes is found out', async () => {
+  inOneThread('a server that lies about changes is found out', async () => {
     const pages: Record<string, Changing> = { '/': { content: 'version 0', etag: '"always"' } }
     const { url } = await changing(pages)
     let changes = 0
@@ -358,7 +362,7 @@ describe('passes', () => {
     )
   })
 
-  test('the next pass asks for what failed at first, later ones ever more rarely', async () => {
+  inOneThread('the next pass asks for what failed at first, later ones ever more rarely', async () => {
     const pages: Record<string, Changing> = {
       '/': { content: '<a href="/back">a</a> <a href="/never">b</a>' },
       '/back': { content: 'back', status: 404 },
@@ -375,7 +379,7 @@ describe('passes', () => {
     expect(visits(requests, '/never')).toBe(4)
   })
 
-  test('what failed at first takes a place of its host when it comes', async () => {
+  inOneThread('what failed at first takes a place of its host when it comes', async () => {
     const pages: Record<string, Changing> = {
       '/': { content: '<a href="/a">a</a> <a href="/b">b</a>' },
       '/a': { content: 'a', status: 503 },
@@ -547,7 +551,7 @@ describe('what is brought in', () => {
 })
 
 describe('a page that has become something else', () => {
-  test('is gone when it is no page any more', async () => {
+  inOneThread('is gone when it is no page any more', async () => {
     let isFilm = false
     const { url } = await site({
       '/': (_, response) => {
@@ -572,7 +576,7 @@ describe('a page that has become something else', () => {
 })
 
 describe('a digest of one’s own', () => {
-  test('decides what is a change', async () => {
+  inOneThread('decides what is a change', async () => {
     const pages: Record<string, Changing> = { '/': { content: '<p>count 1</p><b>stays</b>' } }
     const { url, requests } = await changing(pages)
     const changes: Change[] = []
@@ -596,7 +600,7 @@ describe('a digest of one’s own', () => {
     expect(changes).toEqual(['new', 'changed'])
   })
 
-  test('that throws harms nobody', async () => {
+  inOneThread('that throws harms nobody', async () => {
     const { url } = await changing({ '/': { content: 'x' } })
     const summary = await direct
       .workers(0)

@@ -3,6 +3,7 @@ import { frontierSuite } from '../../src/conformance/frontier/frontier.js'
 import type { Politeness } from '../../src/frontier/contract.js'
 import { memoryFrontier } from '../../src/frontier/memory.js'
 import type { CrawlRequest } from '../../src/types.js'
+import { WALKS } from '../thorough.js'
 
 const ORDINARY: Politeness = { delayMs: 100, connections: 1, growAt: 1000 }
 
@@ -12,7 +13,7 @@ function request(host: string, path = ''): CrawlRequest {
 }
 
 describe('memoryFrontier', () => {
-  frontierSuite({ it, create: (politeness) => memoryFrontier({ politeness }) })
+  frontierSuite({ ...WALKS, it, create: (politeness) => memoryFrontier({ politeness }) })
 
   it('answers without promises', () => {
     const frontier = memoryFrontier({ politeness: ORDINARY })

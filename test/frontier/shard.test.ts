@@ -5,6 +5,7 @@ import { firstCome } from '../../src/frontier/selection.js'
 import { ShardFrontier } from '../../src/frontier/shard.js'
 import type { CrawlRequest } from '../../src/types.js'
 import { cpuMs } from '../cpu-time.js'
+import { WALKS } from '../thorough.js'
 
 const ORDINARY: Politeness = { delayMs: 100, connections: 1, growAt: 1000 }
 
@@ -40,6 +41,7 @@ function visitAll(frontier: ShardFrontier, now: number): string[] {
 
 describe('ShardFrontier', () => {
   frontierSuite({
+    ...WALKS,
     it,
     create: (politeness) =>
       new ShardFrontier({ politeness, policy: firstCome, partitionOf: (host) => host.length % 4 }),

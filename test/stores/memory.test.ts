@@ -5,9 +5,10 @@ import { firstCome } from '../../src/frontier/selection.js'
 import type { OpenStore } from '../../src/stores/contract.js'
 import { memory } from '../../src/stores/memory.js'
 import { systemClock } from '../../src/time.js'
+import { WALKS } from '../thorough.js'
 
 describe('memory', () => {
-  storeSuite({ it, create: memory })
+  storeSuite({ ...WALKS, it, create: memory })
 
   it('opens without a promise, with the policy of the crawl', () => {
     const politeness = { delayMs: 0, connections: 1, growAt: 1 }
@@ -24,7 +25,7 @@ describe('memory', () => {
 })
 
 describe('memory, opened for shards', () => {
-  handoverSuite({ it, create: memory })
+  handoverSuite({ ...WALKS, it, create: memory })
 })
 
 describe('memory, opened for a shard', () => {
@@ -35,6 +36,7 @@ describe('memory, opened for a shard', () => {
     memory().open({ ...context, partitionOf: (host) => host.length % 4, ...more }) as OpenStore
 
   storeSuite({
+    ...WALKS,
     it,
     create: () => ({ name: 'shard', open: (given) => memory().open({ ...given, shard }) }),
   })

@@ -4,6 +4,7 @@ import { Crawler, type Failure, fromModule, level, type WorkerEvent } from 'kumo
 import { describe, expect, test } from 'vitest'
 import { linksTo, site, web } from '../crawler/support.js'
 import { folder as newFolder } from '../stores/level/folders.js'
+import { isThorough } from '../thorough.js'
 
 const TROUBLE = new URL('./modules/trouble.mjs', import.meta.url)
 const quick = new Crawler().delay(0).robots(false).workers(2)
@@ -88,7 +89,12 @@ test.each([10, 5000])('what was under way keeps its label and data of %i charact
 })
 
 test('a random worker is killed again and again: every page comes, and no pause is cut short', async () => {
-  const server = await web({ hosts: 24, pagesPerHost: 25, crossHostShare: 0.2, latencyMs: [1, 20] })
+  const server = await web({
+    hosts: 24,
+    pagesPerHost: isThorough ? 25 : 15,
+    crossHostShare: 0.2,
+    latencyMs: [1, 20],
+  })
   const folder = await newFolder()
   const { summary, events } = await watched(
     new Crawler()

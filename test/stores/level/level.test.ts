@@ -3,6 +3,7 @@
 import { level } from 'kumo'
 import { storeSuite } from 'kumo/conformance'
 import { it } from 'vitest'
+import { WALKS } from '../../thorough.js'
 import { folder } from './folders.js'
 
-storeSuite({ it, durable: true, create: async () => level(await folder()) })
+storeSuite({ ...WALKS, it, durable: true, create: async () => level(await folder()) })

@@ -3,6 +3,7 @@
 import { durableStoreSuite, storeSuite } from 'kumo/conformance'
 import { redis } from 'kumo/redis'
 import { describe, it } from 'vitest'
+import { WALKS } from '../../thorough.js'
 import { whyNoRedis } from './server.js'
 import { copyCrawl, newCrawl, useServer } from './support.js'
 
@@ -12,7 +13,7 @@ describe.skipIf(whyNoRedis())(`redis()${whyNoRedis() ? `: ${whyNoRedis()}` : ''}
   describe('as a store', () => {
     // A walk of the suite keeps the event loop busy for longer than a lease of usual length.
     const create = () => redis(server.url, { crawl: newCrawl(), ttl: '10m' })
-    storeSuite({ it, create, durable: true })
+    storeSuite({ ...WALKS, it, create, durable: true })
   })
 
   describe('as a durable store', () => {

@@ -6,15 +6,15 @@ import { handoverSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
 import type { LevelFrontier } from '../../../../src/stores/level/frontier/frontier.js'
 import type { LevelOptions } from '../../../../src/stores/level/level.js'
-import { sample } from '../../../thorough.js'
+import { sample, WALKS } from '../../../thorough.js'
 import { folder } from '../folders.js'
 
 describe('with the usual memory', () => {
-  handoverSuite({ it: ours, create: async () => level(await folder()) })
+  handoverSuite({ ...WALKS, it: ours, create: async () => level(await folder()) })
 })
 
 describe('with commits all the time', () => {
-  handoverSuite({ it: ours, create: async () => level(await folder(), { commitEvery: 1 }) })
+  handoverSuite({ ...WALKS, it: ours, create: async () => level(await folder(), { commitEvery: 1 }) })
 })
 
 /** Facts that belong to no host are one for all threads that share a store: the last who commits is right. */

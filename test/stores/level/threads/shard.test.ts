@@ -6,7 +6,7 @@ import { durableStoreSuite, storeSuite } from 'kumo/conformance'
 import { describe, it } from 'vitest'
 import { copyOf } from '../../../../src/stores/level/db/copy.js'
 import type { LevelOptions } from '../../../../src/stores/level/level.js'
-import { isThorough } from '../../../thorough.js'
+import { isThorough, WALKS } from '../../../thorough.js'
 import { folder, removeLater } from '../folders.js'
 
 /** A store that is opened as if by a crawl with one worker. */
@@ -42,7 +42,7 @@ function asShard(store: Store): Store {
   }
 }
 
-storeSuite({ it, durable: true, create: async () => asShard(level(await folder())) })
+storeSuite({ ...WALKS, it, durable: true, create: async () => asShard(level(await folder())) })
 
 const SIZES: Record<string, LevelOptions> = {
   'with the usual memory': {},
