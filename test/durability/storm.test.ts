@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { isThorough } from '../thorough.js'
 import { storm } from './storm.js'
 
-const ENDS = isThorough ? 60 : 7
+const ENDS = isThorough ? 60 : 11
 
 test(`${ENDS} ends of every kind: the process survives, and every folder can be gone on with`, async () => {
   const { counts, ...end } = await storm({ ends: ENDS, seed: Number(process.env.KUMO_SEED ?? 1) })
