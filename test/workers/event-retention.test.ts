@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 const MOST_BYTES = 2000
 
 test.each([0, 2])(
-  '1,500 of each event take their own memory, with %i workers',
+  '3,000 of each event take their own memory, with %i workers',
   async (workers) => {
     const script = fileURLToPath(new URL('./event-retention.ts', import.meta.url))
     const args = ['--import', 'tsx', '--expose-gc', script, String(workers)]

@@ -1,6 +1,6 @@
 /**
  * Run by event-retention.test.ts in a process of its own, with --expose-gc: how much memory does each thing that a crawl
- * reports keep, 1,500 of each? Its argument is the number of workers. Prints bytes a page, by event.
+ * reports keep, 3,000 of each? Its argument is the number of workers. Prints bytes a page, by event.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ import { THREAD_PROGRAM } from '../thread-program-place.js'
 
 threadProgram.url = pathToFileURL(THREAD_PROGRAM)
 
-const PAGES = 1500
+const PAGES = 3000
 /** Bytes; what an event that points into its page would keep. */
 const PAGE_BYTES = 16_384
 const FILLER = 'x'.repeat(PAGE_BYTES)
