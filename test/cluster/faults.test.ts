@@ -14,8 +14,6 @@ const IN_EVERY_RUN = [
   'a process with worker threads is killed',
   'a node is stopped for longer than its lease',
   'a node is cut off from Redis',
-  'Redis is killed and restarted with its log',
-  'Sentinels replace the server',
 ]
 const SEED = 1
 
