@@ -151,7 +151,7 @@ const FEEDS = { windows: [5, 10, 20], slowest: 0.5, fastest: 20, learningDays: 2
 
 /** Every seed is one with which nothing was chosen. There are so many feeds that chance is a few percent of each count. */
 const RUNS: readonly { readonly name: string; readonly world: Pick<LiveFeedsRun, RunOptions> }[] = [
-  { name: 'sockets, bursts', world: { feeds: 150, days: 60, burst: 2, seed: 61, speed: DAY_MS / 2000 } },
+  { name: 'sockets, bursts', world: { feeds: 450, days: 60, burst: 2, seed: 61, speed: DAY_MS / 2000 } },
   { name: 'virtual time, steady', world: { feeds: 600, days: 60, burst: 1, seed: 62 } },
   { name: 'virtual time, bursts', world: { feeds: 600, days: 60, burst: 2, seed: 63 } },
 ]
