@@ -4,12 +4,12 @@ import type { ServerResponse } from 'node:http'
 import { Crawler, type CrawlRun } from 'kumo'
 import { byHost } from 'kumo/adapters'
 import { redis } from 'kumo/redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { linksTo, site, until } from '../../crawler/support.js'
 import type { LoopbackSite } from '../../loopback/site.js'
 import { isThorough } from '../../thorough.js'
 import { whyNoRedis } from './server.js'
-import { newCrawl, useServer } from './support.js'
+import { newCrawl, startInTest, useServer } from './support.js'
 
 /** Hosts of one site. With so many, each of two nodes has some. */
 const when = (what: string, condition: () => boolean, ms?: number) => until(condition, what, ms)
@@ -32,15 +32,7 @@ describe.skipIf(why !== '').each([0, 2])(`two nodes with %i threads${why}`, (thr
     const crawl = newCrawl()
     const store = redis(server.url, { crawl, ttl: '20s', commitEvery: 20 })
     const crawler = build(new Crawler().scope('all').robots(false).delay(0).workers(threads).store(store))
-    const start = (more: (crawler: Crawler) => Crawler = (same) => same): CrawlRun => {
-      const run = more(crawler).start()
-      run.done.catch(() => {})
-      onTestFinished(async () => {
-        run.stop()
-        await run.done.catch(() => {})
-      })
-      return run
-    }
+    const start = (more: (crawler: Crawler) => Crawler = (same) => same) => startInTest(more(crawler))
     return { start, crawl }
   }
 

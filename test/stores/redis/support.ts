@@ -1,7 +1,8 @@
 /** One server for the tests of a file, and crawls on it. */
 
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll } from 'vitest'
+import type { Crawler, CrawlRun } from 'kumo'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { RedisServer } from './server.js'
 
 /** Starts a server before the tests of a file and ends it after them. */
@@ -24,6 +25,17 @@ export function useServer(args: readonly string[] = []): { readonly url: string;
       return redis!
     },
   }
+}
+
+/** Starts a crawl that ends with its test at the latest. */
+export function startInTest(crawler: Crawler): CrawlRun {
+  const run = crawler.start()
+  run.done.catch(() => {})
+  onTestFinished(async () => {
+    run.stop()
+    await run.done.catch(() => {})
+  })
+  return run
 }
 
 let names = 0

@@ -1,12 +1,12 @@
 /** Worker threads in a crawl that processes share: each is a member of its own. */
 
-import { Crawler, type CrawlRun, type Failure, fromModule, inspectCrawl, type WorkerEvent } from 'kumo'
+import { Crawler, type Failure, fromModule, inspectCrawl, type WorkerEvent } from 'kumo'
 import { redis } from 'kumo/redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { linksTo, site, until, web } from '../../crawler/support.js'
 import { folder } from '../level/folders.js'
 import { whyNoRedis } from './server.js'
-import { newCrawl, useServer } from './support.js'
+import { newCrawl, startInTest, useServer } from './support.js'
 
 const TROUBLE = new URL('../../workers/modules/trouble.mjs', import.meta.url)
 
@@ -18,15 +18,7 @@ describe.skipIf(whyNoRedis())(`workers${whyNoRedis() ? `: ${whyNoRedis()}` : ''}
     const crawl = newCrawl()
     const store = redis(server.url, { crawl, ttl: '20s', commitEvery: 20 })
     const crawler = build(new Crawler().scope('all').robots(false).delay(0).workers(2).store(store))
-    const start = (more: (crawler: Crawler) => Crawler = (same) => same): CrawlRun => {
-      const run = more(crawler).start()
-      run.done.catch(() => {})
-      onTestFinished(async () => {
-        run.stop()
-        await run.done.catch(() => {})
-      })
-      return run
-    }
+    const start = (more: (crawler: Crawler) => Crawler = (same) => same) => startInTest(more(crawler))
     return { start, crawl }
   }
 

@@ -5,7 +5,7 @@ import { redis } from 'kumo/redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { linkedPages, site, sleep, until } from '../../../crawler/support.js'
 import { whyNoRedis } from '../server.js'
-import { newCrawl, useServer } from '../support.js'
+import { newCrawl, startInTest, useServer } from '../support.js'
 
 const PAGES = 40
 /** A hook that takes so long for a page; the time of a page that is left to another node is small beside it. */
@@ -25,13 +25,7 @@ describe.skipIf(whyNoRedis())(`shared work${whyNoRedis() ? `: ${whyNoRedis()}` :
         .delay(0)
         .use(hook)
         .store(store)
-      const run = more(crawler).start()
-      run.done.catch(() => {})
-      onTestFinished(async () => {
-        run.stop()
-        await run.done.catch(() => {})
-      })
-      return run
+      return startInTest(more(crawler))
     }
     return { start, crawl }
   }
